@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -21,7 +22,7 @@ from polyculture.cache.model_facts import BATCH, DIRECT, Price
 from polyculture.cache.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
-from polyculture.generate.engines.metering import Admission, Usage
+from polyculture.generate.engines.metering import Settle, Usage
 from polyculture.generate.engines.models import Wrapper
 
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
@@ -81,13 +82,13 @@ class JobBudget:
             self._ledger.begin(self._account, self._count(), batch=self.batch)
             self._opened = True
 
-    async def admit(self, bound: CostBound) -> Admission | None:
+    async def admit(self, bound: CostBound) -> Settle | None:
         """Reserves the money for an attempt; waits for what answers in flight, here and in other processes, may give
         back. None: there is none."""
         while self._doubt is None:
-            if (flight := self.take(bound)) is not None:
+            if (settle := self.take(bound)) is not None:
                 self._wake(1)
-                return flight
+                return settle
             if self._in_flight or self._looking:
                 place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                 self._waiting.append(place)
@@ -109,11 +110,10 @@ class JobBudget:
         """Whether no further attempt is admitted."""
         return self._doubt is not None or self._refused is not None
 
-    def take(self, bound: CostBound) -> Flight | None:
+    def take(self, bound: CostBound) -> Settle | None:
         """The money for one answer; None where its turn has not come, or it cannot be paid now."""
-        price = bound.cost(self.purchase)
-        if price <= 0:
-            return Flight(self, bound, None)
+        if bound.cost(self.purchase) <= 0:
+            return lambda _bill, *, answered: None  # noqa: ARG005
         is_first = not self.batch and self._model not in self._largest
         if self._doubt is not None or (is_first and self._in_flight):
             return None
@@ -121,20 +121,18 @@ class JobBudget:
         if number is None:
             return None
         self._in_flight += 1
-        return Flight(self, bound, number)
+        return partial(self._settle, bound, number)
 
-    def settle(self, flight: Flight, bill: Usage, *, answered: bool, purchase: str) -> None:
+    def _settle(self, bound: CostBound, number: int, bill: Usage, *, answered: bool) -> None:
         """Books a request by its bill, or by its bound where that is unknown; `answered`: a text came of it."""
-        if flight.number is None:
-            return
-        cost = flight.bound.cost(self.purchase)
+        cost = bound.cost(self.purchase)
         if not bill.unknown:
-            prompt = flight.bound.prompt_tokens if bill.prompt is None else bill.prompt
-            cost = flight.bound.price.cost(prompt, bill.completion or 0, purchase)
+            prompt = bound.prompt_tokens if bill.prompt is None else bill.prompt
+            cost = bound.price.cost(prompt, bill.completion or 0, self.purchase)
             self._largest[self._model] = max(cost, self._largest.get(self._model, 0.0))
         if bill.nonsense or (answered and bill.unknown):
             self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
-        self._ledger.book(flight.number, cost)
+        self._ledger.book(number, cost)
         self._in_flight = max(0, self._in_flight - 1)  # none is left where it ends after `give_back`
         self._wake(1 if self._in_flight else len(self._waiting))
 
@@ -192,29 +190,6 @@ class JobBudget:
                 count -= 1
 
 
-@dataclass(frozen=True, slots=True)
-class Flight:
-    """The money of one request; without a number it costs nothing."""
-
-    job_budget: JobBudget
-    bound: CostBound
-    number: int | None
-
-    def settle(self, bill: Usage, *, answered: bool, purchase: str = DIRECT) -> None:
-        self.job_budget.settle(self, bill, answered=answered, purchase=purchase)
-
-
-@dataclass(frozen=True, slots=True)
-class RequestMeter:
-    """The meter of requests with one upper bound."""
-
-    job_budget: JobBudget
-    bound: CostBound
-
-    async def admit(self) -> Admission | None:
-        return await self.job_budget.admit(self.bound)
-
-
 # How an engine's options raise the most tokens of an answer: of its prompt, and of what is written.
 Bound = Callable[[int, int], tuple[int, int]]
 
@@ -232,7 +207,7 @@ class BudgetedSampling(Wrapper):
 
     def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
         self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
-        self._flights: dict[tuple[str, int], Flight] = {}  # of requests that an engine without a meter has
+        self._reserved_for: dict[tuple[str, int], Settle] = {}  # of requests that an engine without a meter has
         self._left: Request | None = None  # taken from the caller, not yet asked of such an engine
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
@@ -258,27 +233,27 @@ class BudgetedSampling(Wrapper):
     def _with_meter(self, source: Iterator[Request]) -> Iterator[Request]:
         """Requests of an engine that asks before each attempt, until one cannot be paid."""
         while not self._job_budget.stopped and (request := next(source, None)):
-            yield replace(request, meter=RequestMeter(self._job_budget, self._cost_bound(request)))
+            yield replace(request, meter=partial(self._job_budget.admit, self._cost_bound(request)))
 
     def _reserved(self, source: Iterator[Request]) -> Iterator[Request]:
         """Requests of one answer each, whose money is reserved here, until one cannot be paid."""
         while request := self._left or next(source, None):
             self._left = request
-            flight = self._job_budget.take(self._cost_bound(request))
-            if flight is None:
+            settle = self._job_budget.take(self._cost_bound(request))
+            if settle is None:
                 return
             self._left = None
-            self._flights[request.request_id, request.seeds[0]] = flight
+            self._reserved_for[request.request_id, request.seeds[0]] = settle
             yield request
 
     def _settle(self, answer: Completion) -> None:
-        flight = self._flights.pop((answer.request_id, answer.seed), None)
-        if flight is None:  # its engine has settled it
+        settle = self._reserved_for.pop((answer.request_id, answer.seed), None)
+        if settle is None:  # its engine has settled it
             return
         failed = answer.text is None and answer.completion_tokens is None
         bill = Usage(answer.prompt_tokens, answer.completion_tokens)
         bill = Usage.nothing() if failed and not answer.bill_unknown else bill
-        flight.settle(bill, answered=answer.text is not None, purchase=answer.purchase)
+        settle(bill, answered=answer.text is not None)
 
     def _cost_bound(self, request: Request) -> CostBound:
         return CostBound(*self._bound(most_prompt_tokens(request), request.decoding.max_tokens), self._price)
@@ -311,7 +286,7 @@ class BudgetedScoring(Wrapper):
             longest = max((len(end.encode()) for end in request.continuations), default=0)
             # No tokenizer makes more than one token per byte.
             most = self._bound(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN)
-            yield replace(request, meter=RequestMeter(self._job_budget, CostBound(*most, self._price)))
+            yield replace(request, meter=partial(self._job_budget.admit, CostBound(*most, self._price)))
 
 
 # A wrapper per paid capability. Under a limit, no other capability is used.

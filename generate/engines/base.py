@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from polyculture.cache.errors import EngineError
 from polyculture.cache.model_facts import DIRECT, Purchase
 from polyculture.generate.engines.metering import Meter
 
@@ -151,6 +152,16 @@ class Represented:
     vectors: tuple[tuple[float, ...], ...] = ()  # the mean over the continuation's tokens
     error: str | None = None
     model_version: str | None = None
+
+
+def layer_number(name: str, last: int, model: str) -> int:
+    """The number of a layer that is named 'first', 'middle', 'last', or by its number. Raises `EngineError`."""
+    named = {"first": 0, "middle": last // 2, "last": last}
+    number = named.get(name, int(name) if name.isdecimal() else -1)
+    if not 0 <= number <= last:
+        remedy = f"Name 'first', 'middle', 'last', or a number from 0 to {last}."
+        raise EngineError(f"has no layer {name!r}", where=model, remedy=remedy)
+    return number
 
 
 @dataclass(frozen=True, slots=True)

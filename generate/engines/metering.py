@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -34,20 +34,15 @@ class Usage:
         return self.completion is None
 
 
-class Admission(Protocol):
-    """The money for one attempt."""
+class Settle(Protocol):
+    """Told once, at the end of an attempt, what it cost; `answered`: it gave what was asked for."""
 
-    def settle(self, bill: Usage, *, answered: bool) -> None:
-        """Told once, at the end of the attempt; `answered`: it gave what was asked for."""
-        ...
+    def __call__(self, bill: Usage, *, answered: bool) -> None: ...
 
 
-class Meter(Protocol):
-    """Who pays for the attempts at a request. An engine that asks it before each has the attribute `metered`."""
-
-    async def admit(self) -> Admission | None:
-        """Asked before each attempt, right before it is sent; waits for its turn. None: it cannot be paid."""
-        ...
+# Who pays for the attempts at a request, asked right before each is sent; waits for its turn. None: it cannot be paid.
+# An engine that asks it has the attribute `metered`.
+Meter = Callable[[], Awaitable[Settle | None]]
 
 
 # A count's names, without case and underscores, whichever service or gateway wrote them.

@@ -5,7 +5,7 @@
     [options.mock]
     answers = "answers.toml"       # without it, an answer is made up from the prompt
 
-The file is a list of `[[answer]]` tables (or the same as JSON). The first whose `prompt` occurs in what is asked gives
+The file is a list of `[[answer]]` tables. The first whose `prompt` occurs in what is asked gives
 the answer, its `texts` in turn by seed; a table with `error` fails instead, `retryable` or not.
 
 In Python, `MockEngine(spec, script=function)` takes its answers from a function. The same question always gets the same
@@ -17,17 +17,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.errors import EngineError
-from polyculture.cache.validation import explain
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import CatalogError, EngineError
 from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import (
     Completion,
@@ -37,6 +36,7 @@ from polyculture.generate.engines.base import (
     Scored,
     ScoreRequest,
     TokenScore,
+    layer_number,
 )
 from polyculture.generate.engines.capabilities import REPRESENTING, SAMPLING, SCORING
 from polyculture.generate.engines.kind import EngineKind, Offer, TokenCounter
@@ -50,7 +50,7 @@ LAYERS = 4  # above what the first one reads
 class MockOptions(Options):
     """Options of the `mock` engine."""
 
-    answers: Annotated[str | None, PACE] = None  # a TOML or JSON file; its content is part of the setup, not its path
+    answers: Annotated[str | None, PACE] = None  # a TOML file; its content is part of the setup, not its path
     reasoning: str | None = None  # written before each answer, in tags
 
 
@@ -78,7 +78,7 @@ class MockEngine(Wrapper):
 
     def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
         """Yields a row per continuation, in order: a vector is a function of the layer and the characters."""
-        numbers = tuple(map(self._layer, layers))
+        numbers = tuple(layer_number(name, LAYERS, self.spec.model) for name in layers)
         for request in requests:
             for index, continuation in enumerate(request.continuations):
                 if not continuation.strip():
@@ -102,13 +102,6 @@ class MockEngine(Wrapper):
         text = continuation + (request.suffix if request.to_end else "")
         tokens = tuple(self._bytes.tokens(request.prefix, text))
         return Scored(request.request_id, index, tokens, "clean", model_version=VERSION)
-
-    def _layer(self, layer: str) -> int:
-        named = {"first": 0, "middle": LAYERS // 2, "last": LAYERS}
-        number = named.get(layer, int(layer) if layer.isdecimal() else -1)
-        if not 0 <= number <= LAYERS:
-            raise EngineError(f"has no layer {layer!r}", where=self.spec.model, remedy=f"It has 0 to {LAYERS}.")
-        return number
 
 
 def _check(spec: ModelSpec, options: MockOptions) -> None:
@@ -178,19 +171,11 @@ class Answers:
 
 def read_answers(spec: ModelSpec, file: Path) -> tuple[_Answer, ...]:
     """Raises `EngineError` where the file cannot be read, or is none of answers."""
-    remedy = "Write [[answer]] tables with prompt, texts, error, retryable."
-    where = f"options of {spec.model}"
     try:
-        text = file.read_text(encoding="utf-8")
-        data = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
-        return _AnswerFile.model_validate(data).answer
-    except OSError as fault:
-        raise EngineError(f"answers: {file} cannot be read", where=where, remedy=remedy) from fault
-    except ValidationError as fault:
-        what, remedy = explain(fault, _AnswerFile, remedy)
-        raise EngineError(f"answers: {file}: {what}", where=where, remedy=remedy) from fault
-    except ValueError as fault:
-        raise EngineError(f"answers: {file}: {fault}", where=where, remedy=remedy) from fault
+        return parse_model(_AnswerFile, read_toml(file), file).answer
+    except CatalogError as fault:
+        remedy = "Write [[answer]] tables with prompt, texts, error, retryable."
+        raise EngineError(f"answers: {file}: {fault.what}", where=f"options of {spec.model}", remedy=remedy) from fault
 
 
 def _instance(schema: Mapping[str, Any], seed: int) -> Any:

@@ -63,7 +63,7 @@ def _with_list(text: str, key: str, value: str, remark: str = "") -> str:
 
 def _model_here() -> tuple[str, str]:
     """The model that the file asks, and a line that says where it was found."""
-    from polyculture.generate.engines.openai.served import found_servers
+    from polyculture.generate.engines.openai.kind import found_servers
 
     for engine, address, models in found_servers():
         if models:

@@ -14,7 +14,7 @@ from polyculture.cache import extras
 from polyculture.cache.errors import MissingDependencyError
 from polyculture.cache.extras import DUMPS, MINING, SHEETS, Extra
 from polyculture.collect.mining.units import Segments
-from polyculture.generate.engines.transformers.options import EXTRA
+from polyculture.generate.engines.transformers.kind import EXTRA
 from polyculture.instruments.datasets.sheets import read_sheets
 from tests.test_house import ROOT
 

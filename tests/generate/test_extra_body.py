@@ -8,7 +8,7 @@ import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import ModelSpec, read_options
-from polyculture.generate.engines.openai.options import UNBOUNDED, OpenAIOptions, most_written
+from polyculture.generate.engines.openai.kind import UNBOUNDED, OpenAIOptions, most_written
 
 
 @pytest.mark.parametrize(

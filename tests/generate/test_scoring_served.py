@@ -13,8 +13,7 @@ import pytest
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, open_engine
 from polyculture.generate.engines.openai.attempt import UselessAnswerError
-from polyculture.generate.engines.openai.options import OpenAIOptions
-from polyculture.generate.engines.openai.scoring import OpenAIScorer, PromptLogprobsApi
+from polyculture.generate.engines.openai.scoring import PROBE, OpenAIScorer, read_logprobs
 from tests.servers import Behaviour, Reply, StubServer, failure
 from tests.tiny_models import save_causal, wordpiece
 
@@ -122,10 +121,9 @@ def logprobs(values: list[Any], usage: Any = None, **changed: Any) -> bytes:
 
 @pytest.mark.parametrize(("usage", "counts", "note"), USAGES)
 def test_counts_that_cannot_be_are_null_with_a_note(
-    folder: Path, usage: Any, counts: tuple[int | None, int | None], note: str | None
+    usage: Any, counts: tuple[int | None, int | None], note: str | None
 ) -> None:
-    api = PromptLogprobsApi(ModelSpec("openai:tiny"), OpenAIOptions(tokenizer=str(folder)))
-    found = api.read(logprobs([None, *[-0.5] * 8, -1.0], usage, model=["m"]), 9)
+    found = read_logprobs(logprobs([None, *[-0.5] * 8, -1.0], usage, model=["m"]), 9)
     assert (found.usage.prompt, found.usage.completion) == counts
     assert found.model is None
     assert str(found.note).startswith(note or "model: no text")
@@ -134,10 +132,9 @@ def test_counts_that_cannot_be_are_null_with_a_note(
 @pytest.mark.parametrize(
     "values", ["none", 5, {"a": 1}, [None, "-0.5", -1.0], [None, True, -1.0], [None, [-0.5], -1.0], [None, {}, -1.0]]
 )
-def test_log_probabilities_that_are_none_are_no_answer(folder: Path, values: Any) -> None:
-    api = PromptLogprobsApi(ModelSpec("openai:tiny"), OpenAIOptions(tokenizer=str(folder)))
+def test_log_probabilities_that_are_none_are_no_answer(values: Any) -> None:
     with pytest.raises(UselessAnswerError, match=r"answer.*completion"):
-        api.read(logprobs(values))
+        read_logprobs(logprobs(values))
 
 
 @pytest.mark.parametrize(
@@ -153,6 +150,8 @@ def test_log_probabilities_that_are_none_are_no_answer(folder: Path, values: Any
 def test_a_log_probability_that_cannot_be_is_no_score(
     folder: Path, echo: Callable[[Mapping[str, Any]], Reply], value: float | None, told: str
 ) -> None:
+    from transformers import AutoTokenizer
+
     def poisoned(body: Mapping[str, Any], _: int) -> Reply:
         reply = echo(body)
         answer = json.loads(reply.body)
@@ -160,7 +159,7 @@ def test_a_log_probability_that_cannot_be_is_no_score(
             answer["choices"][0]["logprobs"]["token_logprobs"][-2] = value  # of the last token that was sent
         return Reply(body=json.dumps(answer).encode())
 
-    probe = PromptLogprobsApi(ModelSpec("openai:tiny"), OpenAIOptions(tokenizer=str(folder))).probe
+    probe = AutoTokenizer.from_pretrained(folder)(PROBE)["input_ids"]
     with StubServer(behaviour=poisoned) as server:
         rows = scores(OpenAIScorer(spec(server, folder), sleep=at_once))
     asked = [row for row in rows.values() if row.prompt_tokens is not None]

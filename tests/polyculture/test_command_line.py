@@ -216,7 +216,7 @@ def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
 def test_init_asks_the_small_model_for_the_language_that_it_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("polyculture.generate.engines.openai.served.LOCAL", {})  # no server is looked for
+    monkeypatch.setattr("polyculture.generate.engines.openai.kind.LOCAL", {})  # no server is looked for
     init(tmp_path / "mine.toml")
     asked = open_workspace(tmp_path / "mine.toml").experiment
     assert (list(asked.models), list(asked.languages)) == (["llamacpp:smollm2"], ["en"])

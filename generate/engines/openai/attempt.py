@@ -64,11 +64,11 @@ class Attempt:
     async def __aenter__(self) -> Self:
         self._permit = await self._limiter.acquire()
         try:
-            self._admission = None if self._meter is None else await self._meter.admit()
+            self._settle = None if self._meter is None else await self._meter()
         except BaseException:
             self._limiter.unused()
             raise
-        if self._meter is not None and self._admission is None:
+        if self._meter is not None and self._settle is None:
             self._limiter.unused()
             raise NotAdmittedError
         return self
@@ -88,9 +88,8 @@ class Attempt:
             self._limiter.succeeded(self._permit)
         else:
             self._limiter.failed()
-        if self._admission is not None:
-            bill = self._bill if value is None else _bill_of(value)
-            self._admission.settle(bill, answered=value is None)
+        if self._settle is not None:
+            self._settle(self._bill if value is None else _bill_of(value), answered=value is None)
 
 
 def too_late(seconds: float) -> LaterError:

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import openai
 from httpx2 import Response  # openai's own HTTP client
@@ -25,6 +25,8 @@ from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedErro
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
+
+Result = TypeVar("Result")
 
 
 class OpenAIEngine:
@@ -77,13 +79,21 @@ class OpenAIEngine:
 
     async def _answer(self, ask: ChatCall) -> Completion:
         try:
-            return await self._retrying.copy()(self._call, ask)
+            return await self._patiently(self._call, ask)
         except NotAdmittedError:
             return Completion(ask.request_id, ask.seed, None, error="not asked", retryable=True, asked=False)
         except RequestError as fault:
+            return self._api.failure(ask, fault)
+
+    async def _patiently(self, call: Callable[..., Awaitable[Result]], *arguments: Any) -> Result:
+        """A call's result, with retries. Raises `RequestError`, and `SystematicFaultError` where there is no server."""
+        try:
+            result: Result = await self._retrying.copy()(call, *arguments)
+        except RequestError as fault:
             if fault.unreachable:
                 raise self._api.server.unreachable(str(fault)) from fault
-            return self._api.failure(ask, fault)
+            raise
+        return result
 
     async def _call(self, ask: ChatCall) -> Completion:
         async with Attempt(ask.meter, self._limiter) as attempt:

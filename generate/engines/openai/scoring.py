@@ -26,7 +26,6 @@ from polyculture.generate.engines.model_files import SILENT, hub_arguments
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, UselessAnswerError
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError
-from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 
 NO_SUCH_PATH = "not found"  # in the table of faults
@@ -36,7 +35,7 @@ class OpenAIScorer(OpenAIEngine):
     """A model behind a server that returns prompt log-probabilities, as `vllm serve` does."""
 
     def __enter__(self) -> Self:
-        self._prompts = PromptLogprobsApi(self.spec, self.options)
+        self._tokenizer: Any = _load_tokenizer(self.spec, str(self.options.tokenizer))
         self._probed = False
         return super().__enter__()
 
@@ -52,47 +51,79 @@ class OpenAIScorer(OpenAIEngine):
         if not self._probed and not self._background.run(self._probe(first.meter)):
             return (_not_asked(first, index) for index in range(len(first.continuations)))
         self._probed = True
-        pairs = self._prompts.pairs(chain((first,), source))
+        bos = self._tokenizer.bos_token_id if self.options.bos else None
+        pairs = (
+            (request, pair)
+            for request in chain((first,), source)
+            for pair in split_pairs(self._tokenizer, request, bos=bos)
+        )
         return self._background.map_unordered(self._score, pairs, self.options.concurrency)
 
     async def _probe(self, meter: Meter | None) -> bool:
-        """Whether the server could be tried; False where that cannot be paid."""
-        prompts = self._prompts
-        ids = prompts.probe
+        """Whether the server could be tried; False where that cannot be paid.
+
+        Raises `EngineError` where the server's tokens of `PROBE` differ from ours.
+        """
+        ids: list[int] = self._tokenizer(PROBE)["input_ids"]
         try:
-            text: PromptLogprobs = await self._retrying.copy()(self._read, meter, prompts.body(PROBE), None)
-            numbers: PromptLogprobs = await self._retrying.copy()(self._read, meter, prompts.body(ids), len(ids))
+            text = await self._patiently(self._read, meter, PROBE)
+            numbers = await self._patiently(self._read, meter, ids)
         except NotAdmittedError:
             return False
         except RequestError as fault:
-            if fault.unreachable:
-                raise self._api.server.unreachable(str(fault)) from fault
             if not fault.kind.final and fault.kind.name != NO_SUCH_PATH:
                 raise self._api.server.ended(fault) from fault
-            raise no_logprobs(self.spec, self._api.server.url, str(fault)) from fault
-        prompts.compare(text.values, numbers.values)
+            what = f"{self.spec.model} gives no log-probabilities of a given text ({fault})"
+            raise EngineError(what, where=self._api.server.url, remedy="`vllm serve` does.") from fault
+        alike = len(text.values) == len(numbers.values) and all(
+            abs((one or 0.0) - (other or 0.0)) <= _APART for one, other in zip(text.values, numbers.values, strict=True)
+        )
+        if not alike:
+            raise EngineError(
+                "tokenizer: the server's model reads a text as other tokens",
+                where=f"options of {self.spec.model}",
+                remedy="Name the tokenizer of the very model that is served there.",
+            )
         return True
 
     async def _score(self, asked: tuple[ScoreRequest, TokenisedPair]) -> Scored:
         request, pair = asked
         if pair.error is not None:
             return Scored(request.request_id, pair.index, error=pair.error)
-        ids = pair.ids[: pair.end]
         try:
-            logprobs: PromptLogprobs = await self._retrying.copy()(
-                self._read, request.meter, self._prompts.body(ids), len(ids)
-            )
+            server = await self._patiently(self._read, request.meter, pair.ids[: pair.end])
         except NotAdmittedError:
             return _not_asked(request, pair.index)
         except RequestError as fault:
-            if fault.unreachable:
-                raise self._api.server.unreachable(str(fault)) from fault
             return _failed(request, pair, fault)
-        return self._prompts.scored(request, pair, logprobs)
+        return self._scored(request, pair, server)
 
-    async def _read(self, meter: Meter | None, body: Mapping[str, Any], tokens: int | None) -> PromptLogprobs:
+    async def _read(self, meter: Meter | None, prompt: str | Sequence[int]) -> PromptLogprobs:
+        asked, tokens = (prompt, None) if isinstance(prompt, str) else (list(prompt), len(prompt))
+        body = {"model": self.spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
         async with Attempt(meter, self._limiter) as attempt:
-            return attempt.billed(self._prompts.read(await self._send(PATH, body), tokens))
+            return attempt.billed(read_logprobs(await self._send(PATH, body), tokens))
+
+    def _scored(self, request: ScoreRequest, pair: TokenisedPair, server: PromptLogprobs) -> Scored:
+        """A row of the log-probabilities of a whole text."""
+        bought = Scored(
+            request.request_id,
+            pair.index,
+            boundary=pair.boundary,
+            prompt_tokens=server.usage.prompt,
+            completion_tokens=server.usage.completion,
+            purchase=DIRECT,
+            note=server.note,
+        )
+        logprobs = [
+            value for value in server.values[pair.start : pair.end] if value is not None and math.isfinite(value)
+        ]
+        if len(logprobs) != pair.end - pair.start:
+            return replace(bought, error="a log-probability is not a finite number")
+        if max(logprobs, default=0.0) > _ROUNDING:
+            return replace(bought, error="a log-probability is above 0")
+        names = self._tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
+        return replace(bought, tokens=tuple(map(TokenScore, names, logprobs)), model_version=server.model)
 
 
 def _not_asked(request: ScoreRequest, index: int) -> Scored:
@@ -142,91 +173,32 @@ class PromptLogprobs:
     note: str | None  # what of the answer was dropped
 
 
-class PromptLogprobsApi:
-    """Builds requests for prompt log-probabilities, and parses their answers."""
+def read_logprobs(content: bytes, tokens: int | None = None) -> PromptLogprobs:
+    """Parse the server's answer for a text. Where the server reports no token count, the sent tokens are counted.
 
-    def __init__(self, spec: ModelSpec, options: OpenAIOptions) -> None:
-        self._spec = spec
-        self._tokenizer: Any = _load_tokenizer(spec, str(options.tokenizer))
-        self._bos: int | None = self._tokenizer.bos_token_id if options.bos else None
-
-    def pairs(self, requests: Iterator[ScoreRequest]) -> Iterator[tuple[ScoreRequest, TokenisedPair]]:
-        """Every continuation of every request, as tokens."""
-        for request in requests:
-            for pair in split_pairs(self._tokenizer, request, bos=self._bos):
-                yield request, pair
-
-    def body(self, prompt: str | Sequence[int]) -> dict[str, Any]:
-        """The request body for one text."""
-        asked = prompt if isinstance(prompt, str) else list(prompt)
-        return {"model": self._spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
-
-    def read(self, content: bytes, tokens: int | None = None) -> PromptLogprobs:
-        """Parse the server's answer for a text. Where the server reports no token count, the sent tokens are counted.
-
-        Raises `RequestError` where the answer is no echo, or has another number of tokens than were sent. It also
-        raises where all values are 0.0, as from a server that does not compute them: no model is certain of every
-        token.
-        """
-        try:
-            body = parse(content)
-        except ValueError as fault:
-            raise UselessAnswerError("the answer is no whole completion", Usage()) from fault
-        sanitizer = ResponseSanitizer()
-        answer = body if isinstance(body, dict) else {}
-        bill = read_usage(answer.get("usage"), sanitizer)
-        logprobs = _token_logprobs(answer)
-        if logprobs is None:
-            raise UselessAnswerError("the answer is no whole completion", bill)
-        values = logprobs[:-1]  # the last is of what was written
-        if len(values) < 2 or (tokens is not None and len(values) != tokens):
-            raise EchoError("the answer does not echo the text with its log-probabilities", bill)
-        if not any(value is not None and value < 0 for value in values):
-            raise EchoError("the answer has no log-probability below 0", bill)
-        if bill.unknown and bill.nonsense is None:
-            bill = Usage(len(values) if bill.prompt is None else bill.prompt, _WRITTEN)
-        model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
-        return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
-
-    def scored(self, request: ScoreRequest, pair: TokenisedPair, server: PromptLogprobs) -> Scored:
-        """A row of the log-probabilities of a whole text."""
-        bought = Scored(
-            request.request_id,
-            pair.index,
-            boundary=pair.boundary,
-            prompt_tokens=server.usage.prompt,
-            completion_tokens=server.usage.completion,
-            purchase=DIRECT,
-            note=server.note,
-        )
-        logprobs = [
-            value for value in server.values[pair.start : pair.end] if value is not None and math.isfinite(value)
-        ]
-        if len(logprobs) != pair.end - pair.start:
-            return replace(bought, error="a log-probability is not a finite number")
-        if max(logprobs, default=0.0) > _ROUNDING:
-            return replace(bought, error="a log-probability is above 0")
-        names = self._tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
-        tokens = tuple(map(TokenScore, names, logprobs))
-        return replace(bought, tokens=tokens, model_version=server.model)
-
-    @property
-    def probe(self) -> list[int]:
-        """The token ids of `PROBE`."""
-        ids: list[int] = self._tokenizer(PROBE)["input_ids"]
-        return ids
-
-    def compare(self, text: Sequence[float | None], numbers: Sequence[float | None]) -> None:
-        """Raises `EngineError` where the server's tokens of `PROBE` differ from ours."""
-        alike = len(text) == len(numbers) and all(
-            abs((one or 0.0) - (other or 0.0)) <= _APART for one, other in zip(text, numbers, strict=True)
-        )
-        if not alike:
-            raise EngineError(
-                "tokenizer: the server's model reads a text as other tokens",
-                where=f"options of {self._spec.model}",
-                remedy="Name the tokenizer of the very model that is served there.",
-            )
+    Raises `RequestError` where the answer is no echo, or has another number of tokens than were sent. It also
+    raises where all values are 0.0, as from a server that does not compute them: no model is certain of every
+    token.
+    """
+    try:
+        body = parse(content)
+    except ValueError as fault:
+        raise UselessAnswerError("the answer is no whole completion", Usage()) from fault
+    sanitizer = ResponseSanitizer()
+    answer = body if isinstance(body, dict) else {}
+    bill = read_usage(answer.get("usage"), sanitizer)
+    logprobs = _token_logprobs(answer)
+    if logprobs is None:
+        raise UselessAnswerError("the answer is no whole completion", bill)
+    values = logprobs[:-1]  # the last is of what was written
+    if len(values) < 2 or (tokens is not None and len(values) != tokens):
+        raise EchoError("the answer does not echo the text with its log-probabilities", bill)
+    if not any(value is not None and value < 0 for value in values):
+        raise EchoError("the answer has no log-probability below 0", bill)
+    if bill.unknown and bill.nonsense is None:
+        bill = Usage(len(values) if bill.prompt is None else bill.prompt, _WRITTEN)
+    model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
+    return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
 
 
 def _token_logprobs(answer: Mapping[str, Any]) -> list[float | None] | None:
@@ -247,15 +219,6 @@ def _float(value: float) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def no_logprobs(spec: ModelSpec, url: str, reason: str) -> EngineError:
-    """The error for a server that returned no log-probabilities to the first request."""
-    return EngineError(
-        f"{spec.model} gives no log-probabilities of a given text ({reason})",
-        where=url,
-        remedy="`vllm serve` does.",
-    )
 
 
 def _load_tokenizer(spec: ModelSpec, name: str) -> Any:

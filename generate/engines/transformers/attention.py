@@ -19,8 +19,8 @@ from transformers import PreTrainedModel
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.patching import Attention, AttentionRequest, Span, Vector
-from polyculture.generate.engines.transformers.batches import need_finite
-from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.transformers.loading import Loaded, tokens_of
+from polyculture.generate.engines.transformers.passes import need_finite
 
 _AT_ONCE = 64  # prompts among which those of equal length are read together
 _REMEDY = "Name a decoder with attention, as those of Llama, Qwen, Gemma, Mistral or GPT-2 are."
@@ -42,8 +42,7 @@ class AttentionReader:
     """Reads attention of one loaded causal model, which errors call `name`. A pass reads at most `most` tokens."""
 
     def __init__(self, loaded: Loaded, name: str, most: int, *, bos: bool = False) -> None:
-        self._loaded, self._name, self._most = loaded, name, most
-        self._bos = loaded.tokenizer.bos_token_id if bos else None
+        self._loaded, self._name, self._most, self._bos = loaded, name, most, bos
 
     def read(self, requests: Iterable[AttentionRequest], render: Render) -> Iterator[Attention]:
         """The attention of each prompt. `render` makes the text that the model reads of a request's messages.
@@ -65,17 +64,12 @@ class AttentionReader:
         at = start - content.find(content.strip())
         if start < 0:
             return _failed(request, "the chat template does not show the message as it stands")
-        read = self._loaded.tokenizer(
-            text, add_special_tokens=special, return_offsets_mapping=True, return_special_tokens_mask=True
-        )
-        ids, offsets = list(read["input_ids"]), list(read["offset_mapping"])
-        added = list(read["special_tokens_mask"])
-        while request.bare and added and added[-1]:  # continuations are scored before the token that ends a text
-            ids, offsets, added = ids[:-1], offsets[:-1], added[:-1]
-        if request.bare and self._bos is not None and not (added and added[0]):
-            ids, offsets = [self._bos, *ids], [(0, 0), *offsets]
-        if len(ids) > self._loaded.window:
-            why = f"{len(ids)} tokens are more than the {self._loaded.window} that the model reads"
+        if request.bare:  # continuations are scored before the token that ends a text
+            ids, offsets = tokens_of(self._loaded, text, bos=self._bos)
+        else:
+            read = self._loaded.tokenizer(text, add_special_tokens=special, return_offsets_mapping=True)
+            ids, offsets = list(read["input_ids"]), list(read["offset_mapping"])
+        if why := self._loaded.too_long(len(ids)):
             return _failed(request, why)
         if len(ids) < 2:
             return _failed(request, "the prompt has no token before its last one")

@@ -39,8 +39,8 @@ from polyculture.generate.engines.patching import (
     StatesRequest,
 )
 from polyculture.generate.engines.token_boundary import split_pairs
-from polyculture.generate.engines.transformers.loading import check_installed, load
-from polyculture.generate.engines.transformers.options import TransformersOptions
+from polyculture.generate.engines.transformers.kind import TransformersOptions
+from polyculture.generate.engines.transformers.loading import check_installed, load, tokens_of
 from polyculture.generate.engines.transformers.prefix_trie import Text
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class TransformersEngine:
 
     def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
         """Yields what the model writes behind each text, given with an id, up to its line's end."""
-        from polyculture.generate.engines.transformers.patched import TextWriter, tokens_of
+        from polyculture.generate.engines.transformers.patched import TextWriter
 
         self._check_causal()
         writer = TextWriter(self._loaded)
@@ -156,7 +156,7 @@ class TransformersEngine:
 
     def _blocks(self) -> Sequence[Module]:
         """The model's layers, looked for once."""
-        from polyculture.generate.engines.transformers.layers import find_layers
+        from polyculture.generate.engines.transformers.passes import find_layers
 
         if self._layers is None:
             self._check_causal()
@@ -201,7 +201,7 @@ class TransformersEngine:
             while some := list(islice(pairs, _AT_ONCE)):
                 texts = []
                 for pair in some:
-                    error = pair.error or self._too_long(len(pair.ids))
+                    error = pair.error or self._loaded.too_long(len(pair.ids))
                     if error is None:
                         texts.append(Text(request.request_id, pair, request.one_by_one))
                     else:
@@ -212,10 +212,6 @@ class TransformersEngine:
     def _bos(self) -> int | None:
         token: int | None = self._loaded.tokenizer.bos_token_id
         return token if self.options.bos else None
-
-    def _too_long(self, tokens: int) -> str | None:
-        window = self._loaded.window
-        return f"{tokens} tokens are more than the {window} that the model reads" if tokens > window else None
 
     def _row(self, scored: ScoredText) -> Scored:
         pair, request_id = scored.text.pair, scored.text.request_id

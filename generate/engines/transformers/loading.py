@@ -19,7 +19,7 @@ from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.model_files import REMEDY, SILENT, broken_file, find_gguf, hub_arguments, is_gguf
 from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
-from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
+from polyculture.generate.engines.transformers.kind import EXTRA, TransformersOptions
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -43,6 +43,10 @@ class Loaded:
         config = self.model.config.get_text_config()
         longest = getattr(config, "max_position_embeddings", None) or 2**30
         return int(min(longest, self.tokenizer.model_max_length))
+
+    def too_long(self, tokens: int) -> str | None:
+        """Why so many tokens cannot be read; None where they can."""
+        return f"{tokens} tokens are more than the {self.window} that the model reads" if tokens > self.window else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,10 @@ def _device(options: TransformersOptions) -> str:
 def _loaded(
     spec: ModelSpec, place: _Place, model: Any, device: str, *, masked: bool = False, drawn: str = ""
 ) -> Loaded:
-    dtype = str(model.dtype).removeprefix("torch.")
-    return Loaded(model, _fast_tokenizer(spec, place), masked, f"{_version(place)}{drawn} {dtype} {device}")
+    tokenizer, dtype = _tokenizer(spec, place), str(model.dtype).removeprefix("torch.")
+    if not tokenizer.is_fast:
+        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
+    return Loaded(model, tokenizer, masked, f"{_version(place)}{drawn} {dtype} {device}")
 
 
 def _untrained(kind: Any, config: PretrainedConfig, options: TransformersOptions, device: str) -> Any:
@@ -110,45 +116,44 @@ def _untrained(kind: Any, config: PretrainedConfig, options: TransformersOptions
         return kind.from_config(config, dtype=told, **_attention(options), **code)
 
 
-def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: str) -> Loaded:
+def load_labeller(
+    spec: ModelSpec, options: TransformersOptions, architecture: str, labels: Sequence[str] | None = None
+) -> Loaded:
     """A model that labels texts ('ForSequenceClassification') or tokens ('ForTokenClassification').
 
-    Raises `EngineError` as `load` does, and for a model of another kind.
-    """
-    import transformers
-
-    place, device = place_of(spec, options), _device(options)
-    config = _config(spec, place)
-    if not any(name.endswith(architecture) for name in config.architectures or ()):
-        what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
-        remedy = f"Name a model whose architecture ends in {architecture}."
-        raise EngineError(what, where=spec.model, remedy=remedy)
-    kind: Any = getattr(transformers, f"AutoModel{architecture}")
-    model = _model(spec, kind, place, device, {"dtype": _dtype(options, device)})
-    return _loaded(spec, place, model.eval(), device)
-
-
-def load_base(spec: ModelSpec, options: TransformersOptions, architecture: str, labels: Sequence[str]) -> Loaded:
-    """A model to be fine-tuned for `labels`. Its head has random weights.
-
-    Raises `EngineError` as `load` does.
+    With `labels` it is one to be fine-tuned for them, whose head has random weights. Raises `EngineError` as `load`
+    does, and for a model of another kind.
     """
     import torch
     import transformers
 
     place, device = place_of(spec, options), _device(options)
-    numbers = dict(enumerate(labels))
-    names = {"num_labels": len(labels), "id2label": numbers, "label2id": {label: n for n, label in numbers.items()}}
-    config = _config(spec, place, **names)
+    if labels is None:
+        config, dtype = _config(spec, place), _dtype(options, device)
+        if not any(name.endswith(architecture) for name in config.architectures or ()):
+            what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
+            remedy = f"Name a model whose architecture ends in {architecture}."
+            raise EngineError(what, where=spec.model, remedy=remedy)
+    else:
+        numbers = {label: number for number, label in enumerate(labels)}
+        names = {number: label for label, number in numbers.items()}
+        config = _config(spec, place, num_labels=len(labels), id2label=names, label2id=numbers)
+        dtype = torch.float32  # with fewer bits small steps of the optimiser would be rounded away
     kind: Any = getattr(transformers, f"AutoModel{architecture}")
-    # In single precision: with fewer bits small steps of the optimiser would be rounded away.
-    model = _model(spec, kind, place, device, {"config": config, "dtype": torch.float32}, new_head=True)
-    return _loaded(spec, place, model, device)
+    arguments = {"config": config, "dtype": dtype}
+    return _loaded(spec, place, _model(spec, kind, place, device, arguments, new_head=labels is not None), device)
 
 
-def load_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Any:
-    """A model's tokenizer alone, fast or not. Raises `EngineError` as `load` does."""
-    return _tokenizer(spec, place_of(spec, options))
+def tokens_of(loaded: Loaded, text: str, *, bos: bool) -> tuple[list[int], list[tuple[int, int]]]:
+    """The tokens of a text to be continued, and where they stand in it; the BOS token, if any, stands nowhere."""
+    tokenizer = loaded.tokenizer
+    read = tokenizer(text, return_offsets_mapping=True)
+    ids, offsets = list(read["input_ids"]), list(read["offset_mapping"])
+    while offsets and offsets[-1][0] == offsets[-1][1]:  # a token that the tokenizer puts at the end of a text
+        ids, offsets = ids[:-1], offsets[:-1]
+    if ids and bos and tokenizer.bos_token_id is not None and ids[0] != tokenizer.bos_token_id:
+        ids, offsets = [tokenizer.bos_token_id, *ids], [(0, 0), *offsets]
+    return ids, offsets
 
 
 def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
@@ -256,13 +261,6 @@ def _tokenizer(spec: ModelSpec, place: _Place) -> Any:
         return AutoTokenizer.from_pretrained(place.name, **place.arguments)
 
 
-def _fast_tokenizer(spec: ModelSpec, place: _Place) -> Any:
-    tokenizer = _tokenizer(spec, place)
-    if not tokenizer.is_fast:
-        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
-    return tokenizer
-
-
 @contextmanager
 def _opening(spec: ModelSpec, place: _Place, what: str) -> Iterator[None]:
     """Files of strangers are read in the block: any exception of the libraries that read them is one line."""
@@ -316,7 +314,7 @@ class ModelTokenizer:
         check_installed(spec)
 
     def __enter__(self) -> Self:
-        self._tokenizer = load_tokenizer(self._spec, self._options)
+        self._tokenizer = _tokenizer(self._spec, place_of(self._spec, self._options))
         return self
 
     def __exit__(

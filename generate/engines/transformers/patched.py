@@ -20,9 +20,8 @@ from transformers import DynamicCache, GenerationConfig, LogitsProcessorList, St
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
-from polyculture.generate.engines.transformers.batches import padded, padding_of, stop_tokens
-from polyculture.generate.engines.transformers.layers import Change, hooked
-from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.transformers.loading import Loaded, tokens_of
+from polyculture.generate.engines.transformers.passes import Change, hooked, padded, padding_of, stop_tokens
 from polyculture.generate.engines.transformers.sampling import Finite
 from polyculture.generate.engines.transformers.scoring import MASKED_LAYERS, layer_kinds
 
@@ -162,18 +161,6 @@ class PatchedWriter(TextWriter):
 def line_breaks(loaded: Loaded) -> Callable[[int], bool]:
     """Whether a token holds a line break."""
     return cache(lambda token: "\n" in loaded.tokenizer.decode([token]))
-
-
-def tokens_of(loaded: Loaded, text: str, *, bos: bool) -> tuple[list[int], list[tuple[int, int]]]:
-    """The tokens of a text to be continued, and where they stand in it; the BOS token, if any, stands nowhere."""
-    tokenizer = loaded.tokenizer
-    read = tokenizer(text, return_offsets_mapping=True)
-    ids, offsets = list(read["input_ids"]), list(read["offset_mapping"])
-    while offsets and offsets[-1][0] == offsets[-1][1]:  # a token that the tokenizer puts at the end of a text
-        ids, offsets = ids[:-1], offsets[:-1]
-    if ids and bos and tokenizer.bos_token_id is not None and ids[0] != tokenizer.bos_token_id:
-        ids, offsets = [tokenizer.bos_token_id, *ids], [(0, 0), *offsets]
-    return ids, offsets
 
 
 def _replacing(rows: Sequence[int], states: Any) -> Change:

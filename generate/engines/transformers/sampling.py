@@ -24,8 +24,8 @@ from polyculture.generate.engines.base import Completion, Decoding, Message, Req
 from polyculture.generate.engines.metering import Usage
 from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import SystemPrompts, Turn
-from polyculture.generate.engines.transformers.batches import need_finite, padded, padding_of, stop_tokens
 from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.transformers.passes import need_finite, padded, padding_of, stop_tokens
 
 # A step on a GPU takes as long for one text as for a hundred; on a CPU, texts wait for the longest of their batch.
 _BATCH, _BATCH_ELSEWHERE = {"cpu": 8}, 128

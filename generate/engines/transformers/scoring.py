@@ -23,7 +23,7 @@ from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import get_layer_types_and_kwargs
 
 from polyculture.generate.engines.token_boundary import TokenisedPair
-from polyculture.generate.engines.transformers.batches import batches, padded
+from polyculture.generate.engines.transformers.passes import batches, padded
 from polyculture.generate.engines.transformers.prefix_trie import Forest, Text, plan
 
 _SLAB = 64  # rows of logits that are normalised at once, in single precision

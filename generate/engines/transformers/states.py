@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.base import Represented
+from polyculture.generate.engines.base import Represented, layer_number
 from polyculture.generate.engines.patching import AnswerStates, Span, StatesRequest
-from polyculture.generate.engines.transformers.batches import batches, need_finite, padded
-from polyculture.generate.engines.transformers.layers import Change, hooked
 from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.transformers.passes import Change, batches, hooked, need_finite, padded
 from polyculture.generate.engines.transformers.prefix_trie import Text
 
 _AT_ONCE = 64  # answers that are sorted by length together
@@ -54,8 +52,7 @@ class StateReader:
         ids = (*prompt, *read["input_ids"])
         if not read["input_ids"]:
             return AnswerStates(request.request_id, None, error="the answer has no token")
-        if len(ids) > self._loaded.window:
-            why = f"{len(ids)} tokens are more than the {self._loaded.window} that the model reads"
+        if why := self._loaded.too_long(len(ids)):
             return AnswerStates(request.request_id, None, error=why)
         under = [place for place, token in enumerate(read["offset_mapping"]) if _covers(token, request.spans)]
         places = tuple(len(prompt) + place for place in under)
@@ -103,7 +100,7 @@ def represent(
     """The hidden states of each text's continuation, averaged over its tokens; a pass has at most `most` tokens."""
     for batch in batches(sorted(texts, key=_text_length), most, _text_length):
         states = _states(loaded, batch)
-        numbers = [_layer(name, len(states) - 1, model) for name in layers]
+        numbers = [layer_number(name, len(states) - 1, model) for name in layers]
         for row, text in enumerate(batch):
             place = slice(text.pair.start, text.pair.end)
             means = torch.stack([states[number][row, place].float().mean(dim=0) for number in numbers])
@@ -118,15 +115,6 @@ def _states(loaded: Loaded, batch: Sequence[Text]) -> Sequence[torch.Tensor]:
     fed, read = padded([text.pair.ids for text in batch], loaded.model.device, loaded.tokenizer.pad_token_id or 0)
     body: Any = loaded.model.base_model
     return list(body(input_ids=fed, attention_mask=read, output_hidden_states=True).hidden_states)
-
-
-def _layer(name: str, last: int, model: str) -> int:
-    named = {"first": 0, "middle": last // 2, "last": last}
-    number = named.get(name, int(name) if name.isdecimal() else -1)
-    if not 0 <= number <= last:
-        remedy = f"Name 'first', 'middle', 'last', or a number from 0 to {last}."
-        raise EngineError(f"has no layer {name!r}", where=model, remedy=remedy)
-    return number
 
 
 def _text_length(text: Text) -> int:

@@ -126,7 +126,7 @@ def _steps(course: Course) -> int:
 
 
 def _trained(course: Course, seed: int, tell: Callable[[int, int], None]) -> Any:
-    from polyculture.generate.engines.transformers.training import Hyperparameters, train_classifier, train_tagger
+    from polyculture.generate.engines.transformers.labelling import Hyperparameters, train_classifier, train_tagger
 
     how = Hyperparameters(**{one.name: getattr(course.settings, one.name) for one in fields(Hyperparameters)})
     if course.task == "sentiment":
