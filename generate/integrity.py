@@ -1,4 +1,4 @@
-"""The check of all wording before any cost arises: built-in files in the tests, a user's files at every run."""
+"""The check of a user's own wording before any cost arises. That of the built-in languages is checked by the tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polyculture.cache.schema import Condition, Prompt
 from polyculture.cache.scripts import script_counts, script_share
 from polyculture.generate.design import known_wordings
 from polyculture.generate.detection import detect, detectable
-from polyculture.generate.names import PersonName, PersonNames, names_file, read_names
+from polyculture.generate.names import PersonName, PersonNames
 from polyculture.generate.wording import (
     OWN_COUNTRIES,
     PLACEHOLDERS,
@@ -31,30 +31,24 @@ from polyculture.generate.wording import (
 
 
 def check_wording(
-    catalog: Catalog,
-    languages: Sequence[str],
-    topics: Sequence[str],
-    countries: Sequence[str],
-    own_only: bool = False,
+    catalog: Catalog, languages: Sequence[str], topics: Sequence[str], countries: Sequence[str]
 ) -> list[Finding]:
-    """All defects in the wording of these languages, topics and countries; empty for valid wording.
+    """All defects in a user's own wording of these languages, topics and countries; empty for valid wording.
 
     Each template has its placeholder once and no other. It is in the script of its language, and is detected as that
-    language. It says the length of the language's file where its wording says one. Built-in ones have a gloss. The
-    wordings of a cell differ. Each country has a name and its forms in that script. The name is that of CLDR or has a
-    `note` that says why not. Names of persons are in the script of the language. With `own_only` the
-    built-in files, which the tests check, are skipped: this costs nothing where a user has no files. Raises
-    `CatalogError` where a file cannot be read at all.
+    language. It says the length of the language's file where its wording says one. The wordings of a cell differ. Each
+    country has a name and its forms in that script. The name is that of CLDR or has a `note` that says why not. Names
+    of persons are in the script of the language. Raises `CatalogError` where a file cannot be read at all.
     """
     findings: list[Finding] = []
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
-        if language.wording or not own_only:
+        if language.wording:
             findings += _check_language(language, wording, catalog, countries)
         findings += _check_own_countries(language, wording, catalog, countries)
         check = TemplateCheck(language, wording, catalog, countries)
         for topic in map(catalog.topic, topics):
-            if language.wording or language.code in topic.wording or not own_only:
+            if language.wording or language.code in topic.wording:
                 findings += check.topic(topic)
     return list(dict.fromkeys(findings))
 
@@ -83,8 +77,6 @@ def _check_language(
     check = TemplateCheck(language, wording, catalog, countries)
     yield from (Finding(file, "answer_in_language", what) for what in check.text(wording.answer_in_language))
     yield from _check_countries(language, wording, catalog, countries)
-    if not language.wording:
-        yield from check_built_in_names(language, read_names())
     yield from check_names(language, read_wording(language).names, file, "names")
 
 
@@ -137,35 +129,22 @@ def _place(prompt: Prompt) -> str:
     return ".".join(part for part in (prompt.topic, prompt.condition, prompt.country) if part)
 
 
-LATIN = "Latn"
-
-
-def check_built_in_names(language: Language, names: Mapping[str, PersonNames]) -> Iterator[Finding]:
-    """The built-in names, which have a spelling in the script of each built-in language."""
-    for country, persons in names.items():
-        yield from check_names(language, {country: persons}, names_file(country), "", complete=True)
-
-
-def check_names(
-    language: Language, names: Mapping[str, PersonNames], file: Path, before: str, complete: bool = False
-) -> Iterator[Finding]:
-    """The names in a file; `before` leads to them. With `complete` a language of another script needs a spelling."""
+def check_names(language: Language, names: Mapping[str, PersonNames], file: Path, before: str) -> Iterator[Finding]:
+    """The names in a file; `before` leads to them."""
     for country, persons in names.items():
         for sex, known in (("male", persons.male), ("female", persons.female)):
             for number, name in enumerate(known, start=1):
                 parts = (before, country, sex, f"{number}" if len(known) > 1 else "")
                 place = ".".join(part for part in parts if part)
-                yield from (Finding(file, f"{place}.{part}", what) for part, what in _name(name, language, complete))
+                yield from (Finding(file, f"{place}.{part}", what) for part, what in _name(name, language))
             yield from _alike(known, language, file, f"{country}.{sex}")
 
 
-def _name(name: PersonName, language: Language, complete: bool) -> Iterator[tuple[str, str]]:
+def _name(name: PersonName, language: Language) -> Iterator[tuple[str, str]]:
     wrong = wrong_script(name.spellings.get(language.code, ""), language)
     if wrong:
         yield language.code, wrong
-    if complete and LATIN not in language.scripts and language.code not in name.spellings:
-        yield language.code, f"{name.latin} has no spelling in {', '.join(language.scripts)}"
-    if script_share(script_counts(name.latin), [LATIN]) != 1.0:
+    if script_share(script_counts(name.latin), ["Latn"]) != 1.0:
         yield "latin", "is not in Latin letters"
 
 
@@ -180,9 +159,6 @@ def _alike(known: tuple[PersonName, ...], language: Language, file: Path, place:
 
 # Text that resembles a placeholder, in our notation or in another.
 MARK = re.compile(r"\{[^{}]*\}|[{}]|<\w+>|\[\w+\]|%s|\$\w+|_{2,}")
-GLOSS_LANGUAGE = "en"  # glosses are in English; templates in English need none
-
-
 # A text may contain a word or two of another script (a brand, an abbreviation), not more.
 MINIMUM_SCRIPT_SHARE = 0.9
 
@@ -238,14 +214,7 @@ class TemplateCheck:
         known = known_wordings().get(wording.name or "")
         if known and known.length and self.wording.length:
             findings.append(_length(template.text, self.wording.length))
-        if template.gloss is not None or self._needs_gloss(wording):
-            findings.append(_gloss(template))
         yield from (Finding(file, place, what) for one in findings for what in one)
-
-    def _needs_gloss(self, wording: TopicWording) -> bool:
-        """Of the built-in languages; a user may leave glosses out."""
-        built_in = not self.language.wording and wording.file == wording_file(self.language)
-        return built_in and wording.name is not None and self.language.code != GLOSS_LANGUAGE
 
     def text(self, template: str) -> Iterator[str]:
         """Script and language of a template: the script without the inserted names, the language with a country."""
@@ -284,17 +253,6 @@ def _length(text: str, length: Length) -> Iterator[str]:
     if numbers != [length.amount]:
         said = ", ".join(map(str, numbers)) or "no number"
         yield f"says {said}; [length] has {length.amount} {length.unit}, which must stand there once: {text!r}"
-
-
-def _gloss(template: Template) -> Iterator[str]:
-    if not (template.gloss or "").strip():
-        yield "has no gloss: what the text says, word by word, in English"
-        return
-    gloss = template.gloss or ""
-    if script_share(script_counts(MARK.sub("", gloss)), ["Latn"]) not in (1.0, None):
-        yield f"has a gloss that is not in Latin letters: {gloss!r}"
-    if gloss == template.text:
-        yield "has itself as its gloss"
 
 
 def _same_texts(wordings: Sequence[TopicWording]) -> Iterator[Finding]:

@@ -26,8 +26,9 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.schema import ALL_CONDITIONS, Condition, Prompt, PromptReview
 from polyculture.cache.spreadsheet import read_sheet_rows
 from polyculture.generate.design import known_wordings
-from polyculture.generate.integrity import GLOSS_LANGUAGE
 from polyculture.generate.wording import read_wording, topic_wordings
+
+GLOSS_LANGUAGE = "en"  # glosses are in English; templates in English need none
 
 
 @dataclass(frozen=True, slots=True)

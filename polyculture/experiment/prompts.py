@@ -34,7 +34,7 @@ def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
         answer_in_language=e.answer_in_language is True,
         design=e.prompts.design,
     )
-    refuse([*check_wording(catalog, e.languages, e.topics, e.countries, own_only=True), *check_prompts(prompts)])
+    refuse([*check_wording(catalog, e.languages, e.topics, e.countries), *check_prompts(prompts)])
     return with_template_ids(prompts, catalog)
 
 
