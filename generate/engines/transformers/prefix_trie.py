@@ -2,8 +2,7 @@
 
 The texts of a pass form a forest of prefix tries. Tokens with the same past are one node, over all continuations and
 contexts of the pass. A node attends to itself and its ancestors, so the scores equal those of a plain pass over each
-text. The last token of a text is never fed, since nothing after it is scored. A context may need several passes. Then
-the first pass computes its common prefix, the trunk; the others use the trunk's cached keys and values.
+text. The last token of a text is never fed, since nothing after it is scored.
 """
 
 from __future__ import annotations
@@ -30,14 +29,8 @@ class Text:
 
 @dataclass(slots=True)
 class Forest:
-    """The distinct tokens of one pass, parents before children; `parents` has -1 at the first token of a text.
+    """The distinct tokens of one pass, parents before children; `parents` has -1 at the first token of a text."""
 
-    `behind` tokens of the trunk are in the cache and precede all others. The first `kept` tokens of this pass are a
-    trunk that later passes use.
-    """
-
-    behind: int = 0
-    kept: int = 0
     tokens: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
@@ -47,18 +40,22 @@ class Forest:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def path(self, tokens: Iterable[int]) -> list[int]:
-        """The nodes of `tokens` from the root on; missing ones are created."""
-        nodes, node = [], -1
-        for token in tokens:
-            node = self._child(node, token)
-            nodes.append(node)
-        return nodes
+    def lacks(self, text: Text) -> int:
+        """How many tokens of a text are not in it."""
+        node: int | None = -1
+        for known, token in enumerate(text.fed):
+            node = self._children.get((node, token))
+            if node is None:
+                return len(text.fed) - known
+        return 0
 
     def add(self, text: Text) -> None:
         """Add the tokens of a text, and request the scores of its continuation."""
-        nodes = self.path(text.fed[self.behind :])
-        self.texts.append((text, tuple(nodes[text.pair.start - 1 - self.behind :])))
+        nodes, node = [], -1
+        for token in text.fed:
+            node = self._child(node, token)
+            nodes.append(node)
+        self.texts.append((text, tuple(nodes[text.pair.start - 1 :])))
 
     def _child(self, parent: int, token: int) -> int:
         known = self._children.get((parent, token))
@@ -67,70 +64,24 @@ class Forest:
         node = self._children[parent, token] = len(self.tokens)
         self.tokens.append(token)
         self.parents.append(parent)
-        self.depths.append(self.behind if parent < 0 else self.depths[parent] + 1)
+        self.depths.append(0 if parent < 0 else self.depths[parent] + 1)
         return node
 
 
 def plan(groups: Iterable[Sequence[Text]], most: int, first: int | None = None) -> Iterator[Forest]:
-    """Pack the texts of groups, each the continuations of one context, into forests of about `most` tokens.
+    """Pack the texts of groups, each the continuations of one context, into forests of at most `most` tokens, or of
+    one text.
 
-    Small groups share a forest. A group that does not fit has several forests of its own; the first keeps the trunk.
-    Texts are sorted by their tokens, so that those with a common prefix are in one forest. The first forest of all has
-    about `first` tokens, where that is told: whoever waits for the first score waits less.
+    Texts are sorted by their tokens, so that those with a common prefix are in one forest; a context that does not fit
+    is fed in each forest anew. The first forest has at most `first` tokens, where that is told: whoever waits for the
+    first score waits less.
     """
-    shared = Forest()
-    room = most if first is None else min(first, most)
+    forest, room = Forest(), most if first is None else min(first, most)
     for group in groups:
-        texts = sorted(group, key=lambda text: text.pair.ids)
-        size = _distinct(texts)
-        if size > room:
-            yield from _series(texts, size, most, room)
-            room = most
-            continue
-        if shared.tokens and len(shared) + size > room:
-            yield shared
-            shared, room = Forest(), most
-        for text in texts:
-            shared.add(text)
-    if shared.tokens:
-        yield shared
-
-
-def _series(texts: Sequence[Text], size: int, most: int, first: int) -> Iterator[Forest]:
-    """Forests of similar size for one context; the first keeps the trunk for all and has at most `first` more."""
-    trunk = _trunk(texts)
-    rest = max(1, size - len(trunk))
-    equal = -(-rest // max(1, -(-rest // most)))  # the rest in equal parts, none above `most`
-    room = min(first, equal)
-    forest = Forest(kept=len(trunk))
-    forest.path(trunk)
-    own, taken = len(trunk), trunk
-    for text in texts:
-        new = len(text.fed) - _common(taken, text.fed)
-        if forest.texts and len(forest) - own + new > room:
-            yield forest
-            forest, own, room = Forest(behind=len(trunk)), 0, equal
-        forest.add(text)
-        taken = text.fed
-    yield forest
-
-
-def _trunk(texts: Sequence[Text]) -> tuple[int, ...]:
-    """The common prefix of the sorted `texts`, which ends before the first token whose next one is scored."""
-    common = _common(texts[0].fed, texts[-1].fed)
-    return texts[0].fed[: min(common, *(text.pair.start - 1 for text in texts))]
-
-
-def _distinct(texts: Sequence[Text]) -> int:
-    """The number of distinct tokens to feed for the sorted `texts`."""
-    distinct, last = 0, tuple[int, ...]()
-    for text in texts:
-        distinct += len(text.fed) - _common(last, text.fed)
-        last = text.fed
-    return distinct
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """The length of the common prefix, in tokens."""
-    pairs = zip(one, other, strict=False)
-    return next((n for n, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
+        for text in sorted(group, key=lambda text: text.pair.ids):
+            if forest.texts and len(forest) + forest.lacks(text) > room:
+                yield forest
+                forest, room = Forest(), most
+            forest.add(text)
+    if forest.texts:
+        yield forest

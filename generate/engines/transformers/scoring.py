@@ -1,7 +1,7 @@
 """Score continuations with a causal model, or candidates for a gap with a masked one.
 
-A causal model reads a forest of tokens in one pass, where its attention is defined by a mask: the tree's mask, the
-positions, the cached trunk. Else it reads padded texts. A masked model has two ways:
+A causal model reads a forest of tokens in one pass, where its attention is defined by a mask: the tree's, and the
+positions. Else it reads padded texts. A masked model has two ways:
 
 - fill: one mask per token of the continuation, all predicted at once (CAMeL). All continuations of one length share
   one input, so a context costs a handful of passes.
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import DynamicCache, PreTrainedModel
+from transformers import PreTrainedModel
 from transformers.cache_utils import get_layer_types_and_kwargs
 
 from polyculture.generate.engines.token_boundary import TokenisedPair
@@ -39,56 +39,38 @@ class ScoredText:
     log_probabilities: tuple[float, ...]
 
 
-class TreePasses:
-    """Runs forests in their planned order: forests behind a trunk follow the one that keeps it."""
+@torch.inference_mode()
+def run_forest(model: PreTrainedModel, forest: Forest, windows: Mapping[str, int]) -> Iterator[ScoredText]:
+    """Yields the scored texts of a forest; `windows` are those of the model's kinds of layers."""
+    device = model.device
+    rows, asked = _asked(forest)
+    answer = model(
+        input_ids=torch.tensor([forest.tokens], device=device),
+        position_ids=torch.tensor([forest.depths], device=device),
+        attention_mask=_masks(model, forest, windows),
+        use_cache=False,
+        logits_to_keep=torch.tensor(rows, device=device),
+    )
+    picked = log_probabilities(answer.logits[0], *(torch.tensor(column, device=device) for column in asked))
+    values = iter(picked.tolist())
+    for text, nodes in forest.texts:
+        yield ScoredText(text, tuple(next(values) for _ in nodes))
 
-    def __init__(self, model: PreTrainedModel) -> None:
-        self._model = model
-        self._windows = layer_kinds(model)
-        self._trunk: DynamicCache | None = None
 
-    @torch.inference_mode()
-    def run(self, forest: Forest) -> Iterator[ScoredText]:
-        """Yields the scored texts of a forest."""
-        rows, asked = _asked(forest)
-        logits = self._logits(forest, torch.tensor(rows, device=self._model.device))
-        picked = log_probabilities(logits, *(torch.tensor(column, device=logits.device) for column in asked))
-        values = iter(picked.tolist())
-        for text, nodes in forest.texts:
-            yield ScoredText(text, tuple(next(values) for _ in nodes))
+def _masks(model: PreTrainedModel, forest: Forest, windows: Mapping[str, int]) -> Any:
+    """The mask [1, 1, nodes, nodes]; one per kind of layer where layers differ in their attention."""
+    seen, depths = torch.from_numpy(_sees(forest)), torch.tensor(forest.depths)
+    apart = depths[:, None] - depths[None, :]
+    masks = {kind: _as_mask(model, seen & (apart < window)) for kind, window in windows.items()}
+    return masks if len(masks) > 1 else next(iter(masks.values()))
 
-    def _logits(self, forest: Forest, rows: torch.Tensor) -> torch.Tensor:
-        """Logits at the nodes `rows`: [rows, vocabulary]."""
-        device = self._model.device
-        cache = self._trunk if forest.behind else DynamicCache() if forest.kept else None
-        answer = self._model(
-            input_ids=torch.tensor([forest.tokens], device=device),
-            position_ids=torch.tensor([forest.depths], device=device),
-            attention_mask=self._masks(forest),
-            past_key_values=cache,
-            use_cache=cache is not None,
-            logits_to_keep=rows,
-        )
-        self._trunk = cache
-        if cache is not None:
-            cache.crop(forest.kept - len(forest))
-        logits: torch.Tensor = answer.logits[0]
-        return logits
 
-    def _masks(self, forest: Forest) -> Any:
-        """The mask [1, 1, nodes, trunk and nodes]; one per kind of layer where layers differ in their attention."""
-        seen = torch.from_numpy(_sees(forest))
-        depths = torch.tensor([*range(forest.behind), *forest.depths])
-        apart = depths[forest.behind :, None] - depths[None, :]
-        masks = {kind: self._as_mask(seen & (apart < window)) for kind, window in self._windows.items()}
-        return masks if len(masks) > 1 else next(iter(masks.values()))
-
-    def _as_mask(self, seen: torch.Tensor) -> torch.Tensor:
-        seen = seen[None, None].to(self._model.device)
-        if self._model.config._attn_implementation != "eager":
-            return seen
-        hidden = torch.finfo(self._model.dtype).min
-        return torch.zeros(seen.shape, dtype=self._model.dtype, device=seen.device).masked_fill(~seen, hidden)
+def _as_mask(model: PreTrainedModel, seen: torch.Tensor) -> torch.Tensor:
+    seen = seen[None, None].to(model.device)
+    if model.config._attn_implementation != "eager":
+        return seen
+    hidden = torch.finfo(model.dtype).min
+    return torch.zeros(seen.shape, dtype=model.dtype, device=seen.device).masked_fill(~seen, hidden)
 
 
 def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
@@ -107,14 +89,11 @@ def _asked(forest: Forest) -> tuple[list[int], tuple[list[int], list[int]]]:
 
 
 def _sees(forest: Forest) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-    """The attention of each node: to the whole trunk, its ancestors, and itself."""
-    size = len(forest)
-    seen = np.zeros((size, forest.behind + size), dtype=np.bool_)
-    seen[:, : forest.behind] = True
+    """The attention of each node: to its ancestors, and itself."""
+    seen = np.eye(len(forest), dtype=np.bool_)
     for node, parent in enumerate(forest.parents):
         if parent >= 0:
             seen[node] |= seen[parent]
-        seen[node, forest.behind + node] = True
     return seen
 
 
@@ -159,7 +138,7 @@ def most_tokens(model: PreTrainedModel) -> int:
 
 
 def tree_fits(model: PreTrainedModel) -> bool:
-    """Does a tree mask give this model's own scores? Tested on a few texts, in one pass and after a cached trunk.
+    """Does a tree mask give this model's own scores? Tested on a few texts.
 
     The mask fails where layers carry a state from token to token, where `position_ids` does not set positions (ALiBi),
     or where a model builds its own masks.
@@ -170,7 +149,7 @@ def tree_fits(model: PreTrainedModel) -> bool:
     # One pass: on a busy CPU each of these costs seconds, and padding on the right reaches no causal score.
     plain = {scored.text: scored.log_probabilities for scored in run_plain(model, texts)}
     try:
-        packed = [scored for most in (64, 4) for scored in _packed(model, [texts], most)]
+        packed = list(_packed(model, [texts], 64))
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as fault:
         _log.info("no tree mask for %s: %s", type(model).__name__, fault)
         return False
@@ -183,9 +162,9 @@ def tree_fits(model: PreTrainedModel) -> bool:
 
 
 def _packed(model: PreTrainedModel, groups: Iterable[Sequence[Text]], most: int) -> Iterator[ScoredText]:
-    passes = TreePasses(model)
+    windows = layer_kinds(model)
     for forest in plan(groups, most, first=-(-most // _FIRST)):
-        yield from passes.run(forest)
+        yield from run_forest(model, forest, windows)
 
 
 def _probe(vocabulary: int) -> list[Text]:
