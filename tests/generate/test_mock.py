@@ -52,8 +52,6 @@ def test_answers_of_a_file_and_failures_that_it_states(tmp_path: Path) -> None:
     failed = answers(request("Which tea?", 1), answers=str(file))[0]
     assert (failed.text, failed.error, failed.retryable) == (None, "overloaded", True)
     assert answers(request("Which hat?", 1), answers=str(file))[0].text == "Which hat? 0"
-    (tmp_path / "a.json").write_text(json.dumps({"answer": [{"texts": ["Soup"]}]}))
-    assert answers(request(seeds=1), answers=str(tmp_path / "a.json"))[0].text == "Soup"
     before = model_setup(ModelSpec("mock:a", {"answers": str(file)}), "answer")
     file.write_text('[[answer]]\ntexts = ["Soup"]\n')
     assert model_setup(ModelSpec("mock:a", {"answers": str(file)}), "answer") != before
