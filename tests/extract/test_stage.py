@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +13,6 @@ import pytest
 
 from polyculture.cache.answers import wanted_batches
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.outcome import Outcome
@@ -29,9 +25,9 @@ from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.llm import LlmExtractor
-from polyculture.extract.step import ExtractionStep
 from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer
+from tests.quick_start import begin
 from tests.steps import OneModel, extract_job, extraction_step
 
 ROOT = Path(__file__).parents[2]
@@ -117,24 +113,6 @@ def test_both_ways_of_writing_give_the_same_rows(tmp_path: Path) -> None:
     assert tables[0] == tables[1]
 
 
-def test_a_second_run_does_nothing(tmp_path: Path) -> None:
-    run = write_run(tmp_path, map(response, range(5)))
-    extractor, engine = llm(good)
-    assert extract_job(run, JOB, FOOD, extractor) == Outcome(5, 0)
-    assert extract_job(run, JOB, FOOD, extractor) == Outcome(5, 0, reused=5)
-    assert len(engine.requests) == 5
-
-
-def test_new_responses_are_added(tmp_path: Path) -> None:
-    run = write_run(tmp_path, map(response, range(5)))
-    extractor, engine = llm(good)
-    extract_job(run, JOB, FOOD, extractor)
-    with JobShards(run, JOB, [RESPONSES]) as shards:
-        shards.append({"responses": [response(5)]})
-    assert extract_job(run, JOB, FOOD, extractor) == Outcome(6, 0, reused=5)
-    assert len(engine.requests) == 6
-
-
 def test_equal_texts_are_asked_once_and_each_response_has_its_rows(tmp_path: Path) -> None:
     run = write_run(tmp_path, [response(0), response(1, text=response(0)["text"]), response(2)])
     extractor, engine = llm(good)
@@ -206,26 +184,6 @@ def test_nothing_of_a_failed_response_counts(tmp_path: Path) -> None:
     assert sorted(flagged) == [("chopsticks", True, None), ("ramen", False, 8), ("soup", False, 18)]
 
 
-def test_only_failures_that_may_pass_are_tried_again(tmp_path: Path) -> None:
-    run = write_run(tmp_path, map(response, range(3)))
-    busy = True
-
-    def script(text: str, attempt: int) -> str | Completion:
-        if "Text 0" in text and busy:
-            return Completion("r00000", attempt, None, error="busy", retryable=True)
-        return "never JSON" if "Text 1" in text else good(text, attempt)
-
-    extractor, engine = llm(script)
-    assert extract_job(run, JOB, FOOD, extractor) == Outcome(1, 2)
-    asked, busy = len(engine.requests), False
-    assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 1, reused=1)
-    assert len(engine.requests) == asked + 1
-    rows = stored(run, "extractions", extractor.extractor_id)
-    assert {row["response_id"]: row["status"] for row in rows} == {
-        "r00000": "ok", "r00001": "failed", "r00002": "ok",
-    }  # fmt: skip
-
-
 def test_only_current_answers_are_read(tmp_path: Path) -> None:
     rows = [
         response(0),
@@ -244,62 +202,24 @@ def test_only_current_answers_are_read(tmp_path: Path) -> None:
     assert not list(wanted_batches(run, JOB, RESPONSES, wanted.slice(0, 0), ["response_id"]))
 
 
-def test_progress_counts_up_to_the_outcome(tmp_path: Path) -> None:
-    run = write_run(tmp_path, map(response, range(5)))
-    seen: list[Outcome] = []
-    outcome = extract_job(run, JOB, FOOD, gazetteer(), seen.append)
-    assert seen[-1] == outcome == Outcome(5, 0)
+def extract_in_a_process(run: RunFolder, told: Path) -> None:
+    def slowly(text: str, attempt: int) -> str:
+        time.sleep(0.01)
+        with told.open("a", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+        return good(text, attempt)
 
-
-def test_a_fault_of_the_engine_keeps_what_was_answered(tmp_path: Path) -> None:
-    run = write_run(tmp_path, map(response, range(6)))
-
-    class Falls(ScriptedEngine):
-        def _complete(self, request: Any) -> Completion:
-            if len(self.requests) == 5:
-                raise StoreError("the engine fell")
-            return super()._complete(request)
-
-    with pytest.raises(StoreError, match="the engine fell"):
-        extract_job(run, JOB, FOOD, LlmExtractor(Falls(good), "stub:extractor", FOOD))
-    extractor, engine = llm(good)
-    outcome = extract_job(run, JOB, FOOD, extractor)
-    assert outcome == Outcome(6, 0, reused=3)
-    assert len(engine.requests) == 3
-
-
-def test_a_held_job_and_a_missing_run_say_so(tmp_path: Path) -> None:
-    run = write_run(tmp_path, map(response, range(2)))
-    with JobShards(run, JOB, ExtractionStep.tables), pytest.raises(JobHeldError):
-        extract_job(run, JOB, FOOD, gazetteer())
-    with pytest.raises(StoreError, match="holds no run"):
-        extract_job(RunFolder(tmp_path / "none"), JOB, FOOD, gazetteer())
-
-
-SLOW = """
-import sys, time
-from pathlib import Path
-from polyculture.cache.run_folder import RunFolder
-from polyculture.extract.llm import LlmExtractor
-from tests.steps import extract_job
-from tests.extract_engines import ScriptedEngine
-from tests.extract.test_stage import FOOD, JOB, good
-def script(text, attempt):
-    time.sleep(0.01)
-    print(text, flush=True)
-    return good(text, attempt)
-extract_job(RunFolder(Path(sys.argv[1])), JOB, FOOD, LlmExtractor(ScriptedEngine(script), "stub:extractor", FOOD))
-"""
+    extract_job(run, JOB, FOOD, llm(slowly)[0])
 
 
 def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
-    run = write_run(tmp_path, map(response, range(60)))
-    writer = subprocess.Popen([sys.executable, "-c", SLOW, str(run.root)], stdout=subprocess.PIPE, cwd=ROOT, text=True)
-    assert writer.stdout is not None
-    for _ in range(20):
-        writer.stdout.readline()
-    os.kill(writer.pid, signal.SIGKILL)
-    writer.communicate()
+    run, told = write_run(tmp_path, map(response, range(60))), tmp_path / "told"
+    told.touch()
+    writer = begin(extract_in_a_process, run, told)
+    while len(told.read_text(encoding="utf-8").splitlines()) < 20 and writer.exitcode is None:
+        time.sleep(0.002)
+    writer.kill()
+    writer.join()
     extractor, engine = llm(good)
     outcome = extract_job(run, JOB, FOOD, extractor)
     assert (outcome.done, outcome.failed) == (60, 0)

@@ -14,6 +14,7 @@ import pytest
 from polyculture.cache import extras
 from polyculture.cache.errors import EngineError, MissingDependencyError, SystematicFaultError
 from polyculture.cache.faults import kind_of_error
+from polyculture.extract.answer import answer_schema
 from polyculture.generate.engines import (
     SCORING,
     Completion,
@@ -102,6 +103,8 @@ def test_a_schema_constrains_the_answer(engine: Sampling) -> None:
         answer = json.loads(completion.text or "")
         assert answer["drink"] in ("tea", "coffee")
         assert isinstance(answer["cups"], bool)
+    (listed,) = engine.sample([request("Ramen.", (1,), max_tokens=8, schema=answer_schema(("dish", "drink")))])
+    assert (listed.text or "").lstrip().startswith("{")
 
 
 @needs_model

@@ -15,6 +15,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from polyculture.cache.errors import BudgetError
+from polyculture.cache.ledger import Ledger
+from polyculture.cache.model_facts import Price
+from polyculture.generate.budget import BudgetedSampling, JobBudget
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
 from tests.hostile.fault_server import TEXT, FaultServer, Mode
 from tests.hostile.modes import BROKEN, DEADLINE, ENCODED, MODES, MOST, NONSENSE, SLOW, STATUSES, USELESS, WHOLE
 from tests.polyculture.test_command_line import polyculture
@@ -200,18 +205,36 @@ LIMITED = {name: mode for name, mode in MODES.items() if name not in _ALIKE}
 def test_what_a_limit_is_passed_by(tmp_path: Path, server: FaultServer, mode: Mode) -> None:
     """The server's own bill: `max_cost`, and at most one answer more."""
     server.begin(mode)
-    result = polyculture(
-        "run", "--only", "generate", write(tmp_path, server, LIMIT, n=SAMPLES, slow=mode.name in SLOW), cwd=tmp_path
-    )
-    ends_cleanly(result)
+    options = {"base_url": server.url, "deadline": DEADLINE if mode.name in SLOW else 60, "max_retries": 1}
+    requests = [
+        Request(text, (Message("user", text * 100),), Decoding(max_tokens=MAX_TOKENS), tuple(range(SAMPLES)))
+        for text in "春夏秋冬"
+    ]
+    came, told = list[Completion](), ""
+    ledger = Ledger(tmp_path, LIMIT)
+    job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+    with open_engine(ModelSpec("openai:told", options)) as engine:
+        try:
+            for answer in BudgetedSampling(engine, Price(100, 1000), job_budget).sample(requests):
+                came.append(answer)
+        except BudgetError as fault:
+            told = str(fault)
+    ledger.close()
     bills = cost(server)
     assert sum(bills) <= LIMIT + max(RESERVED, *bills)
     if mode.stops is not None:
-        assert result.returncode == 5
-        assert mode.stops in result.stderr.splitlines()[-1]
+        assert mode.stops in told
         assert len(server.asked) == 1
     elif mode.rows == "ok":
-        assert len(rows(tmp_path)) == len(server.asked)
-        if len(server.asked) < PROMPTS * SAMPLES:
-            assert result.returncode == 5
-            assert "stopped by max_cost" in result.stderr.splitlines()[-1]
+        assert len(came) == len(server.asked)
+        assert ("stopped by max_cost" in told) == (len(server.asked) < PROMPTS * SAMPLES)
+
+
+@pytest.mark.parametrize("name", ["an honest answer", "a usage that is empty"])
+def test_the_last_line_of_a_run_says_how_its_limit_ended_it(tmp_path: Path, server: FaultServer, name: str) -> None:
+    server.begin(MODES[name])
+    result = polyculture("run", "--only", "generate", write(tmp_path, server, LIMIT, n=SAMPLES), cwd=tmp_path)
+    ends_cleanly(result)
+    assert result.returncode == 5
+    assert (MODES[name].stops or "stopped by max_cost") in result.stderr.splitlines()[-1]
+    assert len(rows(tmp_path)) == len(server.asked)
