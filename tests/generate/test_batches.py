@@ -431,12 +431,6 @@ def test_a_budget_holds_in_batches_and_across_a_kill(server: BatchServer, tmp_pa
     assert set(server.paid.values()) == {1}
 
 
-def test_a_wrong_key_ends_a_run_in_batches_in_one_line(server: BatchServer, tmp_path: Path) -> None:
-    server.trouble = lambda *_: failure(401, "bad key")
-    result = polyculture("run", "--only", "generate", write(tmp_path, server), cwd=tmp_path)
-    assert "refuses the API key (HTTP 401: bad key)" in one_line(result, code=6)
-
-
 def test_batches_of_another_server_wait_until_it_comes_back(server: BatchServer, tmp_path: Path) -> None:
     generate_until(server, write(tmp_path, server), "poll", done=False)
     held = sum(len(record.ids) for record in waiting(tmp_path / "runs"))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
 from polyculture.cache.async_runner import Background
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines import SCORING, Completion, Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, answer_text, failure
@@ -102,15 +101,6 @@ def test_a_fault_that_passes_is_retried(reply: Reply) -> None:
         found = ask(server, request(5))
         assert [c.error for c in found] == [None] * 5
         assert len(server.asked) == 10
-
-
-def test_one_bad_request_does_not_end_the_others() -> None:
-    def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
-        return failure(400) if body["seed"] == 12 else None
-
-    with StubServer(behaviour=behaviour) as server:
-        found = ask(server, request(5))
-    assert {c.seed: c.error is None for c in found} == {10: True, 11: True, 12: False, 13: True, 14: True}
 
 
 def test_retry_after_is_honoured_and_backoff_grows_without_it() -> None:
@@ -238,29 +228,6 @@ def test_only_a_request_s_own_faults_are_final(reply: Reply, ending: str | None)
     assert (found.retryable, found.ending) == (False, ending)
 
 
-def test_no_more_requests_are_taken_than_are_in_flight_and_wait() -> None:
-    taken = 0
-
-    def requests() -> Iterator[Request]:
-        nonlocal taken
-        for number in range(2000):
-            taken += 1
-            yield request(first=number)
-
-    with StubServer(latency=0.1) as server:
-        spec = ModelSpec("openai:stub", {"base_url": server.url})
-        with OpenAIEngine(spec) as engine:
-            answers = engine.sample(requests())
-            ahead = 0
-            for yielded, _ in enumerate(islice(answers, 400), start=1):
-                ahead = max(ahead, taken - yielded)
-            answers.close()  # type: ignore[attr-defined]
-        assert server.most_in_flight <= 64
-        assert server.most_in_flight > 32
-    assert ahead <= 128
-    assert len(server.asked) <= 400 + 128
-
-
 def test_an_iterator_that_is_left_leaves_nothing_running() -> None:
     with StubServer(latency=0.2) as server:
         with OpenAIEngine(ModelSpec("openai:stub", {"base_url": server.url, "concurrency": 4})) as engine:
@@ -324,8 +291,3 @@ def test_a_mistake_in_a_model_is_one_line(spec: ModelSpec, told: str) -> None:
         open_engine(spec)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_an_engine_that_cannot_score_says_so() -> None:
-    with pytest.raises(EngineError, match=r"openai:x.*log-probabilities"):
-        open_engine(ModelSpec("openai:x", {"base_url": "http://localhost:1/v1"}), SCORING)

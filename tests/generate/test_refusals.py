@@ -23,17 +23,6 @@ def test_every_language_of_the_catalogue_has_phrases() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_gold_is_large_and_hard_enough(language: str) -> None:
-    gold = read_gold(language)
-    labels = [example.label for example in gold]
-    assert labels.count("refusal") >= 30
-    assert len(labels) - labels.count("refusal") >= 30
-    assert labels.count("hard_answer") >= 10
-    assert len({example.text for example in gold}) == len(gold)
-    assert {example.task for example in gold} == {"writing", "sentiment", "qa", "ner", "choice"}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_recall_and_false_positives(language: str) -> None:
     gold = read_gold(language)
     missed = [one.text for one in gold if one.refuses and not is_refusal(one.text, language)]

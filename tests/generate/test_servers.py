@@ -106,11 +106,6 @@ def test_a_server_on_its_usual_port_is_found_with_its_models(ollama: StubServer)
     assert list(found_servers()) == [("ollama", ollama.url, ["qwen2.5:7b", "gemma3:latest"])]
 
 
-def test_an_engine_without_a_model_is_told() -> None:
-    with pytest.raises(EngineError, match="ollama:NAME"):
-        check_model(ModelSpec("ollama:"))
-
-
 def test_the_address_in_the_environment_is_asked_and_is_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
     with StubServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)

@@ -110,17 +110,6 @@ def test_other_settings_ask_anew_and_leave_the_old_rows(run: RunFolder) -> None:
         assert generate(run, server) == Outcome(30, 0, reused=30)
 
 
-def test_only_missing_samples_are_asked(run: RunFolder) -> None:
-    def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
-        return failure(500) if body["seed"] % 3 == 0 and before == 0 else None
-
-    with StubServer(behaviour=behaviour) as server:
-        first = generate(run, server)
-        asked = len(server.asked)
-        assert generate(run, server) == Outcome(30, 0, reused=first.done)
-        assert sorted(server.asked[asked:]) == sorted(a for a in server.asked[:asked] if a[1] % 3 == 0)  # type: ignore[operator]
-
-
 def test_failures_are_rows_with_a_reason_and_only_those_that_may_pass_are_asked_again(run: RunFolder) -> None:
     broken = {MINE[0].text: failure(500, "overloaded"), MINE[1].text: failure(400, "too long")}
     with StubServer(behaviour=lambda body, _: broken.get(body["messages"][0]["content"])) as server:
@@ -198,14 +187,6 @@ def test_an_unreadable_part_of_another_run_is_passed_over(run: RunFolder, tmp_pa
     with StubServer() as server:
         assert generate(run, server) == Outcome(30, 0)
     assert find_answers(run, JOB, RESPONSES, JobShards(run, JOB, [RESPONSES]).read("responses")).num_rows == 0
-
-
-def test_jobs_of_a_model_share_an_opened_engine(run: RunFolder) -> None:
-    jobs = [Job("openai:stub", language, topic) for language in ("en", "ja") for topic in ("food", "music")]
-    with StubServer() as server, open_engine(ModelSpec("openai:stub", {"base_url": server.url})) as engine:
-        for job in jobs:
-            assert generate(run, server, job=job, engine=engine) == Outcome(30, 0)
-    assert {row["detected_language"] for row in rows(run, jobs[0])} == {"en"}
 
 
 def test_progress_is_told_at_the_start_and_at_the_end_and_seldom_between(run: RunFolder) -> None:
