@@ -13,7 +13,6 @@ import pytest
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import ATTENDING, Message, ModelSpec, check_can, open_engine
 from polyculture.generate.engines.patching import Attention, AttentionRequest
-from polyculture.generate.engines.setup import model_setup
 from polyculture.generate.engines.transformers.engine import TransformersEngine
 from tests.tiny_models import CAUSAL, byte_level, save_causal, save_masked
 
@@ -287,12 +286,3 @@ def test_models_without_attention_in_reach_are_one_line(tmp_path: Path) -> None:
     api = ModelSpec("openai:gpt-x", {"base_url": "http://localhost:1/v1"})
     with pytest.raises(EngineError, match=r"attention.*'transformers'"):
         check_can(api, ATTENDING)
-
-
-def test_the_setup_of_attention_has_what_decides_it(tmp_path: Path) -> None:
-    spec = _save("gpt2", tmp_path)
-    setup = model_setup(ModelSpec(spec.model, {"bos": True, "bare_prompts": True, "batch_tokens": 9}), "attend")
-    assert {name: setup[name] for name in setup if name not in ("weights", "templates")} == {
-        "bos": True,
-        "bare_prompts": True,
-    }

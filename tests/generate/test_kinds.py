@@ -118,16 +118,19 @@ def test_a_model_without_batches_is_not_opened_for_them(tmp_path: Path) -> None:
 
 
 def test_an_option_decides_unless_its_type_says_otherwise() -> None:
+    everything = {"score", "represent", "answer", "patch", "attend"}
+
     def decided(model: str, **options: object) -> set[str]:
         spec = ModelSpec(model, options)
-        return {use for use in ("score", "represent", "answer") if model_setup(spec, use)}  # type: ignore[arg-type]
+        return {use for use in ("score", "represent", "answer", "patch", "attend") if model_setup(spec, use)}  # type: ignore[arg-type]
 
-    assert decided("openai:m", base_url="http://localhost:1/v1") == {"score", "represent", "answer"}
+    assert decided("openai:m", base_url="http://localhost:1/v1") == everything
     assert decided("openai:m", concurrency=3, api_key_env="KEY", batch_poll=1.0) == set()
     assert decided("openai:m", tokenizer="t") == {"score"}
     assert decided("openai:m", extra_body={"x": 1}) == {"answer"}
-    assert decided("transformers:org/m", bos=True) == {"score", "represent"}
-    assert decided("transformers:org/m", batch_tokens=9) == set()
-    assert decided("transformers:org/m", device="cpu") == {"score", "represent", "answer"}  # it decides the precision
+    assert decided("transformers:org/m", bos=True) == {"score", "represent", "patch", "attend"}
+    assert decided("transformers:org/m", bare_prompts=True) == {"answer", "patch", "attend"}
+    assert decided("transformers:org/m", batch_tokens=9, batch_patches=4, batch_size=2) == set()
+    assert decided("transformers:org/m", device="cpu") == everything  # it decides the precision
     assert decided("vllm:org/m", gpu_memory_utilization=0.5, python="python") == set()
-    assert decided("vllm:org/m", quantization="fp8") == {"score", "represent", "answer"}
+    assert decided("vllm:org/m", quantization="fp8") == everything

@@ -235,16 +235,6 @@ def test_a_model_without_layers_in_reach_is_one_line(tmp_path: Path, monkeypatch
         check_can(api, PATCHING)
 
 
-def test_the_setup_of_patching_has_what_decides_it(tmp_path: Path) -> None:
-    spec = _spec(save_causal("gpt2", tmp_path), bos=True, batch_patches=4, batch_size=2)
-    setup = model_setup(spec, "patch")
-    assert {name: setup[name] for name in setup if name not in ("weights", "templates")} == {
-        "bos": True,
-        "bare_prompts": True,
-        "dtype": "float32",  # of a CPU
-    }
-
-
 def test_random_weights_are_the_same_again_and_another_model(tmp_path: Path) -> None:
     folder = save_causal("llama", tmp_path)
     found = {}

@@ -250,7 +250,7 @@ LMSTUDIO = replace(_LOCAL, name="lmstudio", options=LMStudioOptions)
 LOCAL: Mapping[str, EngineKind[OpenAIOptions]] = {kind.name: kind for kind in (OLLAMA, LMSTUDIO, VLLM_SERVE)}
 
 _PATIENCE = 1.0  # seconds; a closed port refuses at once
-_MOST = 1 << 20  # bytes of a list
+_LIST = 1 << 20  # bytes of a list of models
 _NAME = 200  # characters; what is longer is no model's name
 _NO_TEXTS = ("embed", "rerank", "whisper", "bge-")  # names of models that write none
 
@@ -272,7 +272,7 @@ def served_models(address: str) -> list[str] | None:
     opener = build_opener(ProxyHandler({}))  # no proxy stands before one's own machine
     try:
         with opener.open(f"{address.rstrip('/')}/models", timeout=_PATIENCE) as answer:
-            listed = orjson.loads(answer.read(_MOST))["data"]
+            listed = orjson.loads(answer.read(_LIST))["data"]
         names = [str(one["id"]) for one in listed]
     except (OSError, HTTPException, ValueError, LookupError, TypeError):
         return None

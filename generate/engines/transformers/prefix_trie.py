@@ -42,11 +42,12 @@ class Forest:
 
     def lacks(self, text: Text) -> int:
         """How many tokens of a text are not in it."""
-        node: int | None = -1
+        node = -1
         for known, token in enumerate(text.fed):
-            node = self._children.get((node, token))
-            if node is None:
+            child = self._children.get((node, token))
+            if child is None:
                 return len(text.fed) - known
+            node = child
         return 0
 
     def add(self, text: Text) -> None:
