@@ -41,25 +41,6 @@ class MentionCounts:
     found: Counter[str] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
 
-    def precision(self, matching: str) -> float | None:
-        """The share of found mentions that are correct; None where nothing was found."""
-        return self.hits[matching] / self.found[matching] if self.found[matching] else None
-
-    def recall(self, matching: str) -> float | None:
-        """The share of gold mentions that were found; None where there are none."""
-        return self.hits[matching] / self.gold[matching] if self.gold[matching] else None
-
-    def f1(self, matching: str) -> float | None:
-        """The harmonic mean of precision and recall; None where there is neither a gold nor a found mention."""
-        together = self.gold[matching] + self.found[matching]
-        return 2 * self.hits[matching] / together if together else None
-
-    def f1_interval(self, matching: str) -> ShareInterval:
-        """Wilson's interval of Jaccard's index J, a share of all mentions, mapped by F1 = 2J / (1 + J)."""
-        hits = self.hits[matching]
-        bounds = wilson_interval(hits, self.gold[matching] + self.found[matching] - hits)
-        return None if bounds is None else (2 * bounds[0] / (1 + bounds[0]), 2 * bounds[1] / (1 + bounds[1]))
-
 
 @dataclass(frozen=True, slots=True)
 class ExtractionAuditRow:
@@ -74,11 +55,11 @@ class ExtractionAuditRow:
     found: int
     hits: int
     hallucinated: int
-    precision: float | None
+    precision: float | None  # of found mentions the share that is right; None where nothing was found
     precision_interval: ShareInterval
-    recall: float | None
+    recall: float | None  # of gold mentions the share that was found; None where there are none
     recall_interval: ShareInterval
-    f1: float | None
+    f1: float | None  # the harmonic mean of both; None where there is neither a gold nor a found mention
     f1_interval: ShareInterval
 
 
@@ -178,23 +159,27 @@ def _common(one: Iterable[Any], other: Iterable[Any]) -> int:
 
 
 def _rows(by: str, value: str, counts: MentionCounts) -> list[ExtractionAuditRow]:
-    return [
-        ExtractionAuditRow(
-            by,
-            value,
-            matching,
-            counts.texts,
-            counts.failed,
-            counts.gold[matching],
-            counts.found[matching],
-            counts.hits[matching],
-            counts.hallucinated,
-            counts.precision(matching),
-            wilson_interval(counts.hits[matching], counts.found[matching]),
-            counts.recall(matching),
-            wilson_interval(counts.hits[matching], counts.gold[matching]),
-            counts.f1(matching),
-            counts.f1_interval(matching),
-        )
-        for matching in MATCHINGS
-    ]
+    return [_row(by, value, matching, counts) for matching in MATCHINGS]
+
+
+def _row(by: str, value: str, matching: str, counts: MentionCounts) -> ExtractionAuditRow:
+    gold, found, hits = counts.gold[matching], counts.found[matching], counts.hits[matching]
+    # Wilson's interval of Jaccard's index J, a share of all mentions, mapped by F1 = 2J / (1 + J).
+    jaccard = wilson_interval(hits, gold + found - hits)
+    return ExtractionAuditRow(
+        by,
+        value,
+        matching,
+        counts.texts,
+        counts.failed,
+        gold,
+        found,
+        hits,
+        counts.hallucinated,
+        hits / found if found else None,
+        wilson_interval(hits, found),
+        hits / gold if gold else None,
+        wilson_interval(hits, gold),
+        2 * hits / (gold + found) if gold + found else None,
+        None if jaccard is None else (2 * jaccard[0] / (1 + jaccard[0]), 2 * jaccard[1] / (1 + jaccard[1])),
+    )

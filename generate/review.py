@@ -16,7 +16,7 @@ The gloss, our own back-translation, stands last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,14 +91,13 @@ def template_id(language: str, text: str) -> str:
 def with_template_ids(prompts: Iterable[Prompt], catalog: Catalog) -> list[Prompt]:
     """The prompts, each with the id of the template that it was filled from."""
     prompts = list(prompts)
-    known = _templates(prompts, catalog)
-    return [replace(prompt, template_id=template_id(prompt.language, _of(known, prompt).text)) for prompt in prompts]
+    of = _templates(prompts, catalog)
+    return [replace(prompt, template_id=template_id(prompt.language, of(prompt).text)) for prompt in prompts]
 
 
 def templates_of(prompts: Sequence[Prompt], catalog: Catalog) -> list[ReviewedTemplate]:
     """The templates of prompts that have their ids, in their order; the example is of the language's first country."""
-    known = _templates(prompts, catalog)
-    topics = list(dict.fromkeys(prompt.topic for prompt in prompts))
+    of, topics = _templates(prompts, catalog), list(dict.fromkeys(prompt.topic for prompt in prompts))
     english = {
         (row.topic, row.condition, row.wording): row.text
         for row in (glosses(catalog, [GLOSS_LANGUAGE], topics) if GLOSS_LANGUAGE in catalog.languages else [])
@@ -109,35 +108,32 @@ def templates_of(prompts: Sequence[Prompt], catalog: Catalog) -> list[ReviewedTe
         home = catalog.language(prompt.language).first_country
         if prompt.country == home != before.country:
             by_template[prompt.template_id] = prompt
-    return [_reviewed(prompt, _of(known, prompt), english) for prompt in by_template.values()]
+    return [
+        ReviewedTemplate(
+            template_id=template_id(row.language, row.text),
+            language=row.language,
+            topic=row.topic,
+            condition=row.condition,
+            wording=prompt.wording or "",
+            template=row.text,
+            text=prompt.text,
+            gloss=None if row.language == GLOSS_LANGUAGE else row.gloss,
+            english=None if row.language == GLOSS_LANGUAGE else english.get((row.topic, row.condition, row.wording)),
+        )
+        for prompt, row in ((prompt, of(prompt)) for prompt in by_template.values())
+    ]
 
 
-def _reviewed(prompt: Prompt, row: Gloss, english: Mapping[tuple[str, Condition, str | None], str]) -> ReviewedTemplate:
-    own = prompt.language == GLOSS_LANGUAGE
-    return ReviewedTemplate(
-        template_id=template_id(row.language, row.text),
-        language=row.language,
-        topic=row.topic,
-        condition=row.condition,
-        wording=prompt.wording or "",
-        template=row.text,
-        text=prompt.text,
-        gloss=None if own else row.gloss,
-        english=None if own else english.get((row.topic, row.condition, row.wording)),
-    )
+def _templates(prompts: Sequence[Prompt], catalog: Catalog) -> Callable[[Prompt], Gloss]:
+    """The template of each prompt: of its wording, or of the one without a name."""
+    languages, topics = (list(dict.fromkeys(getattr(one, part) for one in prompts)) for part in ("language", "topic"))
+    known = {(row.language, row.topic, row.condition, row.wording): row for row in glosses(catalog, languages, topics)}
 
+    def of(prompt: Prompt) -> Gloss:
+        place = (prompt.language, prompt.topic, prompt.condition)
+        return known.get((*place, prompt.wording)) or known[*place, None]
 
-def _templates(prompts: Sequence[Prompt], catalog: Catalog) -> dict[tuple[str, str, str, str | None], Gloss]:
-    languages = list(dict.fromkeys(prompt.language for prompt in prompts))
-    topics = list(dict.fromkeys(prompt.topic for prompt in prompts))
-    rows = glosses(catalog, languages, topics)
-    return {(row.language, row.topic, row.condition, row.wording): row for row in rows}
-
-
-def _of(known: dict[tuple[str, str, str, str | None], Gloss], prompt: Prompt) -> Gloss:
-    """The template of a prompt: of its wording, or of the one without a name."""
-    place = (prompt.language, prompt.topic, prompt.condition)
-    return known.get((*place, prompt.wording)) or known[*place, None]
+    return of
 
 
 VERDICTS: Mapping[str, tuple[str, ...]] = {
