@@ -127,7 +127,10 @@ def templates_of(prompts: Sequence[Prompt], catalog: Catalog) -> list[ReviewedTe
 def _templates(prompts: Sequence[Prompt], catalog: Catalog) -> Callable[[Prompt], Gloss]:
     """The template of each prompt: of its wording, or of the one without a name."""
     languages, topics = (list(dict.fromkeys(getattr(one, part) for one in prompts)) for part in ("language", "topic"))
-    known = {(row.language, row.topic, row.condition, row.wording): row for row in glosses(catalog, languages, topics)}
+    rows = glosses(catalog, languages, topics)
+    known: dict[tuple[str, str, str, str | None], Gloss] = {
+        (row.language, row.topic, row.condition, row.wording): row for row in rows
+    }
 
     def of(prompt: Prompt) -> Gloss:
         place = (prompt.language, prompt.topic, prompt.condition)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
-from typing import Self
 
 import orjson
 
 from polyculture.generate.engines.base import Completion, Request
+from polyculture.generate.engines.models import Wrapper
 
 # The answer to a text, at an attempt from 0: JSON, anything else, or a whole completion.
 Script = Callable[[str, int], str | Completion]
@@ -19,7 +18,7 @@ def answer(*pairs: tuple[str, str]) -> str:
     return orjson.dumps({"mentions": [{"text": text, "kind": kind} for text, kind in pairs]}).decode()
 
 
-class ScriptedEngine:
+class ScriptedEngine(Wrapper):
     """Answers one request after the other, last come first served in pairs, so that order is not relied on."""
 
     def __init__(self, script: Script) -> None:
@@ -44,11 +43,3 @@ class ScriptedEngine:
         if isinstance(said, Completion):
             return said
         return Completion(request.request_id, seed, said, "stop", prompt_tokens=100, completion_tokens=10)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass

@@ -11,7 +11,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Annotated, Any, Self
 from urllib.request import ProxyHandler, build_opener
 from urllib.request import Request as UrlRequest
@@ -27,6 +26,7 @@ from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.model_files import find_gguf, model_files
+from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY, SystemPrompts, Turn
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
@@ -70,7 +70,7 @@ class GroupSlots:
         return {"id_slot": self._of[request.group]}
 
 
-class LlamaCppEngine:
+class LlamaCppEngine(Closing):
     """A GGUF model. Loaded when entered, freed when left."""
 
     def __init__(self, spec: ModelSpec) -> None:
@@ -101,10 +101,8 @@ class LlamaCppEngine:
         self._client.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._client.__exit__(kind, value, trace)
+    def close(self) -> None:
+        self._client.close()
         del self._server
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:

@@ -43,13 +43,20 @@ class OneModel:
         return self.of
 
 
-class Wrapper:
-    """Entering and leaving it does nothing. A wrapper has the capabilities whose methods it defines, and no others."""
+class Closing:
+    """What is freed by `close` when it is left."""
 
     def __enter__(self) -> Self:
         return self
 
+    def close(self) -> None:
+        """Frees what it holds: nothing, unless a class says so."""
+
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        return None
+        self.close()
+
+
+class Wrapper(Closing):
+    """A wrapper around an engine has the capabilities whose methods it defines, and no others."""

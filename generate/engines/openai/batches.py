@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from types import TracebackType
 from typing import Any, Self
 
 import orjson
@@ -30,6 +29,7 @@ from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.engines.error_body import read_error
+from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.openai.batch_api import BatchApi, GoneError, request_line
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
@@ -41,7 +41,7 @@ _GONE = (
 )
 
 
-class BatchEngine:
+class BatchEngine(Closing):
     """Answers by batch; `folder` keeps their ids and belongs to one stage of one job.
 
     `stop` ends the waiting, from another thread: `sample` then raises `KeyboardInterrupt`. `tell` receives a line
@@ -58,9 +58,7 @@ class BatchEngine:
         self._api = BatchApi(self._chat, self._sleep)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._api.close()
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import openai
@@ -21,6 +20,7 @@ from tenacity import AsyncRetrying
 from polyculture.cache.async_runner import Background
 from polyculture.generate.engines.answer import NO_ANSWER, completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
+from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, retry_policy, too_late
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
@@ -29,7 +29,7 @@ from polyculture.generate.engines.openai.limiter import Limiter
 Result = TypeVar("Result")
 
 
-class OpenAIEngine:
+class OpenAIEngine(Closing):
     """A model behind an OpenAI-compatible server: one call per sample, many calls in flight."""
 
     metered = True  # it asks a request's meter before each attempt
@@ -54,9 +54,7 @@ class OpenAIEngine:
         self._background.run(self._connect())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._background.run(self._disconnect())
         self._background.close()
 

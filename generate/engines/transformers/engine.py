@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from polyculture.cache.errors import EngineError
@@ -28,6 +27,7 @@ from polyculture.generate.engines.base import (
     ScoreRequest,
     TokenScore,
 )
+from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.patching import (
     AnswerStates,
@@ -53,7 +53,7 @@ _AT_ONCE = 4096  # continuations of one context that are held as tokens at the s
 _PADDED = 4096  # tokens of a pass over padded texts, unless the options say otherwise
 
 
-class TransformersEngine:
+class TransformersEngine(Closing):
     """A model in this process. Entering loads it, leaving frees it."""
 
     def __init__(self, spec: ModelSpec) -> None:
@@ -68,9 +68,7 @@ class TransformersEngine:
         self._layers: Sequence[Module] | None = None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         del self._loaded, self._scorer, self._layers
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
@@ -17,6 +16,7 @@ from polyculture.cache.extras import Extra
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.model_files import REMEDY, SILENT, broken_file, find_gguf, hub_arguments, is_gguf
+from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.kind import EXTRA, TransformersOptions
@@ -303,7 +303,7 @@ def _folder(place: _Place) -> Path:
     return Path(config).parent if isinstance(config, str) else Path(place.name)
 
 
-class ModelTokenizer:
+class ModelTokenizer(Closing):
     """The tokenizer published with a model: on the hub, in a folder, or in a GGUF file."""
 
     def __init__(self, spec: ModelSpec) -> None:
@@ -317,9 +317,7 @@ class ModelTokenizer:
         self._tokenizer = _tokenizer(self._spec, place_of(self._spec, self._options))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         del self._tokenizer
 
     def vocabulary(self) -> list[str]:

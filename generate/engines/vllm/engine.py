@@ -18,13 +18,13 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.metering import Usage
+from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY
@@ -33,7 +33,7 @@ from polyculture.generate.engines.vllm.client import AHEAD, Client, Line, in_sho
 from polyculture.generate.engines.vllm.kind import VllmOptions
 
 
-class VllmEngine:
+class VllmEngine(Closing):
     """A model in vLLM. Entering loads it; leaving ends vLLM's processes and frees the GPU."""
 
     def __init__(self, spec: ModelSpec) -> None:
@@ -56,9 +56,7 @@ class VllmEngine:
         self._client = Client(self.spec, self._python, settings)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._client.close()
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
