@@ -109,7 +109,6 @@ class TokenScore:
 # - merged: a token spans the boundary; it is charged to the continuation
 # - resplit: no token spans it, but the context before it falls into other tokens than it does alone
 TokenBoundary = Literal["clean", "moved space", "merged", "resplit"]
-BROKEN_BOUNDARIES: frozenset[TokenBoundary] = frozenset({"merged", "resplit"})  # exact, too, but worth counting
 
 
 @dataclass(frozen=True, slots=True)

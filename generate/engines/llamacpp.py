@@ -25,11 +25,10 @@ from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING
 from polyculture.generate.engines.kind import EngineKind, Offer
-from polyculture.generate.engines.model_files import find_gguf, model_files
+from polyculture.generate.engines.model_files import find_gguf, let_waiting_threads_sleep, model_files
 from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY, SystemPrompts, Turn
-from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.kind import EXTRA
 
 # Seconds for an answer. The model works in this process for as long as it takes, and a busy machine takes long: only a

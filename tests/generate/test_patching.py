@@ -51,6 +51,12 @@ def _writer(engine: TransformersEngine) -> Any:
     return PatchedWriter(engine._loaded, engine._blocks(), INSPECTION, engine.spec.model)
 
 
+def _first_logits(writer: Any, patches: list[Patch]) -> Any:
+    """The logits of the first token behind the placeholder: [patches, vocabulary]."""
+    with writer._patched(patches) as kept:
+        return writer._generated([writer._ids] * len(patches), 1, output_logits=True, **kept).logits[0]
+
+
 def _hooks(engine: TransformersEngine) -> int:
     return sum(len(module._forward_hooks) for module in engine._loaded.model.modules())
 
@@ -120,7 +126,7 @@ def test_answers_in_one_pass_are_those_alone(engine: TransformersEngine) -> None
 def test_a_layers_own_state_changes_no_logit(engine: TransformersEngine) -> None:
     own, writer = _own(engine), _writer(engine)
     patches = [Patch("none"), *(Patch(str(n + 1), {n + 1: own[n]}) for n in range(len(own)))]
-    logits = writer.first_logits([*patches, Patch("all", {n + 1: own[n] for n in range(len(own))})])
+    logits = _first_logits(writer, [*patches, Patch("all", {n + 1: own[n] for n in range(len(own))})])
     spread = float(logits[0].std())
     assert spread > 0.01
     np.testing.assert_allclose(logits[1:], logits[:1].expand_as(logits[1:]), atol=1e-4 * max(1.0, spread))
@@ -133,7 +139,7 @@ def test_a_patch_at_the_last_layer_is_its_state_through_norm_and_unembedding(eng
     norm = model.get_submodule(NORMS[kind])
     with torch.inference_mode():
         expected = [model.lm_head(norm(torch.from_numpy(p.states[depth]).to(model.device))).cpu() for p in patches]
-    found = _writer(engine).first_logits(patches)
+    found = _first_logits(_writer(engine), patches)
     assert float(found.std(0).mean()) > 0.001
     np.testing.assert_allclose(found, torch.stack(expected), rtol=1e-4, atol=1e-4)
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from polyculture.generate.engines.base import BROKEN_BOUNDARIES, ScoreRequest
+from polyculture.generate.engines.base import ScoreRequest
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 from tests.scoring_models import gemma, smollm2, tokenizer_of
 
+BROKEN_BOUNDARIES = {"merged", "resplit"}
 # The 13 languages of the catalogue and those of Camellia: a context as the publishers write it, with a space before
 # the gap where the language sets words apart, and what may stand there.
 CONTEXTS = {

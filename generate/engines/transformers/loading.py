@@ -15,10 +15,17 @@ from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.cache.extras import Extra
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.model_files import REMEDY, SILENT, broken_file, find_gguf, hub_arguments, is_gguf
+from polyculture.generate.engines.model_files import (
+    REMEDY,
+    SILENT,
+    broken_file,
+    find_gguf,
+    hub_arguments,
+    is_gguf,
+    let_waiting_threads_sleep,
+)
 from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.kind import EXTRA, TransformersOptions
 
 if TYPE_CHECKING:

@@ -68,7 +68,6 @@ class TextWriter:
                 max_new_tokens=most,
                 do_sample=False,
                 return_dict_in_generate=True,
-                output_logits=most == 1,
             ),
             logits_processor=LogitsProcessorList([Finite(self._loaded.version)]),
             stopping_criteria=StoppingCriteriaList([_LineEnd(self._breaks)]),
@@ -111,12 +110,6 @@ class PatchedWriter(TextWriter):
             with self._patched(batch) as kept:
                 written = self._continued([self._ids] * len(batch), self._inspection.max_tokens, **kept)
             yield from (self._told(patch.patch_id, tokens) for patch, tokens in zip(batch, written, strict=True))
-
-    def first_logits(self, patches: Sequence[Patch]) -> torch.Tensor:
-        """The logits of the first token behind the placeholder: [patches, vocabulary]."""
-        with self._patched(patches) as kept:
-            logits: torch.Tensor = self._generated([self._ids] * len(patches), 1, **kept).logits[0]
-        return logits
 
     @contextmanager
     def _patched(self, patches: Sequence[Patch]) -> Iterator[dict[str, Any]]:
