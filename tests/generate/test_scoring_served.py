@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, open_engine
-from polyculture.generate.engines.openai.attempt import UselessAnswerError
+from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.scoring import PROBE, OpenAIScorer, read_logprobs
 from tests.servers import Behaviour, Reply, StubServer, failure
 from tests.tiny_models import save_causal, wordpiece
@@ -133,7 +133,7 @@ def test_counts_that_cannot_be_are_null_with_a_note(
     "values", ["none", 5, {"a": 1}, [None, "-0.5", -1.0], [None, True, -1.0], [None, [-0.5], -1.0], [None, {}, -1.0]]
 )
 def test_log_probabilities_that_are_none_are_no_answer(values: Any) -> None:
-    with pytest.raises(UselessAnswerError, match=r"answer.*completion"):
+    with pytest.raises(RequestError, match=r"answer.*completion"):
         read_logprobs(logprobs(values))
 
 

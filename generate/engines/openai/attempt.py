@@ -15,9 +15,8 @@ from tenacity import RetryCallState, stop_after_attempt, stop_after_delay, stop_
 from polyculture.cache.errors import EngineError
 from polyculture.cache.faults import RATE_LIMIT
 from polyculture.cache.sanitize import ResponseSanitizer, parse
-from polyculture.generate.engines.error_body import named_wait
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
-from polyculture.generate.engines.openai.faults import RequestError
+from polyculture.generate.engines.openai.faults import RequestError, WebPageError
 from polyculture.generate.engines.openai.limiter import Limiter
 
 # The server, or a gateway before it, gave up waiting: the answer may have been written, and billed, all the same.
@@ -26,24 +25,6 @@ _TIMED_OUT = (408, 504, 524)
 
 class NotAdmittedError(Exception):
     """The meter of a request cannot pay for another attempt: nothing was sent."""
-
-
-class LaterError(RequestError):
-    """A fault after which this run does not ask again, as each attempt may be billed; a later run does."""
-
-    later = True
-
-    def __init__(self, reason: str, *, again: bool = False, retry_after: float | None = None) -> None:
-        super().__init__(reason, retryable=again, retry_after=retry_after)
-
-
-class UselessAnswerError(LaterError):
-    """An answer that came and has no chat completion in it. `bill` is what it cost all the same; where it did, it is
-    not bought again at once."""
-
-    def __init__(self, reason: str, bill: Usage) -> None:
-        super().__init__(reason, again=not bill.completion, retry_after=named_wait(reason))
-        self.bill = bill
 
 
 class _Billed(Protocol):
@@ -84,7 +65,7 @@ class Attempt:
         if isinstance(value, RequestError) and value.kind.name == RATE_LIMIT:
             asked = value.retry_after or 0.0
             self._limiter.refused(self._permit, asked if asked <= LONGEST_RETRY_AFTER else 0.0)
-        elif value is None or hasattr(value, "bill"):
+        elif value is None or isinstance(value, WebPageError) or getattr(value, "bill", None) is not None:
             self._limiter.succeeded(self._permit)
         else:
             self._limiter.failed()
@@ -92,9 +73,9 @@ class Attempt:
             self._settle(self._bill if value is None else _bill_of(value), answered=value is None)
 
 
-def too_late(seconds: float) -> LaterError:
+def too_late(seconds: float) -> RequestError:
     """The fault of an answer that is not whole within the deadline."""
-    return LaterError(f"no whole answer within {seconds:g} seconds")
+    return RequestError(f"no whole answer within {seconds:g} seconds", retryable=False, later=True)
 
 
 def _bill_of(fault: BaseException) -> Usage:
@@ -102,6 +83,8 @@ def _bill_of(fault: BaseException) -> Usage:
     bill = getattr(fault, "bill", None)
     if isinstance(bill, Usage):
         return bill
+    if isinstance(fault, WebPageError):
+        return Usage.nothing()
     error = fault.__cause__
     if isinstance(error, openai.APIStatusError):
         counted = _usage_in(error.response.content)

@@ -22,8 +22,7 @@ from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answ
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.error_body import looks_like_html
 from polyculture.generate.engines.metering import Meter, Usage
-from polyculture.generate.engines.openai.attempt import UselessAnswerError
-from polyculture.generate.engines.openai.faults import RequestError, Server
+from polyculture.generate.engines.openai.faults import RequestError, Server, useless
 from polyculture.generate.engines.openai.kind import OpenAIOptions
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.generate.engines.options import read_options
@@ -116,7 +115,7 @@ class ChatApi:
         )
 
     def parse(self, content: bytes) -> Answer:
-        """The answer in a body. Raises `RequestError`, of any invalid body but a web page a `UselessAnswerError`."""
+        """The answer in a body. Raises `RequestError`."""
         try:
             body = parse(content)
         except ValueError as error:
@@ -140,7 +139,7 @@ class ChatApi:
 
     def failure(self, ask: ChatCall, fault: RequestError) -> Completion:
         """The completion of a request that has no answer, with what the last attempt cost."""
-        bill = fault.bill if isinstance(fault, UselessAnswerError) else Usage()
+        bill = fault.bill or Usage()
         return Completion(
             ask.request_id,
             ask.seed,
@@ -149,13 +148,13 @@ class ChatApi:
             prompt_tokens=bill.prompt,
             completion_tokens=bill.completion,
             error=str(fault),
-            retryable=fault.retryable or getattr(fault, "later", False),
+            retryable=fault.retryable or fault.later,
         )
 
-    def _useless(self, words: str, bill: Usage, *, named: bool = False) -> UselessAnswerError:
+    def _useless(self, words: str, bill: Usage, *, named: bool = False) -> RequestError:
         """`named`: the words begin with the status of an error, which says what kind of fault it is."""
         short = self.server.in_short(mended(words[:_QUOTED]))
-        return UselessAnswerError(short if named else f"the answer is not a complete chat completion: {short}", bill)
+        return useless(short if named else f"the answer is not a complete chat completion: {short}", bill)
 
     def _authorization(self) -> dict[str, str]:
         """User and password of the address as a header; without them, the key as a header."""

@@ -11,7 +11,7 @@ from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of, kind_of_error
 from polyculture.cache.sanitize import conceal, mended, without_password
 from polyculture.generate.engines.base import Ending
-from polyculture.generate.engines.error_body import WEB_PAGE, ServerError, read_error
+from polyculture.generate.engines.error_body import WEB_PAGE, ServerError, named_wait, read_error
 from polyculture.generate.engines.metering import Usage
 
 _MAX_REASON = 300  # characters of a server's message that are kept
@@ -31,6 +31,8 @@ class RequestError(Exception):
         status: int | None = None,
         retry_after: float | None = None,
         unreachable: bool = False,
+        later: bool = False,
+        bill: Usage | None = None,
     ) -> None:
         super().__init__(reason)
         self.kind = kind or kind_of_error(reason)
@@ -38,6 +40,8 @@ class RequestError(Exception):
         self.status = status  # of HTTP, where there was an answer
         self.retry_after = retry_after  # seconds that the server asks to wait
         self.unreachable = unreachable  # there is no server
+        self.later = later  # each attempt may be billed: at least a later run asks again
+        self.bill = bill  # of an answer that came and is of no use: what it cost all the same
 
     @property
     def ending(self) -> Ending | None:
@@ -45,10 +49,14 @@ class RequestError(Exception):
         return "withheld" if self.kind.name == CONTENT_POLICY else None
 
 
-class WebPageError(RequestError):
-    """A page with a status of success. A page with another status is a fault of that status."""
+def useless(reason: str, bill: Usage) -> RequestError:
+    """The fault of an answer that came and has no completion in it; where it cost something, it is not bought again at
+    once."""
+    return RequestError(reason, retryable=not bill.completion, retry_after=named_wait(reason), later=True, bill=bill)
 
-    bill = Usage.nothing()
+
+class WebPageError(RequestError):
+    """A page with a status of success, which nobody bills. A page with another status is a fault of that status."""
 
 
 class Server:
@@ -76,7 +84,7 @@ class Server:
         return SystematicFaultError(f"cannot be reached: {reason}", where=self.url, remedy=remedy)
 
     def not_an_api(self) -> RequestError:
-        """A web server, or a proxy, answers with a page instead of an API response. Nobody bills it."""
+        """A web server, or a proxy, answers with a page instead of an API response."""
         return WebPageError(WEB_PAGE)
 
     def ended(self, fault: RequestError) -> SystematicFaultError:

@@ -23,9 +23,9 @@ from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, T
 from polyculture.generate.engines.bodies import first_choice
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.model_files import SILENT, hub_arguments
-from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, UselessAnswerError
+from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.openai.faults import RequestError
+from polyculture.generate.engines.openai.faults import RequestError, useless
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 
 NO_SUCH_PATH = "not found"  # in the table of faults
@@ -132,13 +132,13 @@ def _not_asked(request: ScoreRequest, index: int) -> Scored:
 
 def _failed(request: ScoreRequest, pair: TokenisedPair, fault: RequestError) -> Scored:
     """A row without a score, with what the last attempt cost."""
-    bill = fault.bill if isinstance(fault, UselessAnswerError) else Usage()
+    bill = fault.bill or Usage()
     return Scored(
         request.request_id,
         pair.index,
         boundary=pair.boundary,
         error=str(fault),
-        retryable=fault.retryable or getattr(fault, "later", False),
+        retryable=fault.retryable or fault.later,
         prompt_tokens=bill.prompt,
         completion_tokens=bill.completion,
         purchase=None if bill.unknown else DIRECT,
@@ -151,16 +151,6 @@ PROBE = "She drank tea in the garden. 彼女は庭でお茶を飲んだ。"
 _WRITTEN = 1  # tokens that a server is asked to write behind a text: not all take none
 _ROUNDING = 1e-3  # nats by which a log-probability of a certain token may pass 0
 _APART = 0.5  # nats; a server that reads in 16 bits may round twice the same in two ways
-
-
-class EchoError(UselessAnswerError):
-    """An answer without log-probabilities of the text: the next one will have none, either."""
-
-    later = False
-
-    def __init__(self, reason: str, bill: Usage) -> None:
-        super().__init__(reason, bill)
-        self.retryable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,22 +173,27 @@ def read_logprobs(content: bytes, tokens: int | None = None) -> PromptLogprobs:
     try:
         body = parse(content)
     except ValueError as fault:
-        raise UselessAnswerError("the answer is no whole completion", Usage()) from fault
+        raise useless("the answer is no whole completion", Usage()) from fault
     sanitizer = ResponseSanitizer()
     answer = body if isinstance(body, dict) else {}
     bill = read_usage(answer.get("usage"), sanitizer)
     logprobs = _token_logprobs(answer)
     if logprobs is None:
-        raise UselessAnswerError("the answer is no whole completion", bill)
+        raise useless("the answer is no whole completion", bill)
     values = logprobs[:-1]  # the last is of what was written
     if len(values) < 2 or (tokens is not None and len(values) != tokens):
-        raise EchoError("the answer does not echo the text with its log-probabilities", bill)
+        raise _no_echo("the answer does not echo the text with its log-probabilities", bill)
     if not any(value is not None and value < 0 for value in values):
-        raise EchoError("the answer has no log-probability below 0", bill)
+        raise _no_echo("the answer has no log-probability below 0", bill)
     if bill.unknown and bill.nonsense is None:
         bill = Usage(len(values) if bill.prompt is None else bill.prompt, _WRITTEN)
     model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
     return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
+
+
+def _no_echo(reason: str, bill: Usage) -> RequestError:
+    """The fault of an answer without log-probabilities of the text: the next one will have none, either."""
+    return RequestError(reason, retryable=False, bill=bill)
 
 
 def _token_logprobs(answer: Mapping[str, Any]) -> list[float | None] | None:

@@ -30,7 +30,7 @@ from polyculture.cache.http_answers import (
     certificates,
     environment_faults,
 )
-from polyculture.generate.engines.openai.attempt import LaterError
+from polyculture.generate.engines.openai.faults import RequestError
 
 MOST_BYTES = 16 * MEBIBYTE  # of an answer, decompressed
 _CONNECT = 60.0  # seconds until a server takes a connection
@@ -100,7 +100,7 @@ class _Body(AsyncByteStream):
                 async for piece in bounded(self._stream, self._encoding, self._most):
                     yield piece
         except (TooLargeError, EncodingError) as fault:
-            raise LaterError(str(fault)) from fault
+            raise RequestError(str(fault), retryable=False, later=True) from fault
 
     async def aclose(self) -> None:
         await self._stream.aclose()
