@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub.constants
 import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import PATCHING, Decoding, Message, ModelSpec, Request, ScoreRequest, open_engine
-from polyculture.generate.engines.model_files import find_gguf
+from polyculture.generate.engines.model_files import find_gguf, hub_arguments
+from polyculture.generate.engines.openai.scoring import _load_tokenizer
 from polyculture.generate.engines.patching import AttentionRequest, Inspection, Patch, StatesRequest
 from tests import tiny_models
 
@@ -169,3 +172,19 @@ def test_a_gguf_file_that_gives_no_numbers_or_is_cut_is_one_line(tmp_path: Path)
         with pytest.raises(EngineError, match=told) as fault, open_engine(spec) as engine:
             list(engine.sample([ASKED]))
         assert f"{name}.gguf" in str(fault.value)
+
+
+def test_a_tokenizer_that_nobody_has_fails_at_once_where_the_hub_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its library retried each file for half a minute."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:1")
+    hub_arguments.cache_clear()
+    import transformers  # noqa: F401, loaded before the clock runs
+
+    begun = time.monotonic()
+    with pytest.raises(EngineError, match=r"nothing cannot be opened: the hub does not answer.*Give a name"):
+        _load_tokenizer(ModelSpec("openai:m"), "nobody/nothing")
+    hub_arguments.cache_clear()
+    assert time.monotonic() - begun < 20
