@@ -397,15 +397,6 @@ def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
     assert not list(waiting(tmp_path / "runs"))
 
 
-def test_what_waits_in_a_batch_is_not_asked_one_by_one(server: BatchServer, tmp_path: Path) -> None:
-    generate_until(server, write(tmp_path, server), "poll", done=False)
-    sent = len(server.calls)
-    told = one_line(polyculture("run", "--only", "generate", write(tmp_path, server, batch=False), cwd=tmp_path))
-    assert "20 requests of generate" in told
-    assert "Write batch = true again" in told
-    assert len(server.calls) == sent
-
-
 def test_a_lost_batch_is_bought_again_by_retry_failed_alone(server: BatchServer, tmp_path: Path) -> None:
     server.trouble = lambda call, done: failure(404, "No such batch") if call == "poll" and not done else None
     file = write(tmp_path, server)
@@ -431,8 +422,15 @@ def test_a_budget_holds_in_batches_and_across_a_kill(server: BatchServer, tmp_pa
     assert set(server.paid.values()) == {1}
 
 
-def test_batches_of_another_server_wait_until_it_comes_back(server: BatchServer, tmp_path: Path) -> None:
+def test_what_waits_in_a_batch_is_not_asked_one_by_one_and_waits_for_its_server(
+    server: BatchServer, tmp_path: Path
+) -> None:
     generate_until(server, write(tmp_path, server), "poll", done=False)
+    sent = len(server.calls)
+    told = one_line(polyculture("run", "--only", "generate", write(tmp_path, server, batch=False), cwd=tmp_path))
+    assert f"{PER_JOB} requests of generate" in told
+    assert "batch = true again" in told
+    assert len(server.calls) == sent
     held = sum(len(record.ids) for record in waiting(tmp_path / "runs"))
     words = ("--language", "ja", "--accept-changes")
     with BatchServer() as other:
