@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -347,8 +348,10 @@ def test_what_cannot_be_opened_is_told_in_a_line(folders: dict[str, Path], name:
 
 
 @pytest.mark.slow
-def test_a_real_model_from_a_gguf_file() -> None:
+def test_a_real_model_from_a_gguf_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """SmolLM2 knows the capital of France, and a chat template."""
+    gguf = pytest.importorskip("gguf")
+    monkeypatch.setattr(gguf, "GGUFReader", cache(gguf.GGUFReader))  # transformers parses the file three times
     with open_engine(ModelSpec("transformers:smollm2")) as engine:
         assert isinstance(engine, TransformersEngine)
         capital = ScoreRequest("c", "The capital of France is ", ("Paris", "London", "Bern"))
