@@ -19,6 +19,7 @@ from polyculture.instruments.datasets.model import CAUSAL, CulturalEntity, DataS
 ContextGroup = tuple[str, str, str]  # language, culture, entity type: what one job asks
 Fitting = tuple[ContextGroup, str | None, str | None]  # with the gender, and the language that it is translated from
 Tell = Callable[[str], None]
+_LISTED = 12  # kinds of contexts that an error names
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,5 +160,7 @@ def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
     if selection.phrasings and not any(c.phrasing for c in dataset.contexts):
         remedy = "Give your own contexts the columns phrasing and pair: see docs/datasets.md."
         return DataSetError(f"{dataset.name} has no context in two phrasings", where=dataset.folder, remedy=remedy)
-    return DataSetError(f"{dataset.name} has no context of this selection", where=dataset.folder,
-                        remedy=f"See what there is: polyculture data check {dataset.name} --published")  # fmt: skip
+    kinds = sorted({(c.language, c.culture, c.entity_type, c.setting, c.form) for c in dataset.contexts})
+    listed = "; ".join(" ".join(one) for one in kinds[:_LISTED]) + ("; ..." if kinds[_LISTED:] else "")
+    remedy = f"Choose a language, culture, type, setting and form that go together: {listed}."
+    return DataSetError(f"{dataset.name} has no context of this selection", where=dataset.folder, remedy=remedy)

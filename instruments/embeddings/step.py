@@ -107,10 +107,11 @@ def representing_jobs(
             job = Job(model, language, f"{dataset.name}-{culture}-{kind}".lower())
             jobs.append(RepresentingJob(job, selection.form, found, setup or {}))
     if not jobs:
+        there = sorted({f"{e.culture} {e.entity_type} in {e.language}" for e in dataset.entities})
         raise DataSetError(
             "there is no context that entities of both cultures fit",
             where=dataset.folder,
-            remedy=f"See what there is: polyculture data check {dataset.name} --published",
+            remedy=f"Choose contexts of a type that two cultures have: it has {', '.join(there)}.",
         )
     return jobs
 

@@ -14,14 +14,14 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.written import WrittenNames
-from polyculture.cache.errors import near_words
+from polyculture.cache.errors import UserError, near_words
 from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.experiment.opening import open_workspace
 from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
 from polyculture.running.linking import assumed_names
-from tests.imports.conftest import ALL, stored, take
+from tests.imports.conftest import ALL, read, stored, take
 from tests.polyculture.test_command_line import polyculture
 
 ROWS: list[dict[str, object]] = [
@@ -188,20 +188,15 @@ def test_a_label_of_ones_own_means_a_topic(tmp_path: Path) -> None:
 
 def test_a_column_that_the_first_row_lacks_is_found(tmp_path: Path) -> None:
     row: dict[str, object] = {"text": "Pizza.", "language": "en", "topic": "food", "model": "m"}
-    write_lines(tmp_path / "d.jsonl", [row, {**row, "country": "it"}])
-    done = polyculture("import", "d.jsonl", "--as", "exp.toml", cwd=tmp_path)
-    assert "country from 'country'" in done.stderr
-    assert (
-        rows_of(tmp_path, "SELECT country FROM responses ORDER BY sample, country NULLS FIRST")[-1]["country"] == "IT"
-    )
+    found, texts, _ = read(write_lines(tmp_path / "d.jsonl", [row, {**row, "country": "it"}]), {})
+    assert "country from 'country'" in found.columns.line
+    assert [text.country for text in texts] == [None, "IT"]
 
 
 def test_parts_of_a_column(tmp_path: Path) -> None:
-    write_lines(tmp_path / "c.jsonl", [{"out": "Pizza.", "key": "en|food|IT|17"}])
-    parts = ("--parts", "key={language}|{topic}|{country}|{}")
-    done = polyculture("import", "c.jsonl", "--as", "exp.toml", "text=out", "model==m", *parts, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert rows_of(tmp_path, "SELECT country FROM responses") == [{"country": "IT"}]
+    file = write_lines(tmp_path / "c.jsonl", [{"out": "Pizza.", "key": "en|food|IT|17"}])
+    _, (text,), _ = read(file, {"text": "out", "model": "=m"}, parts="key={language}|{topic}|{country}|{}")
+    assert (text.language, text.topic, text.country) == ("en", "food", "IT")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +219,6 @@ def test_a_wrong_mapping_is_one_line(words: tuple[str, ...], said: str, tmp_path
 
 
 def test_a_ragged_table_loses_its_ragged_rows_alone(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
     lines = [
         "text;language;topic;model",
         "Pizza;en;food;m",
@@ -232,16 +226,14 @@ def test_a_ragged_table_loses_its_ragged_rows_alone(tmp_path: Path) -> None:
         '=HYPERLINK("x");en;food;m',
         '"two\nlines";en;food;m',
     ]
-    file.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
-    done = polyculture("import", file, "--as", "exp.toml", "--skip-rows", cwd=tmp_path)
-    assert "3 texts taken, 1 rows or items not taken" in done.stderr
+    (tmp_path / "a.csv").write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
+    _, texts, bad = read(tmp_path / "a.csv", {})
+    assert ([text.text for text in texts], len(bad)) == (["Pizza", '=HYPERLINK("x")', "two\nlines"], 1)
 
 
 def test_texts_that_were_cut_are_counted(tmp_path: Path) -> None:
     rows = [{"text": text} for text in ("Pizza.\n\nUser: More?\n\nAI: Udon.", "Sushi.</s>", "Ramen.")]
-    file = write_lines(tmp_path / "a.jsonl", rows)
-    done = polyculture("import", file, "--as", "exp.toml", "language==en", "topic==food", "model==m", cwd=tmp_path)
-    assert "cut where a next turn begins: 1 of" in done.stderr
+    assert take(RunFolder(tmp_path / "run"), write_lines(tmp_path / "a.jsonl", rows)).cut == 1
 
 
 def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
@@ -250,12 +242,10 @@ def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
 
     rows = [{"response": "Pizza.", "meta": {"lang": "en"}, "topic": "food", "model": "m"}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    done = polyculture("import", "a.parquet", "--as", "exp.toml", "language=meta.lang", cwd=tmp_path)
-    assert "1 texts taken" in done.stderr
+    assert len(read(tmp_path / "a.parquet", {"language": "meta.lang"})[1]) == 1
     (tmp_path / "b.parquet").write_bytes(b"PAR1 is not enough")
-    done = polyculture("import", "b.parquet", "--as", "exp.toml", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "no Parquet file" in done.stderr
+    with pytest.raises(UserError, match="no Parquet file"):
+        read(tmp_path / "b.parquet", {})
 
 
 def test_an_import_that_was_killed_is_repeated_without_doubles(tmp_path: Path) -> None:
@@ -306,10 +296,9 @@ def test_codes_are_read_in_any_writing() -> None:
 def test_a_column_that_no_field_is_taken_from_is_named(tmp_path: Path) -> None:
     with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("Antwort", "Herkunftsland", "Nr."), ("Sie isst Pizza.", "Italien", "1")])
-    told = ("text=Antwort", "language==de", "topic==food", "model==m")
-    done = polyculture("import", "a.csv", *told, "--as", "exp.toml", cwd=tmp_path)
-    assert "Not known, and not made up: country," in done.stderr
-    assert "Columns not taken: Herkunftsland, Nr. (FIELD=COLUMN takes one)" in done.stderr
+    found, _, _ = read(tmp_path / "a.csv", {**ALL, "text": "Antwort", "language": "=de"})
+    assert "not made up: country," in found.columns.line
+    assert "Columns not taken: Herkunftsland, Nr. (FIELD=COLUMN takes one)" in found.columns.line
 
 
 def test_the_experiment_file_in_the_place_of_the_texts_leads_to_what_was_meant(tmp_path: Path) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
-from polyculture.metrics.components.power import Noise
-from polyculture.running.detection import DEMO_NOISE
 from tests.polyculture.test_command_line import polyculture
 
 EXPERIMENT = """
@@ -20,15 +17,6 @@ n = 10
 [prompts]
 wordings = 3
 """
-
-
-def test_the_shipped_variances_are_of_the_metrics_that_are_planned() -> None:
-    told = tomllib.loads(DEMO_NOISE.read_text(encoding="utf-8"))
-    for metric in ("granularity", "specificity", "diversity"):
-        noise = Noise(**told[metric]["noise"])
-        assert noise.block >= 0
-        assert noise.sampling > 0
-        assert noise.wording is not None
 
 
 def test_without_a_run_they_are_taken_and_said_to_be_no_ones_own(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -99,13 +100,14 @@ def names(pack: Path, *of: tuple[str, str]) -> None:
         edit(pack / "countries.toml", (rf'names\.{sex} = \[\{{[^\n]*""[^\n]*\}}\]', f"names.{sex} = {name}"))
 
 
-@pytest.fixture
-def packs(tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Swahili with a festivals topic, and Bengali, as two speakers leave them."""
+    folder = tmp_path_factory.mktemp("packs")
     for words in (("sw", "--countries", "KE", "TZ", "--topic", "festival"), ("bn", "--countries", "Bangladesh")):
-        done = polyculture("pack", "new", *words, cwd=tmp_path)
+        done = polyculture("pack", "new", *words, cwd=folder)
         assert done.returncode == 0, done.stderr
-    swahili, bengali = tmp_path / "sw", tmp_path / "bn"
+    swahili, bengali = folder / "sw", folder / "bn"
     write_language(swahili, "sw", SWAHILI, ("food",), 'BD = { name = "Bangladeshi", form = "Bangladeshi" }')
     write_language(bengali, "bn", BENGALI, ("food", "festival"), 'KE = { name = "কেনিয়া", form = "কেনিয়া" }')
     names(swahili, ("male", '{ latin = "Juma" }'), ("female", '{ latin = "Asha" }'))
@@ -118,7 +120,14 @@ def packs(tmp_path: Path) -> tuple[Path, Path]:
         (r"\[wording\.en\].*?(?=^\[wording)", f"[wording.en]\n{templates(ENGLISH, 'festival', 'en')}"),
         (r"\[wording\.sw\].*", f"[wording.sw]\n{templates(SWAHILI, 'festival', 'sw')}{EXAMPLE}"),
     )
-    return swahili, bengali
+    return folder
+
+
+@pytest.fixture
+def packs(tmp_path: Path, written: Path) -> tuple[Path, Path]:
+    """The same, to be changed."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "sw", tmp_path / "bn"
 
 
 def test_a_new_pack_holds_what_cldr_knows_and_lists_the_rest(tmp_path: Path) -> None:
