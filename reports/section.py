@@ -50,14 +50,12 @@ class ReportData:
 class ReportTable:
     """A table of a section: the SQL file that declares it (`cache.sql_file`).
 
-    `computed` gives the rows where no SQL does; the file's header then says what they are. `shortened` leaves some out
-    where a page cannot carry all.
+    `computed` gives the rows where no SQL does; the file's header then says what they are.
     """
 
     file: Path
     computed: Callable[[ReportData], pd.DataFrame] | None = None
     any_selection: bool = False  # its computed rows may be of any selection of responses
-    shortened: Callable[[pd.DataFrame], pd.DataFrame] | None = None
 
     @property
     def declared(self) -> DeclaredTable:
@@ -76,8 +74,7 @@ class ReportTable:
 
     def read(self, data: ReportData) -> pd.DataFrame:
         """The rows that the report shows."""
-        frame = self.computed(data) if self.computed else data.reading.frame(self.file)
-        return self.shortened(frame) if self.shortened else frame
+        return self.computed(data) if self.computed else data.reading.frame(self.file)
 
 
 @dataclass(frozen=True)

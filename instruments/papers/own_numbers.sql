@@ -281,8 +281,7 @@ LEFT JOIN told_words AS w ON (w.model, w.dataset, w.language) = (n.model, n.data
 WHERE n.measure = 'probe' AND n.metric IN ('flattening', 'similarity') AND n.estimate IS NOT NULL
 UNION ALL BY NAME
 SELECT
-    n.model, concat_ws(', ', nullif(n.method, 'generated'), nullif(n.reader, 'ours')) AS variant, n.measure, n.metric,
-    '-' AS level, n.dataset, n.language, n.country AS culture, n.topic, n.condition,
+    n.model, coalesce(nullif(n.reader, 'ours'), '') AS variant, n.measure, n.metric, '-' AS level, n.dataset, n.language, n.country AS culture, n.topic, n.condition,
     map_from_entries(list_filter(map_entries(n.facets), lambda one: one.key <> 'test')) AS facets, n.estimate, n.low, n.high,
     n.no_interval, n.n, 'option' AS unit,
     CASE WHEN u.missing > 0 THEN u.missing || ' of ' || u.wanted || ' questions without attention' ELSE '' END AS lacking

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
@@ -16,9 +19,8 @@ from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
 from polyculture.generate.request import request_id
 from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, Protocol
-from polyculture.instruments.probe.lenders import Lenders
+from polyculture.instruments.probe.layout import WantedProbe
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
-from polyculture.instruments.probe.rows import WantedProbe
 from polyculture.instruments.probe.taggers import RULE
 from polyculture.instruments.probe.words import function_words, word_rule
 
@@ -56,6 +58,25 @@ class ProbeRules:
     def asked_id(self, arm: Arm, language: str) -> str:
         """A hash of these rules."""
         return content_id("probe", asdict(self.answering), self.of_arm(arm, language))
+
+
+class Lenders:
+    """The questions in one language whose answers' vectors may stand in for those of another question."""
+
+    def __init__(self, dataset: str, questions: Sequence[OpenQuestion], seed: int) -> None:
+        self._dataset, self._seed = dataset, seed
+        self._by_topic: dict[str | None, list[OpenQuestion]] = defaultdict(list)
+        for one in sorted(questions, key=lambda one: question_key(dataset, one)):
+            self._by_topic[one.topic].append(one)
+
+    def lender(self, one: OpenQuestion) -> OpenQuestion | None:
+        """A question of the same topic about another culture; None: there is none.
+
+        The same one in every run. A question without a topic lends nothing and is lent nothing.
+        """
+        found = [other for other in self._by_topic[one.topic] if other.culture != one.culture] if one.topic else []
+        chance = np.random.default_rng([self._seed, int(question_key(self._dataset, one)[:12], 16)])
+        return found[int(chance.integers(len(found)))] if found else None
 
 
 @dataclass(frozen=True, slots=True)

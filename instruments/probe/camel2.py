@@ -9,7 +9,6 @@ sheets call foreign to Iraq is none of Iraq's.
 from __future__ import annotations
 
 import tomllib
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +26,6 @@ from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion
 CULTURES = Path(cultures_module.__file__).with_name("camel2.toml")
 _WORDING = Path(__file__).with_name("camel2.toml")
 _SETTING, _ORIGINAL = "qa", "ar"
-Ranked = tuple[list[str], list[CulturalEntity]]  # ranks in order, and the entities that have them
 
 
 def open_camel2(folder: Path, cultures: Cultures) -> Opened:
@@ -74,8 +72,10 @@ def _questions(
     return found
 
 
-def _by_country(dataset: DataSet, cultures: Cultures, told: Counter[str]) -> Mapping[tuple[str, str], Ranked]:
-    """The entities of each country, under its usual label, that both languages have."""
+def _by_country(
+    dataset: DataSet, cultures: Cultures, told: Counter[str]
+) -> Mapping[tuple[str, str], list[CulturalEntity]]:
+    """The entities of each country, under its usual label, that both languages have, by their ranks."""
     named = [(one, cultures.country(one.country)) for one in dataset.entities if one.country]
     labels: dict[str, Counter[str]] = defaultdict(Counter)
     for one, culture in named:
@@ -91,20 +91,15 @@ def _by_country(dataset: DataSet, cultures: Cultures, told: Counter[str]) -> Map
             told["entities without a translation"] += 1
         else:
             found[culture.country, one.entity_type].append(one)
-    return {key: _ranked(some) for key, some in found.items()}
+    for some in found.values():
+        some.sort(key=lambda one: (one.rank(_ORIGINAL), one.surface))
+    return found
 
 
-def _ranked(entities: list[CulturalEntity]) -> Ranked:
-    """In the order of their ranks: a translation has its original's."""
-    ordered = sorted(entities, key=lambda one: (one.rank(_ORIGINAL), one.surface))
-    return [one.rank(_ORIGINAL) for one in ordered], ordered
-
-
-def _drawn(context: MaskedContext, country: str, ranked: Ranked) -> CulturalEntity:
+def _drawn(context: MaskedContext, country: str, entities: list[CulturalEntity]) -> CulturalEntity:
     """The country's entity for a context: the first behind a place that both decide, the same in every run.
 
     A translation has its original's rank, so that both languages have one entity where both have it.
     """
-    ranks, entities = ranked
     place = content_id("probe camel2", context.rank, country)
-    return entities[bisect_left(ranks, place) % len(entities)]
+    return next((one for one in entities if one.rank(_ORIGINAL) >= place), entities[0])

@@ -1,4 +1,5 @@
-"""The cultural flattening score of counted items, with intervals over questions and a test against chance.
+"""The cultural flattening score of counted items, with intervals over questions and a test against chance; that of a
+control beside that of the probe, and that of some pairs of cultures beside that of others.
 
 For cultures t and s, F(t -> s) is the sum over items k of X(k, t) where X(k, s) is not 0, with
 X(k, y) = max(0, g(k, y) - E(k, y))^2 / E(k, y) and E(k, y) = N_y * N_k / N: g counts item k of culture y over questions
@@ -7,13 +8,14 @@ and layers. F grows with the volume; F / sum of X(k, t) is the share of what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.halves import Limited, Limits, limited, to_level, whole_halves
+from polyculture.instruments.probe.halves import Drawn, Limited, limited, to_level, whole_halves
 
 FEWEST = 3  # cultures: what two share is over-represented in one of them only, so F is 0
 RESAMPLES = 999
@@ -21,6 +23,8 @@ RESAMPLES = 999
 Counts = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 Row = tuple[str, str, str, int]  # question, culture, item, occurrences
+Pairs = NDArray[np.bool_]  # which ordered pairs of cultures, [t, s]
+Sides = tuple[float, float, Limited]  # two numbers, and their difference
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +68,14 @@ class Flattening:
         return self.score / total[:, None]
 
 
+class Limits(NamedTuple):
+    """Ends of the 95 % intervals of pairs, [t, s]; nan where one is withheld, with the reason."""
+
+    low: Numbers
+    high: Numbers
+    lacking: NDArray[np.object_]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
     """The score and the share with 95 % intervals, and a test of each pair. All are [t, s]."""
@@ -71,7 +83,6 @@ class Judged:
     found: Flattening
     score_interval: Limits
     share_interval: Limits
-    no_interval: NDArray[np.object_]  # why one of the two is withheld; None where both stand, and on the diagonal
     by_chance: Numbers  # the mean score under permuted cultures
     p: Numbers  # the share of permutations with as high a score
 
@@ -101,48 +112,38 @@ def judge(data: Occurrences, resamples: int = RESAMPLES, seed: int = 1) -> Judge
     """
     chance = np.random.default_rng(seed)
     found = flattening(data.counted())
-    score, share, why = _intervals(data, found, resamples, chance)
+    score, share = _intervals(data, found, resamples, chance)
     permuted = np.stack([flattening(counts).score for counts in _permuted(data, resamples, chance)])
     above = (permuted >= found.score * (1 - 1e-12)).sum(0)
     p = np.where(np.isnan(found.score), np.nan, (1 + above) / (1 + resamples))
-    return Judged(found, score, share, why, permuted.mean(0), p)
+    return Judged(found, score, share, permuted.mean(0), p)
 
 
 def _intervals(
     data: Occurrences, found: Flattening, resamples: int, chance: np.random.Generator
-) -> tuple[Limits, Limits, NDArray[np.object_]]:
-    """The limits of scores and of shares, and for each pair why one has none."""
+) -> tuple[Limits, Limits]:
+    """The limits of scores and of shares, cut off where none can be."""
     questions = int(data.question.max()) + 1
     pairs = ~np.eye(data.cultures, dtype=bool)
     halved = whole_halves([data], questions, resamples, chance)
-    told = np.full(pairs.shape, None, dtype=object)
-    if isinstance(halved, str):
-        told[pairs] = halved
-        none = np.full(pairs.shape, np.nan)
-        return Limits(none, none), Limits(none, none), told
-    drawn = [flattening(one) for (one,) in halved]
-    limits = []
-    for name in ("score", "share"):
-        # One level for all pairs: that of a pair varies too much. Shares have one, too: few items coincide in a half.
-        own, of_halves = getattr(found, name)[pairs], np.array([getattr(one, name)[pairs] for one in drawn])
-        limits.append(limited(own, of_halves * to_level(own, of_halves), questions))
-    scores, shares = limits
-    told[pairs] = [_both(one.lacking, other.lacking) for one, other in zip(scores, shares, strict=True)]
-    return _placed(scores, pairs, np.inf), _placed(shares, pairs, 1.0), told
+    drawn = [] if isinstance(halved, str) else [flattening(one) for (one,) in halved]
 
+    def limits(name: str, most: float) -> Limits:
+        own = getattr(found, name)[pairs]
 
-def _both(score: str | None, share: str | None) -> str | None:
-    """Why a pair lacks intervals; it says so where that is one of the two alone."""
-    if score == share:
-        return score
-    return "; ".join(f"{name}: {why}" for name, why in (("F", score), ("share", share)) if why)
+        def of_halves(_: Drawn) -> Numbers:
+            # One level for all pairs, as that of a pair varies too much; for shares, too: few items coincide in a half.
+            values = np.array([getattr(one, name)[pairs] for one in drawn])
+            return values * to_level(own, values)
 
+        told = limited(own, halved, of_halves, questions)
+        ends: Numbers = np.full((2, *pairs.shape), np.nan)
+        lacking = np.full(pairs.shape, None, dtype=object)
+        ends[:, pairs] = np.clip(np.array([(one.low, one.high) for one in told], np.float64).T, 0.0, most)
+        lacking[pairs] = [one.lacking for one in told]
+        return Limits(ends[0], ends[1], lacking)
 
-def _placed(limits: Sequence[Limited], pairs: NDArray[np.bool_], most: float) -> Limits:
-    """Limits of pairs as [t, s], cut off where no score can be; nan where there are none."""
-    ends = np.full((2, *pairs.shape), np.nan)
-    ends[:, pairs] = np.clip(np.array([(one.low, one.high) for one in limits], np.float64).T, 0.0, most)
-    return Limits(ends[0], ends[1])
+    return limits("score", np.inf), limits("share", 1.0)
 
 
 def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Iterator[Counts]:
@@ -155,3 +156,58 @@ def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Ite
         # keeps as many blocks as it has, so none is left without items.
         shuffled = culture[np.lexsort((chance.random(len(there)), question))]
         yield data.counted(culture=shuffled[which])
+
+
+def beside(probe: Counts, arm: Counts) -> Numbers:
+    """F and its share of g of the probe and of an arm, as means over the ordered pairs: [2 numbers, 2 sides].
+
+    g are [items, cultures] of the same cultures. A share is nan where nothing is particular to a culture.
+    """
+    pairs = ~np.eye(probe.shape[1], dtype=bool)
+    both = [flattening(one) for one in (probe, arm)]
+    return np.array([[_mean(getattr(one, name)[pairs]) for one in both] for name in ("score", "share")])
+
+
+def compared(probe: Occurrences, arm: Occurrences, questions: int, resamples: int, seed: int) -> tuple[Sides, Sides]:
+    """F and its share of both, and the limits of the differences from the same halves of the questions."""
+    found = beside(probe.counted(), arm.counted())
+    apart = found[:, 0] - found[:, 1]
+
+    def of_halves(halved: Drawn) -> Numbers:
+        drawn = np.array([beside(one, other) for one, other in halved])
+        # F of each side is brought to its level of all questions.
+        own, other = (to_level(found[0, side : side + 1], drawn[:, 0, side]) for side in (0, 1))
+        drawn[:, 0] *= own, other
+        return np.asarray(drawn[..., 0] - drawn[..., 1])
+
+    halved = whole_halves([probe, arm], questions, resamples, np.random.default_rng(seed))
+    limits = limited(apart, halved, of_halves, questions)
+    score, share = ((float(one), float(other), each) for (one, other), each in zip(found, limits, strict=True))
+    return score, share
+
+
+def groups_of_pairs(
+    data: Occurrences,
+    groups: Mapping[str, tuple[Pairs, Pairs]],
+    questions: int,
+    resamples: int,
+    seed: int,
+) -> dict[str, Sides]:
+    """The mean F of some pairs, that of others, and their difference, for each of `groups`."""
+    found = flattening(data.counted()).score
+    sides = {name: tuple(_mean(found[some]) for some in both) for name, both in groups.items()}
+    apart = np.array([one - other for one, other in sides.values()])
+
+    def of_halves(halved: Drawn) -> Numbers:
+        drawn = [flattening(counts).score for (counts,) in halved]
+        pairs = ~np.eye(data.cultures, dtype=bool)
+        level = to_level(found[pairs], np.array([one[pairs] for one in drawn]))
+        return level * np.array([[_mean(one[a]) - _mean(one[b]) for a, b in groups.values()] for one in drawn])
+
+    halved = whole_halves([data], questions, resamples, np.random.default_rng(seed))
+    limits = limited(apart, halved, of_halves, questions)
+    return {name: (*sides[name], one) for name, one in zip(groups, limits, strict=True)}  # type: ignore[misc]
+
+
+def _mean(values: Numbers) -> float:
+    return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")

@@ -10,36 +10,27 @@ Subsampling, chapter 2). `docs/evidence.md` has the coverage.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.metrics.inference.limits import StudentInterval
 
+if TYPE_CHECKING:
+    from polyculture.instruments.probe.flattening import Occurrences
+
 Numbers = NDArray[np.float64]
 Weights = NDArray[np.int64]
+Drawn = list[tuple[NDArray[np.int64], ...]]  # the counts of each half
 FEWEST_QUESTIONS = 12  # of fewer, simulated intervals do not hold what they promise
 FEW = f"fewer than {FEWEST_QUESTIONS} questions"
 MISSED = "halves of the questions miss a culture"
 UNDEFINED = "undefined in some halves"
 ALIKE = "the same in all halves"
-
-
-class Counted(Protocol):
-    """Occurrences of items that can be counted under weights of questions."""
-
-    def counted(self, weights: Weights | None = None) -> NDArray[np.int64]: ...
-
-
-class Limits(NamedTuple):
-    """Ends of intervals; nan where one is withheld."""
-
-    low: Numbers
-    high: Numbers
 
 
 def halves(questions: int, chance: np.random.Generator) -> Iterator[Weights]:
@@ -50,8 +41,8 @@ def halves(questions: int, chance: np.random.Generator) -> Iterator[Weights]:
 
 
 def whole_halves(
-    data: Sequence[Counted], questions: int, resamples: int, chance: np.random.Generator
-) -> list[tuple[NDArray[np.int64], ...]] | str:
+    data: Sequence[Occurrences], questions: int, resamples: int, chance: np.random.Generator
+) -> Drawn | str:
     """The counts of each of `data` in so many halves, [items, cultures]; or the reason why there are not as many."""
     if questions < FEWEST_QUESTIONS:
         return FEW
@@ -62,7 +53,7 @@ def whole_halves(
     return found if len(found) == needed else MISSED
 
 
-def student(found: Numbers, of_halves: Numbers, questions: int) -> Limits:
+def student(found: Numbers, of_halves: Numbers, questions: int) -> tuple[Numbers, Numbers]:
     """Student's limits of numbers, with the spread of halves ([halves, numbers]).
 
     nan where a half has no number, and where all halves have the same one: they do not tell how far others may lie.
@@ -72,7 +63,7 @@ def student(found: Numbers, of_halves: Numbers, questions: int) -> Limits:
     spread = of_halves.std(0, ddof=1)
     spread = np.where(spread > 1e-12 * np.abs(of_halves).max(0), spread, np.nan)
     far = float(t.ppf(0.975, questions - 1)) * _to_all(questions) * spread
-    return Limits(found - far, found + far)
+    return found - far, found + far
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +78,23 @@ class Limited:
     lacking: str | None = None
 
 
-def limited(found: Numbers, of_halves: Numbers, questions: int) -> list[Limited]:
+def limited(
+    found: Numbers, halved: Drawn | str, of_halves: Callable[[Drawn], Numbers], questions: int
+) -> list[Limited]:
     """Each of some numbers with Student's limits, from its values in halves: [halves, numbers]."""
-    limits = student(found, of_halves, questions)
+    if isinstance(halved, str):
+        return [Limited(float(one), lacking=halved) for one in found]
+    drawn = of_halves(halved)
+    low, high = student(found, drawn, questions)
     told: list[Limited] = []
-    undefined = np.asarray(np.isnan(of_halves).any(0))
-    for value, low, high, some in zip(*map(np.ndarray.tolist, (found, *limits, undefined)), strict=True):
-        why = None if math.isnan(value) or not math.isnan(low) else UNDEFINED if some else ALIKE
+    undefined = np.asarray(np.isnan(drawn).any(0))
+    for value, under, over, some in zip(*map(np.ndarray.tolist, (found, low, high, undefined)), strict=True):
+        why = None if math.isnan(value) or not math.isnan(under) else UNDEFINED if some else ALIKE
         if math.isnan(value) or why:
             told.append(Limited(value, lacking=why))
         else:
-            p = StudentInterval(value, value - low, high - value, questions - 1).p()
-            told.append(Limited(value, low, high, p, questions - 1))
+            p = StudentInterval(value, value - under, over - value, questions - 1).p()
+            told.append(Limited(value, under, over, p, questions - 1))
     return told
 
 

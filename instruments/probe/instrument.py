@@ -1,26 +1,15 @@
-"""Probing as an instrument: `polyculture probe exp.toml --data blend`, or `--questions FILE`."""
+"""Probing as an instrument: `polyculture probe exp.toml --data blend`, `polyculture probe attention SET exp.toml`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import groupby
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity, in_file
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Study, in_file
 from polyculture.instruments.probe.arms import Control, Protocol
-from polyculture.instruments.probe.attention.command import AttentionOptions
-from polyculture.instruments.probe.attention.command import study as attention_study
-
-if TYPE_CHECKING:
-    from polyculture.instruments.probe.arms import Arm
-    from polyculture.instruments.probe.asking import ProbeJob
-    from polyculture.instruments.probe.lenders import Lenders
-    from polyculture.instruments.probe.published import Opened
-    from polyculture.instruments.probe.questions import OpenQuestion
 
 _OWN = Path(__file__).parent
 Names = tuple[str, ...]
@@ -86,175 +75,41 @@ class ProbeOptions(BaseModel):
     seed: Annotated[int, in_file("Of subset, noise and draws.", ge=0)] = 1
 
 
+class AttentionOptions(BaseModel):
+    """Read how much the last token of a question attends to each of its options, before anything is written.
+
+    Of a set of `polyculture ask` with options, of models whose attention can be read. Ask the set with `--orders one`,
+    too: attention stands beside what was chosen in writing. What is read already stays.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    set: Annotated[str, Field(description="A shipped set, or a rules file, as of `polyculture ask`.")] = "culture-mcq"
+    folder: Annotated[Path | None, Field(description="The folder of its files, if they were not fetched.")] = None
+    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
+    only: Annotated[tuple[str, ...], Field(description="Only questions with this facet, as type=resource.")] = ()
+    units: Annotated[AtLeastOne | None, Field(description="Only so many units, drawn by the seed.")] = None
+    prompts: Annotated[tuple[str, ...], Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
+
+    def check_names(self) -> None:
+        """Raises `DataSetError` of a set that there is not."""
+        from polyculture.instruments.questions.instrument import AskOptions
+
+        AskOptions(set=self.set).check_names()
+
+
 def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
-    from polyculture.instruments.probe.arms import CONTROLS, PATCHED
-    from polyculture.instruments.probe.encoder import encoders_of
-    from polyculture.instruments.probe.layout import ASKED
-    from polyculture.instruments.probe.questions import present_questions
-    from polyculture.instruments.probe.step import ProbingStep
+    from polyculture.instruments.probe.study import study as made
 
-    opened = _opened(options)
-    dataset, chosen = opened.dataset, _chosen(opened, options)
-    _tell_few(asked, chosen)
-    arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control))
-    languages = sorted({one.language for one in chosen})
-    encoders = encoders_of(options.encoder, languages)
-    lenders = _lenders(dataset, opened.questions, chosen, options.seed)
-    _check_topics(opened.where, chosen, arms)
-    jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, lenders, model)]
-    rules = jobs[0].rules
-    for line in opened.told:
-        asked.say(line)
-    if options.tagger == ("auto",) and (
-        lacking := sorted(one for one, name in rules.taggers.items() if name == "rule")
-    ):
-        asked.say(f"{', '.join(lacking)}: no spaCy model is installed, so content words are by the rule (--tagger)")
-
-    def derive() -> None:
-        from polyculture.instruments.probe.measure import measure_probe, measure_similarities
-
-        measure_similarities(asked.run, encoders)
-        if options.link:
-            from polyculture.instruments.probe.links import link_items
-
-            link_items(asked)
-        measure_probe(asked.run, options.resamples, options.seed)
-        _tell_lacking(asked)
-
-    return Study(
-        (ProbingStep(jobs, encoders.values()),),
-        Validity(
-            {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
-            {
-                f"{ASKED} {dataset} {arm} {language}": rules.asked_id(arm, language)
-                for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
-                for language in languages
-            },
-            partial(present_questions, asked.run, dataset, chosen, [one for job in jobs for one in job.wanted()]),
-            f"questions {dataset!r}: not all that was asked before is asked now",
-        ),
-        derive,
-        (
-            Shown(_OWN / "flattening_matrix.sql", {"dataset": dataset, "model": list(asked.models)}),
-            Shown(_OWN / "arms_beside.sql", {"dataset": dataset, "model": list(asked.models)}),
-        ),
-        view="probes",
-    )
+    return made(asked, options)
 
 
-def _opened(options: ProbeOptions) -> Opened:
-    """The questions that options name. Raises `DataSetError` where they name none, or two sources."""
-    from polyculture.cache.errors import DataSetError
-    from polyculture.instruments.probe.published import open_published, open_table
+def attention_study(asked: Asked, options: AttentionOptions) -> Study:
+    """Reads attention, then tests it. Raises `EngineError` where a model does not show it, before anything is read."""
+    from polyculture.instruments.probe.attention.study import study as made
 
-    if options.questions is not None and options.data is not None:
-        raise DataSetError("a probe asks a table or published data", remedy="Give either --questions or --data.")
-    if options.questions is not None:
-        return open_table(options.questions, options.cultures)
-    if options.data is None:
-        remedy = (
-            "Name published data with --data, or a table of open questions with --questions FILE: see docs/probe.md."
-        )
-        raise DataSetError("a probe has nothing to ask", remedy=remedy)
-    return open_published(options.data, options.folder, options.language, options.cultures)
-
-
-def _chosen(opened: Opened, options: ProbeOptions) -> list[OpenQuestion]:
-    """The part of the questions that options name; 'local' is no language of its own."""
-    from polyculture.instruments.probe.published import LOCAL
-    from polyculture.instruments.probe.questions import Part, choose
-
-    cultures = tuple(opened.culture(name) for name in options.culture)
-    languages = () if options.data == "blend" and LOCAL in options.language else options.language
-    part = Part(cultures, languages, options.per_culture, options.seed)
-    return choose(opened.where, opened.questions, part)
-
-
-def _jobs(
-    asked: Asked,
-    options: ProbeOptions,
-    dataset: str,
-    questions: Sequence[OpenQuestion],
-    arms: Sequence[Arm],
-    lenders: Mapping[str, Lenders],
-    model: str,
-) -> list[ProbeJob]:
-    """A job per language and culture."""
-    from polyculture.cache.run_folder import Job
-    from polyculture.generate.engines.base import Decoding
-    from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
-    from polyculture.instruments.probe.taggers import choose_taggers
-
-    inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
-    answering = Decoding(0.0, top_p=1.0, top_k=None, max_tokens=options.answer_tokens)
-    taggers = choose_taggers(options.tagger, {one.language for one in questions})
-    rules = ProbeRules(inspection, answering, options.protocol, options.seed, taggers)
-    setup = asked.setup(model, "patch")
-    ordered = sorted(questions, key=_place)
-    return [
-        ProbeJob(
-            Job(model, language, f"{dataset}-{culture}"), dataset, list(some), arms, rules, lenders[language], setup
-        )
-        for (language, culture), some in groupby(ordered, key=_place)
-    ]
-
-
-def _place(one: OpenQuestion) -> tuple[str, str]:
-    return one.language, one.culture
-
-
-def _tell_few(asked: Asked, questions: Sequence[OpenQuestion]) -> None:
-    """A line for languages in which too few cultures are asked about for a score."""
-    from polyculture.instruments.probe.flattening import FEWEST
-
-    cultures: dict[str, set[str]] = {}
-    for one in questions:
-        cultures.setdefault(one.language, set()).add(one.culture)
-    few = sorted(language for language, names in cultures.items() if len(names) < FEWEST)
-    if few:
-        asked.say(f"{', '.join(few)}: asked about fewer than {FEWEST} cultures; items, and no flattening score")
-
-
-def _lenders(
-    dataset: str, everything: Sequence[OpenQuestion], chosen: Sequence[OpenQuestion], seed: int
-) -> dict[str, Lenders]:
-    """Per language, all questions about the chosen cultures: whatever part is asked, the same vectors are lent."""
-    from polyculture.instruments.probe.lenders import Lenders
-
-    cultures = {one.culture for one in chosen}
-    able: dict[str, list[OpenQuestion]] = {one.language: [] for one in chosen}
-    for one in everything:
-        if one.language in able and one.culture in cultures:
-            able[one.language].append(one)
-    return {language: Lenders(dataset, some, seed) for language, some in able.items()}
-
-
-def _check_topics(file: Path, questions: Sequence[OpenQuestion], arms: Sequence[Arm]) -> None:
-    """Raises `DataSetError` where vectors are to be lent by topic and no question has one."""
-    from polyculture.cache.errors import DataSetError
-    from polyculture.instruments.probe.arms import LENT
-
-    if LENT in arms and not any(one.topic for one in questions):
-        what = f"has no topics, by which {LENT} chooses vectors"
-        raise DataSetError(what, where=file, remedy="Give the table a column topic, or leave this control out.")
-
-
-def _tell_lacking(asked: Asked) -> None:
-    """A line for each filter that keeps no item of a culture, and one for controls without which scores say little."""
-    from polyculture.cache.layout import compose
-    from polyculture.cache.schema import CORE
-    from polyculture.cache.store import open_store
-    from polyculture.instruments.probe.arms import CONTROLS, missing_controls, unkept_lines
-    from polyculture.instruments.probe.layout import PROBE
-
-    with open_store(asked.run, compose(CORE, PROBE)) as store:
-        for line in unkept_lines(store):
-            asked.say(line)
-        missing = missing_controls(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
-    if missing:
-        what = "no control was run" if len(missing) == len(CONTROLS) else f"not run: {', '.join(missing)}"
-        asked.say(f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)")
+    return made(asked, options)
 
 
 COMMANDS: Mapping[str, Command] = {

@@ -1,31 +1,37 @@
-"""The groups of the report's section: what the layers of one model hold, in one language, under one filter."""
+"""The groups of the report's section: what the layers of one model hold, in one language, under one filter.
+
+A group is a heat map of pairs of cultures, and lines by layer.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from polyculture.instruments.probe.pair_cells import WORDS, Row, heat, said_of, withheld
-from polyculture.instruments.probe.sankey import sankey, split_at_mean
 from polyculture.instruments.probe.tables import controls_missing
-from polyculture.reports.figures.chart import Chart, Mark
+from polyculture.reports.figures.chart import Chart
 from polyculture.reports.figures.figure import Key, Panel, key_of
+from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.figures.kinds import lines
 from polyculture.reports.names import Names, ordered, short
+from polyculture.reports.texts import section_texts
 
+WORDS = section_texts(Path(__file__).with_name("section.toml")).words
+Row = Mapping[str, Any]
 _WIDE = 216.0  # points: two figures stand side by side
 _TICKS = 8
 _ASIDE = 0.15  # of the width: the distance of what has no layer from the first
 ARMS = tuple(WORDS["arms"])  # the probe first, then its controls
 FILTERS = tuple(WORDS["filters"])  # the one that is drawn first, first
 UNIT = ("model", "dataset", "language", "filter")
-SHOWN_PAIRS = (
-    9_000  # of cultures under all arms that are drawn, but for the first group: a page holds no more; the store has all
-)
+SHOWN = 12  # groups that are drawn: a page holds no more; the store has all
+SURE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +40,8 @@ class LayerGroup:
 
     title: str
     questions: int
-    anchor: str  # where its bands lead
     withheld: str  # how many pairs have no interval, and why
     scores: Panel
-    flows: Panel | None  # None where no pair shares anything
-    folded: str  # what the diagram has as one band
     layers: tuple[Panel, ...]
     keys: tuple[Key, ...]  # of the lines by layer
     uncontrolled: str  # which controls were not run; empty where all were
@@ -51,13 +54,7 @@ def layer_groups(
     found = _by_unit(pairs)
     own_layers, own_arms = _by_unit(layers), _by_unit(arms)
     order = sorted(found, key=_first_filter_first)
-    groups: list[LayerGroup] = []
-    drawn = 0
-    for key in order:
-        drawn += len(found[key])
-        if groups and drawn > SHOWN_PAIRS:
-            break
-        groups.append(_group(len(groups), key, found[key], own_layers.get(key, []), own_arms.get(key, []), names))
+    groups = [_group(key, found[key], own_layers.get(key, []), own_arms.get(key, []), names) for key in order[:SHOWN]]
     return tuple(groups), len(order) - len(groups)
 
 
@@ -84,7 +81,7 @@ def _by_unit(rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
 
 
 def _group(
-    number: int, key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], compared: Sequence[Row], names: Names
+    key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], compared: Sequence[Row], names: Names
 ) -> LayerGroup:
     model, dataset, language, name = key
     arms = arms_of(rows)
@@ -92,35 +89,15 @@ def _group(
     title = f"{names.model(model)}, {names.language(language)}, {short(dataset)}: {said('filters', name)}{arm}"
     title += said("protocols", rows[0]["protocol"])
     own = [row for row in rows if row["arm"] == arms[0]]
-    anchor = f"layers-{number}"
-    flows, folded = _flows(title, own, anchor)
     return LayerGroup(
         title,
         own[0]["questions"],
-        anchor,
-        withheld(own),
-        heat(WORDS["score"], own),
-        flows,
-        folded,
+        _withheld(own),
+        _heat(WORDS["score"], own),
         tuple(_layer_panels(title, layers)),
         tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
         controls_missing([*arms, *(row["arm"] for row in compared)]),
     )
-
-
-def _flows(title: str, rows: Sequence[Row], anchor: str) -> tuple[Panel | None, str]:
-    flows = pd.DataFrame([{name: row[name] for name in ("culture", "toward", "score")} for row in rows])
-    marks = [Mark(said_of(row), to=anchor) for row in rows]
-    flows["mark"] = pd.Series(marks, dtype=object)
-    drawn, folded = split_at_mean(flows)
-    if drawn.empty:
-        return None, ""
-    shares = {row["toward"]: row["toward_items"] for row in rows if row["toward_items"] is not None}
-    highest = "; ".join(f"{one.culture} to {one.toward} {one.score:.1f}" for one in drawn.head(5).itertuples())
-    alternative = f"{WORDS['flows']}: {title}. Highest: {highest}. Other numbers are in the map above."
-    empty = int((folded["score"] == 0).sum())
-    said = f"{len(folded)} of {len(flows)} pairs{f', {empty} of which share nothing' if empty else ''}"
-    return Panel(WORDS["flows"], sankey(flows, shares, alternative)), said
 
 
 def _layer_panels(title: str, rows: Sequence[Row]) -> Iterator[Panel]:
@@ -172,12 +149,32 @@ def _in_words(frame: pd.DataFrame, arms: Sequence[str]) -> str:
     return "; ".join(told)
 
 
-def exported(rows: Sequence[Row], most: int) -> list[Row]:
-    """The rows of as many whole units as a page carries, in the order in which they are drawn."""
-    kept: list[Row] = []
-    units = _by_unit(rows)
-    for key in sorted(units, key=_first_filter_first):
-        if kept and len(kept) + len(units[key]) > most:
-            break
-        kept += units[key]
-    return kept
+def _heat(title: str, rows: Sequence[Row]) -> Panel:
+    """A row per culture whose items they are, a column per culture that they lean on."""
+    cells = [
+        {
+            "row": row["culture"],
+            "column": row["toward"],
+            "value": row["score"],
+            "framed": row["p"] is not None and row["p"] <= SURE,
+            "note": _interval_of(row),
+        }
+        for row in rows
+    ]
+    frame = pd.DataFrame(cells).astype({"value": float})
+    top = float(frame["value"].max()) or 1.0
+    heads = plain_heads(sorted({row["culture"] for row in rows}))
+    chart = Heat(f"{title}: {WORDS['row_and_column']}", frame, heads, heads, (0.0, top))
+    return Panel(title, chart)
+
+
+def _interval_of(row: Row) -> str:
+    """The 95 % interval of F in the digits of the heat map; empty where there is none."""
+    return "" if None in (row["low"], row["high"]) else f"{row['low']:.1f} to {row['high']:.1f}"
+
+
+def _withheld(rows: Sequence[Row]) -> str:
+    """How many pairs have no interval, and why; empty where all have theirs."""
+    reasons = Counter(row["no_interval"] for row in rows if row["no_interval"])
+    told = "; ".join(f"{why} ({many})" for why, many in reasons.most_common())
+    return f"No interval for {reasons.total()} of {len(rows)} pairs: {told}." if told else ""

@@ -2,27 +2,152 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure, compose
+from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted, compose
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.probe.attention.layout import LAYOUT as ATTENTION
-from polyculture.instruments.probe.rows import (
-    PROBE_HUMAN_ANSWERS,
-    PROBE_ITEMS,
-    PROBE_LINKS,
-    PROBE_QUESTIONS,
-    PROBE_READINGS,
-    PROBE_SIMILARITIES,
-    PROBES,
-    WANTED_PROBES,
-)
 from polyculture.metrics import METRICS
 
 _OWN = Path(__file__).parent
 ASKED = "probe"  # how the names begin of the rules that probes are made by, among all that the instrument asks
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """An open question about a culture, as it is at present."""
+
+    question_key: str  # hash of data set, culture, language, id and text
+    dataset: str
+    language: str  # that the question is asked in
+    culture: str
+    question_id: str  # the same question about another culture has the same
+    topic: str | None
+    question: str  # as it is asked
+    region: str | None = None  # of the culture
+    level: str | None = None  # of resources, of the culture
+    neighbours: list[str] | None = None  # the other cultures of its region; of one without a region, those without one
+
+
+@dataclass(frozen=True, slots=True)
+class HumanAnswerRow:
+    """What people answered to a question, as its source tells it."""
+
+    question_key: str  # of the question in `probe_questions`
+    dataset: str
+    place: int  # in the source, from 1
+    answer: str  # in its usual spelling, in the language of the question where the source has it
+    spellings: list[str]  # all of them
+    votes: int | None  # how many people gave it; NULL: not told
+
+
+@dataclass(frozen=True, slots=True)
+class WantedProbe:
+    """A question as a model is probed with it now, under one arm."""
+
+    request_id: str  # as in `probes`
+    question_key: str  # as in `probe_questions`
+    model: str
+    setup_id: str  # it counts while this is the model's setup
+    arm: str  # what stands in the placeholder's place: see `arms`
+    asked_id: str  # hash of the rules of the arm and the language: under others it does not count
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRow:
+    """A question that a model was probed with, under one arm; or the reason why it could not be."""
+
+    probe_id: str  # hash of request and question
+    request_id: str  # hash of all that decides it: model, setup, arm, question, texts, rules, decoding
+    question_key: str  # of the question in `probe_questions`
+    model: str
+    language: str  # that the question is asked in
+    topic: str  # of the job: data set and culture
+    status: str  # 'ok' | 'failed'
+    error: str | None
+    retryable: bool | None
+    answer: str | None  # what the model answered, to `vector_of` where that is another question
+    words: list[str] | None  # content words of the answer, whose states are summed
+    word_rule: str | None  # how they were told apart
+    tokens: int | None  # whose states are summed
+    last_token: bool | None  # no content word was found: the states are those of the answer's last token
+    layers: int | None  # that the model has
+    model_version: str | None  # what the engine says it ran
+    vector_of: str | None = None  # the question_key of the question that lent its vector; None: the question itself
+    protocol: str = "paper"  # 'paper' | 'released': a layer was replaced alone, or with the two below
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRow:
+    """What a model wrote behind the placeholder, at one layer."""
+
+    probe_id: str  # of the probe in `probes`
+    layer: int  # whose state was in the place of the placeholder's, from 1; 0 of the arm 'text'
+    text: str
+    tokens: int  # that the model wrote
+    finish_reason: str  # 'line' | 'stop' | 'length'
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """A part of such a text, or a part that is no item, with the reason."""
+
+    probe_id: str  # of the probe in `probes`
+    layer: int
+    place: int  # in the text, from 0
+    item: str  # as the model wrote it
+    item_key: str  # folded: NFKC, case, spaces
+    rejected: str | None  # why it is no item
+    echo: str | None  # 'prompt' | 'culture' | 'question' | 'answer': what it repeats, the first of these
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityRow:
+    """The cosine similarity of an item with the question, with culture and topic, and with other cultures' names."""
+
+    dataset: str
+    language: str
+    culture: str
+    question_id: str
+    item_key: str
+    encoder: str  # the sentence encoder that compared them
+    similarity: float
+    topic_similarity: float
+    neighbour_similarity: float | None  # the highest with another culture of the region; NULL: there is none
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLink:
+    """The Wikidata item that an item of layers means, or the reason why there is none."""
+
+    language: str  # that the questions are asked in
+    question_topic: str  # of the questions, as their table has it
+    item_key: str
+    item: str  # as models write it most often; what was looked up
+    topic: str  # as which it was linked: of several, the first under which it is found, else the first
+    kind: str
+    status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
+    qid: str | None  # set when linked or ambiguous
+    match: str | None  # how alike the item's name is: 'exact' | 'normalised' | 'key'
+
+
+PROBE_QUESTIONS = Table("probe_questions", QuestionRow)
+PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow)
+PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
+PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
+WANTED_PROBES = Table("wanted_probes", WantedProbe)
+PROBES = Table(
+    "probes",
+    ProbeRow,
+    key="probe_id",
+    unit="probes",
+    wanted=Wanted("wanted_probes", ("question_key", "model", "language"), facts=True),
+)
+PROBE_SIMILARITIES = Table("probe_similarities", SimilarityRow)
+PROBE_LINKS = Table("probe_links", ItemLink)
 
 
 def _settings(run: RunFolder, manifest: Manifest) -> object:

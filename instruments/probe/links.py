@@ -17,8 +17,7 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.contract import Asked
-from polyculture.instruments.probe.layout import PROBE
-from polyculture.instruments.probe.rows import PROBE_LINKS, ItemLink
+from polyculture.instruments.probe.layout import PROBE, PROBE_LINKS, ItemLink
 
 TOPICS = Path(__file__).with_name("item_topics.toml")
 _ITEMS = Path(__file__).with_name("linkable_items.sql")

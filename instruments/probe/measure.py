@@ -33,12 +33,19 @@ from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT
-from polyculture.instruments.probe.controls import Pairs, compared, groups_of_pairs
 from polyculture.instruments.probe.encoder import encode, identity_of
-from polyculture.instruments.probe.flattening import FEWEST, Judged, Occurrences, Row, judge
+from polyculture.instruments.probe.flattening import (
+    FEWEST,
+    Judged,
+    Occurrences,
+    Pairs,
+    Row,
+    compared,
+    groups_of_pairs,
+    judge,
+)
 from polyculture.instruments.probe.halves import Limited
-from polyculture.instruments.probe.layout import MEASURE, PROBE
-from polyculture.instruments.probe.rows import PROBE_SIMILARITIES, SimilarityRow
+from polyculture.instruments.probe.layout import MEASURE, PROBE, PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate, paired
 from polyculture.metrics.inference.family import OTHERS, in_families
@@ -169,18 +176,19 @@ def _pairs(unit: Unit, arm: str, rows: Sequence[Row], how: Resampling, inputs: s
         row = replace(
             EMPTY, measure=MEASURE.name, level="model, dataset, language, country, condition, method, toward",
             **unit.shared, country=one, condition=arm, wording=WITHOUT, reader=WITHOUT, facets=facets,
-            no_interval=judged.no_interval[t, s], unit=UNIT, units=questions, n=int(volumes[t]),
+            unit=UNIT, units=questions, n=int(volumes[t]),
             sizes={"cultures": len(cultures)}, cells=1, method_of_interval="halves of the questions", inputs=inputs,
         )  # fmt: skip
-        for metric, values, (low, high) in (
+        for metric, values, limits in (
             ("flattening", judged.found.score, judged.score_interval),
             ("flattening_share", judged.found.share, judged.share_interval),
         ):
             value = _known(values[t, s])
             why = None if value is not None else "nothing is particular to the culture"
             yield replace(
-                row, metric=metric, estimate=value, no_estimate=why, low=_known(low[t, s]), high=_known(high[t, s])
-            )
+                row, metric=metric, estimate=value, no_estimate=why, low=_known(limits.low[t, s]),
+                high=_known(limits.high[t, s]), no_interval=limits.lacking[t, s],
+            )  # fmt: skip
         yield _chance(unit, arm, judged, (t, s), {**facets, "country": one}, questions, inputs)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.identity import content_id
 from polyculture.instruments.probe.flattening import FEWEST
-from polyculture.instruments.probe.rows import (
+from polyculture.instruments.probe.layout import (
     PROBE_HUMAN_ANSWERS,
     PROBE_QUESTIONS,
     WANTED_PROBES,
@@ -52,16 +52,6 @@ class OpenQuestion:
     neighbours: tuple[str, ...] = ()  # the other cultures of its region
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Which part of the questions is asked."""
-
-    cultures: Sequence[str] = ()  # none: all
-    languages: Sequence[str] = ()  # none: all
-    per_culture: int | None = None  # so many question ids, drawn by `seed`
-    seed: int = 1
-
-
 def read_questions(file: Path) -> list[OpenQuestion]:
     """The questions of a table (UTF-8, tabs, a header). Raises `DataSetError` that names file and line."""
     try:
@@ -79,14 +69,21 @@ def read_questions(file: Path) -> list[OpenQuestion]:
     return found
 
 
-def choose(file: Path, questions: Sequence[OpenQuestion], part: Part) -> list[OpenQuestion]:
-    """A part of the questions, in their order.
+def choose(
+    file: Path,
+    questions: Sequence[OpenQuestion],
+    cultures: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    per_culture: int | None = None,
+    seed: int = 1,
+) -> list[OpenQuestion]:
+    """A part of the questions, in their order: of some cultures and languages, or of all; so many ids, by the seed.
 
     Raises `DataSetError` for a name that the table does not have, and for fewer than three cultures.
     """
     for what, asked, there in (
-        ("culture", part.cultures, {one.culture for one in questions}),
-        ("language", part.languages, {one.language for one in questions}),
+        ("culture", cultures, {one.culture for one in questions}),
+        ("language", languages, {one.language for one in questions}),
     ):
         for name in asked:
             if name not in there:
@@ -95,11 +92,10 @@ def choose(file: Path, questions: Sequence[OpenQuestion], part: Part) -> list[Op
     chosen = [
         one
         for one in questions
-        if (not part.cultures or one.culture in part.cultures)
-        and (not part.languages or one.language in part.languages)
+        if (not cultures or one.culture in cultures) and (not languages or one.language in languages)
     ]
-    if part.per_culture is not None:
-        drawn = draw_ids(chosen, part.per_culture, part.seed)
+    if per_culture is not None:
+        drawn = draw_ids(chosen, per_culture, seed)
         chosen = [one for one in chosen if one.question_id in drawn]
     if (count := len({one.culture for one in chosen})) < FEWEST:
         remedy = "Ask about more: the flattening score of two is 0 by construction."

@@ -1,4 +1,4 @@
-"""The report's section on what layers hold: flattening scores as heat maps, diagrams and tables, and items by layer."""
+"""The report's sections: what layers hold, as heat maps, tables and items by layer; attention to options."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.instruments.probe.attention.section import SECTION as ATTENTION
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from polyculture.instruments.probe.attention.maps import Attention
     from polyculture.instruments.probe.layer_groups import LayerGroup
     from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _MATRIX, _LAYERS = _FOLDER / "flattening_matrix.sql", _FOLDER / "items_by_layer.sql"
 _KNOWLEDGE, _ARMS = _FOLDER / "knowledge.sql", _FOLDER / "arms_beside.sql"
-_MOST_ROWS = 8_000  # of a table that the page carries: it stays a file that can be mailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +32,7 @@ class Layers:
 
 def _build(data: ReportData) -> Layers | None:
     from polyculture.instruments.probe.arms import unkept_lines
-    from polyculture.instruments.probe.layer_groups import layer_groups
-    from polyculture.instruments.probe.pair_cells import WORDS
+    from polyculture.instruments.probe.layer_groups import WORDS, layer_groups
     from polyculture.instruments.probe.tables import arms_table, knowledge_table
 
     pairs = data.reading.lines(_MATRIX)
@@ -54,14 +50,10 @@ def _build(data: ReportData) -> Layers | None:
     )
 
 
-def _whole_groups(frame: pd.DataFrame) -> pd.DataFrame:
-    """As many whole groups of rows as a page carries."""
-    import pandas as pd
+def _attention(data: ReportData) -> Attention | None:
+    from polyculture.instruments.probe.attention.maps import attention_groups
 
-    from polyculture.instruments.probe.layer_groups import exported
-
-    rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-    return frame if len(frame) <= _MOST_ROWS else pd.DataFrame(exported(rows, _MOST_ROWS), columns=frame.columns)
+    return attention_groups(data)
 
 
 SECTIONS = (
@@ -70,12 +62,13 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        tables=(
-            ReportTable(_KNOWLEDGE),
-            ReportTable(_MATRIX, shortened=_whole_groups),
-            ReportTable(_LAYERS, shortened=_whole_groups),
-            ReportTable(_ARMS, shortened=_whole_groups),
-        ),
+        tables=tuple(map(ReportTable, (_KNOWLEDGE, _MATRIX, _LAYERS, _ARMS))),
     ),
-    ATTENTION,
+    Section(
+        "attention",
+        _attention,
+        _FOLDER / "attention" / "section.html.jinja",
+        _FOLDER / "attention" / "section.toml",
+        tables=tuple(ReportTable(_FOLDER / "attention" / f"attention_{one}.sql") for one in ("map", "tests")),
+    ),
 )

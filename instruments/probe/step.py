@@ -22,8 +22,8 @@ from polyculture.generate.engines.patching import AnswerStates, Continuation, Pa
 from polyculture.instruments.probe.arms import TEXT, noise
 from polyculture.instruments.probe.asking import Asked, ProbeJob, ProbeRules
 from polyculture.instruments.probe.encoder import open_encoder
+from polyculture.instruments.probe.layout import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
-from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.words import content_words, word_rule
 
@@ -39,7 +39,6 @@ class _Answered:
     words: tuple[str, ...] = ()
     found: AnswerStates | None = None
     error: str | None = None
-    kinds: tuple[str, ...] = ()  # of the words; empty: not told apart
 
 
 class ProbingStep(Step[Asked, Models]):
@@ -109,8 +108,7 @@ def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[OpenQuesti
         if found is None:
             yield _Answered(one, text, error=said[number].error or "the answer is empty")
         else:
-            kinds = tuple(word.kind for word in words[number] if word.kind)
-            yield _Answered(one, text, tuple(word.text for word in words[number]), found, found.error, kinds)
+            yield _Answered(one, text, tuple(word.text for word in words[number]), found, found.error)
 
 
 def _messages(one: OpenQuestion) -> tuple[Message, ...]:
@@ -170,7 +168,7 @@ def _rows(
         status="failed" if answered.error else "ok", error=answered.error, retryable=False if answered.error else None,
         answer=answered.answer, words=list(answered.words) or None, word_rule=rule,
         tokens=found.tokens if found else None, last_token=found.last_token if found else None, layers=depth,
-        model_version=found.model_version if found else None, word_kinds=list(answered.kinds) or None,
+        model_version=found.model_version if found else None,
         protocol=probing.rules.protocol,
         vector_of=question_key(probing.dataset, one.source) if one.source and one.source != question else None,
     )  # fmt: skip

@@ -19,11 +19,10 @@ from polyculture.cache.identity import content_id, file_sha256
 
 AUTO, RULE = "auto", "rule"
 _NUMBER = 2  # of how tags become content words: another number asks anew
-_KINDS = {"NOUN": "noun", "PROPN": "proper noun", "VERB": "verb"}  # universal tags; auxiliaries are tags of their own
+_CONTENT = ("NOUN", "PROPN", "VERB")  # universal tags; auxiliaries are tags of their own
 _LINE = re.compile(r"[^\r\n]+")  # no sentence goes over it
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")  # lone surrogates are no UTF-8
 _REMEDY = "Install one with: python -m spacy download NAME, e.g. en_core_web_sm; or give auto, or rule."
-Found = tuple[int, int, str]  # start, end, kind
 
 
 def choose_taggers(names: Sequence[str], languages: Iterable[str]) -> dict[str, str]:
@@ -58,8 +57,8 @@ def recorded(tagger: str) -> str:
     return f"tagger {_NUMBER}, spacy {__version__}, {described(tagger)[1]}"
 
 
-def tagged_words(text: str, tagger: str) -> Iterator[Found]:
-    """The content words of a text, in order; no two overlap.
+def tagged_words(text: str, tagger: str) -> Iterator[tuple[int, int]]:
+    """Where the content words of a text begin and end, in order; no two overlap.
 
     Marks behind a letter belong to its word, also where the tagger cuts them off. What has no letter is none.
     """
@@ -73,9 +72,9 @@ def tagged_words(text: str, tagger: str) -> Iterator[Found]:
                 start += 1
             while start < end and unicodedata.category(text[end - 1])[0] not in "LMN":
                 end -= 1
-            if token.pos_ in _KINDS and any(letter.isalpha() for letter in text[start:end]):
+            if token.pos_ in _CONTENT and any(letter.isalpha() for letter in text[start:end]):
                 done = end
-                yield start, end, _KINDS[token.pos_]
+                yield start, end
 
 
 @cache

@@ -70,20 +70,8 @@ LEFT JOIN entities AS e USING (qid);
 
 -- stored_and_never_said: a row is an item that layers gave and that no text of the model mentions, though texts of its
 -- topic were written in that language. Few texts leave much unsaid: read `texts`.
---   generated: texts that mention it; 0: none of `texts`; NULL: no text of the topic was written
---   texts: texts that were written of the topic in the language
---   scored: mean log-probability of its names in plain contexts; NULL where it was not scored
---   probed: how often layers gave it; 0: never; NULL: no item of the topic was linked
---   in_answers: of these, how often it stood in the model's own answer
---   items: occurrences of all linked items of the topic
 CREATE VIEW stored_and_never_said AS SELECT * FROM entity_knowledge WHERE probed > 0 AND generated = 0;
 
 -- said_and_not_stored: a row is an item that a text mentions and that no layer gave, though items of its topic were linked.
 -- The probe asks some questions: what it never asked about is not absent from the model.
---   generated: texts that mention it; 0: none of `texts`; NULL: no text of the topic was written
---   texts: texts that were written of the topic in the language
---   scored: mean log-probability of its names in plain contexts; NULL where it was not scored
---   probed: how often layers gave it; 0: never; NULL: no item of the topic was linked
---   in_answers: of these, how often it stood in the model's own answer
---   items: occurrences of all linked items of the topic
 CREATE VIEW said_and_not_stored AS SELECT * FROM entity_knowledge WHERE generated > 0 AND probed = 0;

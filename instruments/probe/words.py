@@ -30,13 +30,12 @@ class ContentWord:
     text: str
     start: int
     end: int
-    kind: str | None = None  # 'noun' | 'verb' | 'proper noun'; None: not told apart
 
 
 def content_words(text: str, language: str, tagger: str = RULE) -> list[ContentWord]:
     """The content words of a text, in order, by a tagger of `taggers` or by the rule."""
     if tagger != RULE:
-        return [ContentWord(text[start:end], start, end, kind) for start, end, kind in tagged_words(text, tagger)]
+        return [ContentWord(text[start:end], start, end) for start, end in tagged_words(text, tagger)]
     leave_out = function_words(language)
     return [
         ContentWord(found[0], found.start(), found.end())

@@ -13,8 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.controls import Sides, beside, compared
-from polyculture.instruments.probe.flattening import Occurrences
+from polyculture.instruments.probe.flattening import Occurrences, Sides, beside, compared
 
 Random = np.random.Generator
 Numbers = NDArray[np.float64]

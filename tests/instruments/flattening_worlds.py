@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.flattening import flattening, judge
-from polyculture.instruments.probe.halves import Limits
+from polyculture.instruments.probe.flattening import Limits, flattening, judge
 from tests.instruments.arm_worlds import ArmWorld
 
 Numbers = NDArray[np.float64]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
+
+import pytest
 
 from polyculture.cache.folding import fold
 from polyculture.cache.manifest import read_manifest, setup_id, write_manifest
 from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
-from polyculture.instruments.probe.rows import (
+from polyculture.generate.engines.patching import Continuation, Inspection, Patch
+from polyculture.instruments.probe.layout import (
     PROBE_ITEMS,
     PROBE_QUESTIONS,
     PROBE_READINGS,
@@ -26,6 +29,16 @@ CULTURES = (
     "South Korea", "Spain", "UK", "US",
 )  # fmt: skip
 Said = Callable[[str, str, int, int], Sequence[str]]  # arm, culture, question, layer -> items
+
+
+def layers_say(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
+    """Layers of models of this process say these texts in turn: made-up weights write no words."""
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+    def say(_: Any, __: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
+        return (Continuation(one.patch_id, texts[n % len(texts)], 9, "line", "told") for n, one in enumerate(patches))
+
+    monkeypatch.setattr(TransformersEngine, "continue_patched", say)
 
 
 def write_probes(

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.run_folder import RunFolder
+from polyculture.generate.engines.base import Completion, Request
 from polyculture.instruments.probe.attention.measure import (
     AttentionStudy,
     Weighed,
@@ -26,13 +27,13 @@ from polyculture.instruments.probe.attention.measure import (
     paper_tests,
     student_p,
 )
-from polyculture.instruments.probe.attention.section import SECTION
 from polyculture.instruments.probe.attention.step import contribution
+from polyculture.instruments.probe.section import SECTIONS
 from polyculture.instruments.questions.asking import message
 from polyculture.instruments.questions.loaders.culture import culture_mcq
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
-from tests.instruments.culture_files import write_sheets
+from tests.instruments.culture_files import asked_of, of_most_resources, oracle, write_sheets
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import StubServer
@@ -51,12 +52,10 @@ countries = ["JP"]
 set = "culture-mcq"
 folder = "{sheets}"
 only = ["type=resource"]
-method = ["generated", "text"]
 [instruments.ask]
 set = "culture-mcq"
 folder = "{sheets}"
 only = ["type=resource"]
-method = ["generated", "text"]
 max_tokens = 3
 [options.openai]
 base_url = "{url}"
@@ -77,7 +76,17 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"transformers:{folder}"
 
 
-def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) -> None:
+def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made-up weights choose no option: the first question is answered rightly, the other as the biased do."""
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+    def sample(_: Any, requests: Iterable[Request]) -> Iterator[Completion]:
+        for request in requests:
+            text = request.messages[-1].content
+            said = of_most_resources(text) if asked_of(text)[1] else oracle(text)
+            yield from (Completion(request.request_id, seed, said, "told") for seed in request.seeds)
+
+    monkeypatch.setattr(TransformersEngine, "sample", sample)
     write(tmp_path, model)
     planned = polyculture("plan", "exp.toml", cwd=tmp_path)
     assert "attention attend" in planned.stdout, planned.stdout + planned.stderr
@@ -86,9 +95,8 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
     done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     size = QUESTIONS * len(TARGETS)
-    found = "SELECT method, status, count(*), count(DISTINCT question_id) FROM attention GROUP BY ALL ORDER BY ALL"
-    both = [("generated", "ok", 4 * size, size), ("text", "ok", 4 * size, size)]
-    assert rows(tmp_path, found) == both
+    found = "SELECT status, count(*), count(DISTINCT question_id) FROM attention GROUP BY ALL"
+    assert rows(tmp_path, found) == [("ok", 4 * size, size)]
     assert "Attention (z) to some options against others" in done.stdout
 
     query = "SELECT facets['level'], a, b FROM differences WHERE measure = 'attention' AND facets['level'] IS NOT NULL"
@@ -98,12 +106,10 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
     assert compared
     again = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
     assert "done" not in again.stderr  # the model is not even opened
-    maps = polyculture("table", "attention_map", "exp.toml", "--format", "csv", cwd=tmp_path)
-    assert "mean_z,low,high" in maps.stdout.splitlines()[0]
     tests = polyculture("table", "attention_tests", "exp.toml", "--format", "csv", cwd=tmp_path)
     assert re.search(r",low,(right|wrong),low,high,", tests.stdout)
     run = RunFolder(tmp_path / "runs" / "usual")
-    page = write_report(run, layout=store_layout(), sections=[SECTION]).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout(), sections=SECTIONS).read_text(encoding="utf-8")
     assert all(part in page for part in ("p, as the study", "low less high, low targets", "Mean z of attention"))
     _check_weights(tmp_path, model)
     _check_z(tmp_path)
@@ -111,7 +117,7 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
 
 
 def _check_weights(folder: Path, model: str) -> None:
-    """Against the whole attention of a plain pass over the message as it stands."""
+    """Against the whole attention of a plain pass over the message in the model's template."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -122,13 +128,13 @@ def _check_weights(folder: Path, model: str) -> None:
     by_text = {question.text: question for question in asked.questions if question.facets["type"] == "resource"}
     query = """SELECT q.text, list(a.weight ORDER BY a.option)
         FROM attention AS a JOIN questions AS q USING (question_id)
-        WHERE a.method = 'text' GROUP BY ALL"""
+        GROUP BY ALL"""
     found = rows(folder, query)
     assert len(found) == QUESTIONS * len(TARGETS)
     for question, weights in found:
         one = by_text[question]
-        text = message(one, asked.prompts[0], one.options, ())
-        read = tokenizer(text, return_offsets_mapping=True)
+        text = f"[user]{message(one, asked.prompts[0], one.options, ())}[assistant]"
+        read = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
         with torch.inference_mode():
             whole = loaded(torch.tensor([read["input_ids"]]), output_attentions=True).attentions
         row = torch.stack([one[0, :, -1] for one in whole]).mean((0, 1)).numpy()
@@ -140,35 +146,28 @@ def _check_weights(folder: Path, model: str) -> None:
 
 def _check_z(folder: Path) -> None:
     query = """SELECT list(weight ORDER BY option), list(z ORDER BY option), list(chosen ORDER BY option),
-            list(option_role ORDER BY option), any_value(answers), reader
+            list(option_role ORDER BY option), any_value(answers)
         FROM option_attention
-        GROUP BY method, reader, question_id"""
+        GROUP BY reader, question_id"""
     found = rows(folder, query)
-    assert {row[-1] for row in found} == {"ours", "sum", "mean"}
-    chosen_of_any = 0
-    for weights, scores, chosen, roles, answers, _ in found:
+    for weights, scores, chosen, roles, answers in found:
         np.testing.assert_allclose(scores, stats.zscore(weights), atol=1e-6)
         assert sorted(roles) == ["biased", "other", "other", "right"]
-        if answers is None:
-            assert set(chosen) == {None}
-            continue
-        chosen_of_any += 1
         assert sum(chosen) == 1
         assert answers == ("right" if roles[chosen.index(True)] == "right" else "wrong")
-    assert chosen_of_any
 
 
 def _check_map(folder: Path) -> None:
     """The cells of the map are the means of z by the groups of target and option, and add up to the whole."""
-    cells = """SELECT method, reader, condition, facets['options'], facets['level'], facets['other'], estimate, n
+    cells = """SELECT reader, condition, facets['options'], facets['level'], facets['other'], estimate, n
         FROM numbers WHERE measure = 'attention' AND metric = 'contribution'"""
-    by_hand = """SELECT method, reader, answers, options, target_group, option_group, avg(z), count(*)
+    by_hand = """SELECT reader, answers, options, target_group, option_group, avg(z), count(*)
         FROM (FROM option_attention SELECT *,
             unnest(CASE WHEN chosen THEN ['all', 'chosen'] ELSE ['all'] END) AS options)
         WHERE answers IS NOT NULL GROUP BY ALL"""
-    found, known = ({row[:6]: row[6:] for row in rows(folder, query)} for query in (cells, by_hand))
+    found, known = ({row[:5]: row[5:] for row in rows(folder, query)} for query in (cells, by_hand))
     assert found == {place: pytest.approx(values) for place, values in known.items()}
-    assert {place[4] for place in found} == {"high", "mid", "low"} == {place[5] for place in found}
+    assert {place[3] for place in found} == {"high", "mid", "low"} == {place[4] for place in found}
 
 
 def test_killed_it_goes_on_and_reads_nothing_twice(tmp_path: Path, model: str) -> None:
@@ -182,7 +181,7 @@ def test_killed_it_goes_on_and_reads_nothing_twice(tmp_path: Path, model: str) -
     killed.kill()
     killed.join()
     kept = journalled(tmp_path)
-    size = 2 * 40 * len(TARGETS)  # questions, by two methods
+    size = 40 * len(TARGETS)
     assert 5 <= len(kept) < size, "killed too early or too late to show anything"
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -220,8 +219,9 @@ def test_a_model_that_hides_its_attention_is_one_line_before_it_is_asked(tmp_pat
 def test_what_is_too_long_is_a_row_with_its_reason(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
     folder = save_causal("gpt2", tmp_path / "short")  # reads 128 tokens, most of them letters
+    (folder / "chat_template.jinja").write_text(TEMPLATE, encoding="utf-8")
     write(tmp_path, f"transformers:{folder}")
-    done = polyculture("probe", "attention", "exp.toml", "--method", "text", cwd=tmp_path)
+    done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
     assert done.returncode != 0
     found = rows(tmp_path, "SELECT DISTINCT error FROM failed WHERE stage = 'attention'")
     assert len(found) >= 1
@@ -242,36 +242,8 @@ def _question(source: str, target: str, z: Sequence[float], chosen: int) -> list
     ]
 
 
-def test_tests_by_hand() -> None:
-    data = [
-        *_question("a", "x", (1.5, -0.5, -0.4, -0.6), 0),
-        *_question("a", "y", (1.1, -1.1, 0.7, -0.7), 0),
-        *_question("b", "x", (0.2, 1.3, -0.5, -1.0), 0),
-        *_question("c", "x", (-1.0, 1.6, -0.3, -0.3), 1),
-        *_question("d", "x", (0.9, -1.5, 0.9, -0.3), 2),
-    ]
-    found = {(one.answers, one.a, one.b): one for one in contrasts(data)}
-    both = {
-        (answers, *sides) for answers in ("right", "wrong") for sides in (("chosen", "the rest"), ("biased", "others"))
-    }
-    assert set(found) == {*both, ("wrong", "right", "wrong")}
-    one = found["right", "chosen", "the rest"]
-    chosen, rest = [1.5, 1.1, 0.2], [-0.5, -0.4, -0.6, -1.1, 0.7, -0.7, 1.3, -0.5, -1.0]
-    pooled = (np.var(chosen, ddof=1) * 2 + np.var(rest, ddof=1) * 8) / 10
-    t = (np.mean(chosen) - np.mean(rest)) / np.sqrt(pooled * (1 / 3 + 1 / 9))
-    assert student_p(one) == pytest.approx(2 * stats.t.sf(t, 10))
-    paired = paired_mean(paired_units(one))
-    apart = [(1.5 + 0.5 + 1.1 + 1.1 / 3) / 2, 0.2 + 0.2 / 3]  # question a has two targets, and counts once
-    error = np.std(apart, ddof=1) / np.sqrt(2)
-    assert paired.value == pytest.approx(np.mean(apart))
-    assert paired.p == pytest.approx(2 * stats.t.sf(np.mean(apart) / error, 1))
-    assert paired.low == pytest.approx(np.mean(apart) - stats.t.ppf(0.975, 1) * error)
-    biased = paired_mean(paired_units(found["wrong", "biased", "others"]))
-    assert biased.value == pytest.approx(((1.6 + 0.3) + (-1.5 - 0.3)) / 2)
-
-
-def test_targets_of_a_level_are_tested_as_in_the_study_s_tables() -> None:
-    """By hand: wrong options of the target's own level against those of another; the right one is on neither side."""
+def test_differences_are_of_questions_and_the_study_s_test_of_options_by_hand() -> None:
+    """Wrong options of the target's own level against those of another; the right one is on neither side."""
     roles, groups = ("right", "biased", "other", "other"), ("low", "high", "mid", "low")
     z = {"a": (1.0, 0.7, -0.4, -1.3), "b": (0.2, 1.3, -0.5, -1.0), "c": (-0.3, 1.4, 0.2, -1.3)}
     data = [
@@ -280,17 +252,35 @@ def test_targets_of_a_level_are_tested_as_in_the_study_s_tables() -> None:
         for place, (role, group, value) in enumerate(zip(roles, groups, values, strict=True))
     ]
     data += [one._replace(target="", unit="d", question_id="d") for one in data[:4]]  # of no known level
-    found = {(one.target, one.a, one.b): one for one in contrasts(data) if one.target and one.answers == "wrong"}
-    assert set(found) == {("low", "low", "high"), ("low", "low", "mid")}
+    found = {(one.target, one.a, one.b): one for one in contrasts(data) if one.answers == "wrong"}
+    assert set(found) == {("low", "low", "high"), ("low", "low", "mid"), ("", "biased", "others")}
     low, high = ([values[place] for values in z.values()] for place in (3, 1))
     one = found["low", "low", "high"]
-    assert (len(one.first), len(one.second)) == (3, 3)
     assert student_p(one) == pytest.approx(stats.ttest_ind(low, high).pvalue)
     assert paired_mean(paired_units(one)).p == pytest.approx(stats.ttest_rel(low, high).pvalue)
+    study = AttentionStudy("m", "d", "en", "ours", "house", "resource")
+    tested = {row.facets["other"]: row.estimate for row in paper_tests([(study, data)], "")}
+    assert tested == {"high": student_p(one), "mid": student_p(found["low", "low", "mid"])}
+
+
+def test_a_question_of_several_targets_counts_once() -> None:
+    data = [
+        *_question("a", "x", (1.5, -0.5, -0.4, -0.6), 0),
+        *_question("a", "y", (1.1, -1.1, 0.7, -0.7), 0),
+        *_question("b", "x", (0.2, 1.3, -0.5, -1.0), 0),
+        *_question("c", "x", (-1.0, 1.6, -0.3, -0.3), 1),
+    ]
+    one = next(each for each in contrasts(data) if each.answers == "right")
+    paired = paired_mean(paired_units(one))
+    apart = [(0.0 - 1.1) / 2, 1.3 + 0.75]
+    error = np.std(apart, ddof=1) / np.sqrt(2)
+    assert paired.value == pytest.approx(np.mean(apart))
+    assert paired.p == pytest.approx(2 * stats.t.sf(np.mean(apart) / error, 1))
+    assert paired.low == pytest.approx(np.mean(apart) - stats.t.ppf(0.975, 1) * error)
 
 
 def test_one_question_has_no_paired_test_and_rates_are_of_their_kind() -> None:
-    study = AttentionStudy("generated", "m", "d", "en", "ours", "house", "resource")
+    study = AttentionStudy("m", "d", "en", "ours", "house", "resource")
     few = attention_differences([(study, _question("a", "x", (1.5, -0.5, -0.4, -0.6), 0))], "")
     assert {row.p for row in few} == {None}
     assert {row.reason for row in few if row.target == "others"} == {"few units"}
@@ -298,10 +288,8 @@ def test_one_question_has_no_paired_test_and_rates_are_of_their_kind() -> None:
     many = [one for n in range(40) for one in _question(str(n), "x", rng.normal(size=4).tolist(), n % 4)]
     both = [(study, many), (study._replace(type="region"), many)]
     own = [row for row in attention_differences(both, "") if row.target == "others"]
-    assert len(own) == 10
+    assert len(own) == 4
     assert [row.q for row in own] == pytest.approx(stats.false_discovery_control([row.p for row in own]))
-    ours = [student_p(one) for one in contrasts(many) if one.first and one.second]
-    assert [row.estimate for row in paper_tests(both, "")] == [*ours, *ours]
 
 
 def test_under_the_null_the_paired_test_rejects_five_percent() -> None:

@@ -20,15 +20,16 @@ from polyculture.generate.engines.patching import AnswerStates, Continuation, In
 from polyculture.instruments import papers
 from polyculture.instruments.probe.arms import noise
 from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
-from polyculture.instruments.probe.controls import beside
-from polyculture.instruments.probe.encoder import encode
-from polyculture.instruments.probe.questions import read_questions
-from polyculture.instruments.probe.rows import ReadingRow
+from polyculture.instruments.probe.encoder import encode, encoders_of
+from polyculture.instruments.probe.flattening import beside
+from polyculture.instruments.probe.layout import ReadingRow
+from polyculture.instruments.probe.questions import choose, read_questions
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.words import content_words, word_rule
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from tests.instruments.probe_world import layers_say
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.report_run import sections_named
 from tests.tiny_models import save_causal, save_masked
@@ -63,22 +64,37 @@ def write_questions(folder: Path, cultures: Iterable[str] = CULTURES) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_causal("llama", tmp_path_factory.mktemp("model") / "llama")
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    model = save_causal("llama", tmp_path / "llama")
-    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}") + OPTIONS, encoding="utf-8")
+def folder(tmp_path: Path, llama: Path) -> Path:
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{llama}") + OPTIONS, encoding="utf-8")
     write_questions(tmp_path)
     return tmp_path
 
 
-def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> None:
-    words = ("probe", "exp.toml", "--control", "noise", "--control", "text")
-    first = polyculture(*words, cwd=folder)
-    assert first.returncode == 0, first.stderr
-    assert "9 done, 0 of them before, 0 failed" in first.stderr
-    again = polyculture(*words, cwd=folder)
-    assert "done" not in again.stderr  # the model is not even opened
-    with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
+def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path, llama: Path) -> None:
+    words, few = ("probe", "exp.toml"), ("--per-culture", "1", "--control", "text")
+    run = RunFolder(folder / "runs" / "inside")
+
+    def counted() -> dict[str, int]:
+        with open_store(run, store_layout()) as store:
+            # Of three questions one was asked of both arms: they are compared on that.
+            assert {row[0] for row in store.sql(ARMS).fetchall()} <= {1}
+            return dict(store.sql("SELECT arm, count(*) FROM probes GROUP BY arm").fetchall())
+
+    for asked, there in ((few, 3), ((), 9), (few, 3)):  # the questions of the last command count
+        done = polyculture(*words, *asked, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert counted() == {"patched": there, "text": 3}
+    assert "not all that was asked before is asked now" in done.stderr
+    assert " done" not in done.stderr  # the model is not even opened
+    whole = polyculture(*words, "--control", "noise", "--control", "text", cwd=folder)
+    assert whole.returncode == 0, whole.stderr
+    with open_store(run, store_layout()) as store:
         count = "SELECT arm, count(DISTINCT r.probe_id), count(*), min(layer), max(layer) FROM probe_readings AS r"
         arms = store.sql(f"{count} JOIN probes USING (probe_id) GROUP BY arm ORDER BY arm").fetchall()
         expected = [("noise", 9, 36, 1, 4), ("patched", 9, 36, 1, 4), ("text", 9, 9, 0, 0)]
@@ -95,7 +111,7 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> N
             "USING (question_key) WHERE arm = 'patched' AND q.question = ? ORDER BY layer",
             [asked],
         ).fetchall()
-    spec = ModelSpec(f"transformers:{folder / 'llama'}", {"device": "cpu", "bare_prompts": True})
+    spec = ModelSpec(f"transformers:{llama}", {"device": "cpu", "bare_prompts": True})
     with open_engine(spec, PATCHING) as engine:
         spans = tuple((word.start, word.end) for word in content_words(answer, "en"))
         assert [word.text for word in content_words(answer, "en")] == (spoken or [])
@@ -112,35 +128,11 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> N
     (folder / "exp.toml").write_text(text.replace("item_tokens = 4", "item_tokens = 5"), encoding="utf-8")
     longer = polyculture("probe", "exp.toml", cwd=folder)
     assert "no control was run" in longer.stderr, "a control of other rules stands beside the probe"
-
-
-def test_the_questions_of_the_last_command_count_and_arms_are_compared_on_those_of_both(folder: Path) -> None:
-    words = ("probe", "exp.toml")
-    run = RunFolder(folder / "runs" / "inside")
-
-    def counted() -> tuple[dict[str, int], list[int]]:
-        with open_store(run, store_layout()) as store:
-            arms = dict(store.sql("SELECT arm, count(*) FROM probes GROUP BY arm").fetchall())
-            return arms, [row[0] for row in store.sql(ARMS).fetchall()]
-
-    few = polyculture(*words, "--per-culture", "1", "--control", "text", cwd=folder)
-    assert few.returncode == 0, few.stderr
-    assert counted()[0] == {"patched": 3, "text": 3}
-    assert polyculture(*words, cwd=folder).returncode == 0
-    arms, questions = counted()
-    assert arms == {"patched": 9, "text": 3}
-    assert set(questions) <= {1}  # of three, one was asked of both
-    again = polyculture(*words, "--per-culture", "1", "--control", "text", cwd=folder)
-    assert again.returncode == 0, again.stderr
-    assert counted()[0] == {"patched": 3, "text": 3}
-    assert "not all that was asked before is asked now" in again.stderr
-    three = polyculture(*words, cwd=folder)
-    assert " 0 failed" not in three.stderr  # what was asked once stays
-    assert counted()[0] == {"patched": 9, "text": 3}
     shutil.rmtree(next((run.root / "probes").rglob("topic=*")))  # as a killed command leaves it
     with open_store(run, store_layout()) as store:
         measured = store.sql(f"SELECT metric, lacking FROM ({OWN_NUMBERS}) WHERE measure = 'probe'").fetchall()
-    assert measured == [("", "3 of 9 questions without an answer")]  # no number of other data, and why
+    assert [metric for metric, _ in measured] == [""]  # no number of other data, and why
+    assert measured[0][1].endswith("questions without an answer")
 
 
 ARMS = "SELECT units FROM differences WHERE measure = 'probe' AND dimension = 'condition'"
@@ -206,22 +198,13 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
         echoes = store.sql("SELECT DISTINCT item_key, echo FROM probe_items WHERE echo = 'culture'").fetchall()
         assert echoes == [("korea", "culture")]
     page = write_report(run, layout=store_layout(), sections=sections_named("layers")).read_text(encoding="utf-8")
-    assert 'id="layers"' in page
     assert "No control was run beside it" in page
-    planned = polyculture("plan", "exp.toml", cwd=folder)
-    assert planned.returncode == 0, planned.stderr
-    assert "probe" in planned.stdout
 
 
 def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from polyculture.generate.engines.transformers.engine import TransformersEngine
-
-    def say(_: Any, __: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
-        return (Continuation(one.patch_id, SAID[n % 4], 9, "line", "told") for n, one in enumerate(patches))
-
-    monkeypatch.setattr(TransformersEngine, "continue_patched", say)
+    layers_say(monkeypatch, *SAID)
     lines = [f"q{n}\t{one}\ten\tT{n % 2}\tWhat is dish {n} in {one}?" for n in range(5) for one in CULTURES]
     header = "question_id\tculture\tlanguage\ttopic\tquestion"
     (folder / "open.tsv").write_text("\n".join([header, *lines, "q9\tIran\ten\t\tWho?"]) + "\n", encoding="utf-8")
@@ -230,8 +213,6 @@ def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
     assert done.returncode == 4, done.stderr  # the question without a topic can be lent nothing
     assert "probe controls: not run: noise, text" in done.stderr
     assert "Controls beside the probe" in done.stdout
-    listed = polyculture("table", "arms_beside", "exp.toml", "--format", "csv", cwd=folder).stdout
-    assert listed.count("fewer than 12 questions") == 1  # of F; the others are told why they are no numbers
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         lent = store.sql(
             "SELECT p.culture, q.topic, of.culture, of.topic FROM probes AS p JOIN probe_questions AS q "
@@ -260,49 +241,40 @@ def test_an_arm_beside_the_probe() -> None:
     assert score[0] > score[1] == 0
 
 
-def test_our_text_to_continue_names_no_culture() -> None:
-    names = {"korea", "iran", "mexico", "spain", "china", "india", "uk", "us", "america", "africa", "europe"}
-    words = read_inspection(HOUSE, 4).prompt.split()
-    assert not {word.strip(",:.").casefold() for word in words} & names
-
-
-def test_what_is_wrong_is_one_line(folder: Path) -> None:
-    two = write_questions(folder, CULTURES[:2])
-    assert "2 cultures are chosen, and a probe needs at least 3" in one_line(
-        polyculture("probe", "exp.toml", "--questions", two, cwd=folder)
-    )
-    write_questions(folder)
-    wrong = polyculture("probe", "exp.toml", "--culture", "Koera", cwd=folder)
-    assert "Did you mean 'Korea'" in one_line(wrong)
+def test_what_is_wrong_is_one_line(folder: Path, llama: Path) -> None:
     missing = polyculture("probe", "exp.toml", "--encoder", "no/such/encoder", cwd=folder)
     assert missing.returncode == 2
     assert "no/such/encoder: cannot be opened as an encoder" in missing.stderr
     assert not list((folder / "runs" / "inside").glob("probes/**/*.parquet")), "asked before the encoder was looked for"
-    wrong = polyculture("probe", "exp.toml", "--encoder", "es=some/encoder", cwd=folder)
-    assert "a language that is not asked" in one_line(wrong)
-    text = (folder / "exp.toml").read_text(encoding="utf-8")
-    (folder / "exp.toml").write_text(text.replace('questions = "open.tsv"\n', ""), encoding="utf-8")
-    assert "--questions FILE" in one_line(polyculture("probe", "exp.toml", cwd=folder))
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
     said = one_line(polyculture("probe", "exp.toml", "--questions", "open.tsv", cwd=folder))
     assert "keeps its layers to itself" in said
+    (folder / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{llama}"), encoding="utf-8")
+    assert "nothing to ask" in one_line(polyculture("probe", "exp.toml", cwd=folder))
+    file = folder / "open.tsv"
+    for named, wrong in (
+        (lambda: choose(file, read_questions(file), CULTURES[:2]), "2 cultures are chosen"),
+        (lambda: choose(file, read_questions(file), ("Koera",)), "Did you mean 'Korea'"),
+        (lambda: encoders_of(["es=some/encoder"], ["en"]), "a language that is not asked"),
+        (lambda: encoders_of(["one", "two"], ["en"]), "two encoders of all languages"),
+    ):
+        with pytest.raises(DataSetError, match=wrong):
+            named()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("question_id\tculture\tquestion\n", "has no column 'language'"),
-        ("question_id\tculture\tlanguage\tquestion\nq1\tIran\ten\t\n", "line 2: question is empty"),
-        ("question_id\tculture\tlanguage\tquestion\nq1\tIran\ten\tWhat?\tmore\n", "line 2 has more cells"),
-        ("question_id\tculture\tlanguage\tquestion\nq1\tIran\ten\tA\nq1\tIran\ten\tB\n", "is there twice"),
-    ],
-)
-def test_a_table_of_questions_says_what_is_wrong(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "q.tsv").write_text(text, encoding="utf-8")
-    with pytest.raises(DataSetError, match=said):
-        read_questions(tmp_path / "q.tsv")
+def test_a_table_of_questions_says_what_is_wrong(tmp_path: Path) -> None:
+    file, head = tmp_path / "q.tsv", "question_id\tculture\tlanguage\tquestion\n"
     with pytest.raises(DataSetError, match="cannot be read"):
-        read_questions(tmp_path / "absent.tsv")
+        read_questions(file)
+    for text, said in (
+        (head.replace("\tlanguage", ""), "has no column 'language'"),
+        (f"{head}q1\tIran\ten\t\n", "line 2: question is empty"),
+        (f"{head}q1\tIran\ten\tWhat?\tmore\n", "line 2 has more cells"),
+        (f"{head}q1\tIran\ten\tA\nq1\tIran\ten\tB\n", "is there twice"),
+    ):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(DataSetError, match=said):
+            read_questions(file)
 
 
 def test_an_inspection_of_ones_own(tmp_path: Path) -> None:
@@ -333,9 +305,8 @@ def test_parts_that_are_no_item_keep_their_reason() -> None:
     assert [part.rejected for part in split_items("de, el", "line", "es")] == ["function word"] * 2
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "found"),
-    [
+def test_lists_are_split_at_their_language_s_own_separators() -> None:
+    for language, text, found in (
         ("am", "እንጀራ፣ ዶሮ ወጥ፤ ጠላ፥ ቡና።", ["እንጀራ", "ዶሮ ወጥ", "ጠላ", "ቡና"]),
         ("as", "ভাত, মাছ। পিঠা॥", ["ভাত", "মাছ", "পিঠা"]),
         ("ar", "كبسة، في؛ شاي؟", ["كبسة", "شاي"]),
@@ -345,22 +316,15 @@ def test_parts_that_are_no_item_keep_their_reason() -> None:
         ("my", "ထမင်း၊ မုန့်ဟင်းခါး", ["ထမင်း", "မုန့်ဟင်းခါး"]),
         ("hy", "խորոված՝ տոլմա", ["խորոված", "տոլմա"]),
         ("bo", "རྩམ་པ། མོག་མོག༎", ["རྩམ་པ", "མོག་མོག"]),
-    ],
-)
-def test_lists_are_split_at_their_language_s_own_separators(language: str, text: str, found: list[str]) -> None:
-    items = [part.item for part in split_items(text, "line", language) if part.rejected in (None, "cut off")]
-    assert items == found
+    ):
+        items = [part.item for part in split_items(text, "line", language) if part.rejected in (None, "cut off")]
+        assert items == found, language
 
 
 def test_content_words_are_no_function_words() -> None:
     text = "Yes, they're eating the kimchi-jjigae of Seoul, a soup."
     found = content_words(text, "en")
-    assert [word.text for word in found] == [
-        "eating",
-        "kimchi-jjigae",
-        "Seoul",
-        "soup",
-    ]
+    assert [word.text for word in found] == ["eating", "kimchi-jjigae", "Seoul", "soup"]
     assert all(text[word.start : word.end] == word.text for word in found)
     assert [word.text for word in content_words("韓国では米 x", "ja")] == ["韓国では米"]
     assert word_rule("en") != word_rule("xx")

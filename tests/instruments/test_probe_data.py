@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -13,14 +14,15 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.cultures.blend import NUMERIC, UNANSWERED
+from polyculture.instruments.probe.layout import PROBE_QUESTIONS, QuestionRow
 from polyculture.instruments.probe.published import open_published, open_table
-from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, Part, choose, draw_ids, present_questions
-from polyculture.instruments.probe.rows import PROBE_QUESTIONS, QuestionRow
+from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, choose, draw_ids, present_questions
 from polyculture.instruments.probe.words import word_rule
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import LEVELS, resource_row, write_blend, write_rows
 from tests.instruments.culture_files import NUMERIC as ASKS_NUMBER
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.scoring_models import smollm2
 from tests.tiny_models import save_causal
 
 pytest.importorskip("spacy", reason="the extra 'taggers' is not installed")
@@ -170,7 +172,7 @@ def test_a_draw_is_joint_nested_and_of_ids_that_most_cultures_have() -> None:
     assert drawn[5] < drawn[20] < drawn[25]
     assert drawn[20] == {f"q{n}" for n in range(1, 40, 2)}  # those of all three come first
     assert draw_ids(questions, 5, 8) != drawn[5]
-    part = choose(Path("x.tsv"), questions, Part(per_culture=5, seed=7))
+    part = choose(Path("x.tsv"), questions, per_culture=5, seed=7)
     assert Counter(one.culture for one in part) == {"A": 5, "B": 5, "C": 5}
 
 
@@ -199,10 +201,8 @@ def test_a_command_asks_a_part_of_published_questions_and_keeps_what_people_said
                "WHERE culture = 'US' AND question_id = 'Al-en-00' ORDER BY place"  # fmt: skip
         assert store.sql(said).fetchall() == [("us dish 0", 3), ("soup of US", 2), ("rice", 1)]
     assert "en: no spaCy model is installed" in done.stderr + done.stdout
-    wrong = polyculture(*words, "--tagger", "xx_absent", cwd=tmp_path)
-    assert "there is no tagger 'xx_absent'" in one_line(wrong)
     both = polyculture(*words, "--questions", "open.tsv", cwd=tmp_path)
-    assert "either --questions or --data" in one_line(both)
+    assert "either --questions FILE, or --data" in one_line(both)
 
 
 def test_questions_of_two_data_sets_stand_side_by_side(tmp_path: Path) -> None:
@@ -236,3 +236,26 @@ def test_of_the_published_files_as_many_stay_as_are_documented(shared_data: Path
     assert len(open_published("culturescope", shared_data / "culturescope", (), None).questions) == 4957
     camel2 = open_published("camel2", shared_data / "camel2", (), None)
     assert Counter(one.language for one in camel2.questions) == {"ar": 704, "en": 704}
+
+
+@pytest.mark.full
+def test_a_real_small_model_is_probed_at_every_layer_within_minutes(tmp_path: Path, shared_data: Path) -> None:
+    (tmp_path / "exp.toml").write_text(
+        f'name = "inside"\nmodels = ["transformers:{smollm2()}"]\n'
+        '[options.transformers]\ndevice = "cpu"\nbatch_size = 32\n',
+        encoding="utf-8",
+    )
+    about = ("--data", "blend", "--folder", shared_data / "blend", "--per-culture", "50")
+    cultures = [f"--culture={name}" for name in ("Iran", "Mexico", "South Korea", "UK")]
+    begun = time.process_time()
+    done = polyculture("probe", "exp.toml", *about, *cultures, "--control=text", cwd=tmp_path)
+    took = time.process_time() - begun
+    assert done.returncode == 0, done.stderr
+    with open_store(RunFolder(tmp_path / "runs" / "inside"), store_layout()) as store:
+        query = (
+            "SELECT arm, status, count(DISTINCT probe_id), count(*) FROM probes JOIN probe_readings USING (probe_id)"
+        )
+        [patched, text] = store.sql(f"{query} GROUP BY ALL ORDER BY arm").fetchall()
+        layers = store.sql("SELECT max(layers) FROM probes").fetchall()[0][0]
+    assert (patched, text) == (("patched", "ok", 200, 200 * layers), ("text", "ok", 200, 200))
+    assert took < 2 * 20 * 60, f"{took:.0f} seconds of CPU: more than 20 minutes of two cores"

@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 from collections.abc import Callable, Sequence
 from html import unescape
 from itertools import permutations, product
 from pathlib import Path
 from statistics import fmean
-from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.probe import section
-from polyculture.instruments.probe.layer_groups import exported, layer_groups
+from polyculture.instruments.probe.layer_groups import SHOWN, layer_groups
+from polyculture.instruments.probe.layout import PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.probe.measure import measure_probe
-from polyculture.instruments.probe.rows import PROBE_SIMILARITIES, SimilarityRow
-from polyculture.instruments.probe.sankey import sankey, split_at_mean
-from polyculture.reports.figures.chart import Mark
 from polyculture.reports.names import Names
 from polyculture.reports.reading import read_store
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
-from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.instruments.probe_world import CULTURES, write_probes
 from tests.store_builder import StoreBuilder
 
-TEXTS = Path(section.__file__).with_name("section.toml")
-MATRIX = Path(section.__file__).with_name("flattening_matrix.sql")
 BESIDE = Path(section.__file__).with_name("arms_beside.sql")
 BY_LAYER = Path(section.__file__).with_name("items_by_layer.sql")
 NAMES = Names(read_catalog())
@@ -61,31 +50,6 @@ def words_of(seed: int, many: int = 40) -> Callable[[str, str, int, int], Sequen
 def page_of(run: RunFolder) -> str:
     """The page with this section alone."""
     return write_report(run, layout=store_layout(), sections=section.SECTIONS).read_text(encoding="utf-8")
-
-
-scores = st.dictionaries(
-    st.sampled_from(list(permutations("abcd", 2))), st.just(0.0) | st.floats(1e-3, 1e6), min_size=1, max_size=12
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(scores)
-def test_a_diagram_folds_what_is_below_the_mean_and_loses_nothing(found: dict[tuple[str, str], float]) -> None:
-    flows = pd.DataFrame(
-        {"culture": one, "toward": other, "score": score, "mark": Mark(f"{one} to {other}", to="row")}
-        for (one, other), score in found.items()
-    )
-    drawn, folded = split_at_mean(flows)
-    assert sorted([*drawn["mark"], *folded["mark"]], key=str) == sorted(flows["mark"], key=str)
-    mean = flows["score"].mean()
-    assert (drawn["score"] >= mean).all()
-    assert mean == 0 or (folded["score"] < mean).all()
-    if len(drawn):
-        svg = ElementTree.fromstring(sankey(flows, {"a": 0.25}, "words").draw())
-        assert {one.get("aria-label") for one in svg.iter("a")} == {mark.label for mark in drawn["mark"]}
-        texts = ["".join(one.itertext()) for one in svg.iter("text")]
-        others = f"{len(folded)} other pairs"
-        assert (others in texts) == (folded["score"] > 0).any()
 
 
 def test_layers_are_counted_as_a_loop_does(tmp_path: Path) -> None:
@@ -183,47 +147,6 @@ def test_no_interval_where_all_are_alike_or_questions_are_few(tmp_path: Path) ->
         assert [row[name] for name in ("items_low", "items_high", "echo_rate_low", "echo_rate_high")] == [None] * 4
 
 
-def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
-    run = StoreBuilder(tmp_path).write()
-    write_probes(run, words_of(1), arms=("patched", "noise", "text"), cultures=CULTURES[:4], questions=12)
-    measure_probe(run, 49, 1)
-    page = page_of(run)
-    part = (
-        page[page.index('<section id="layers"') :]
-        if '<section id="layers"' in page
-        else page[page.index('id="layers"') :]
-    )
-    assert part.count('class="heat still"') == 1
-    assert "control: noise of the same length" in part
-    assert re.search(r"\d+ of 12 pairs", part)
-    assert 'href="#layers-0" aria-label="' in part
-    assert '<h3 dir="auto" id="layers-0">' in part
-    assert re.search(r"Algeria to China: F \d+\.\d; \d+ % of what is particular to Algeria; 95 %: ", part)
-    assert "Algeria, 25 %" in part or "Algeria, 26 %" in part or "Algeria, 24 %" in part
-    assert "items kept per text: " in part
-    assert "No control was run beside it" not in part
-    assert part.count("Controls not run beside it: other-culture.") == 1
-
-
-def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
-    """Two cultures share items by chance, the third shares none: the map and the table give no interval."""
-    chance = np.random.default_rng(1)
-
-    def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
-        return [f"own {question}"] if culture == "Azerbaijan" else [f"dish {n}" for n in chance.integers(8, size=3)]
-
-    run = StoreBuilder(tmp_path).write()
-    write_probes(run, said, cultures=CULTURES[:3], questions=12, layers=1)
-    measure_probe(run, 19, 1)
-    with read_store(run, store_layout()) as reading:
-        rows = reading.rows(MATRIX)
-    known = [(None in (row["low"], row["share_high"]), row["no_interval"]) for row in rows]
-    assert known.count((True, "the same in all halves")) == 4
-    assert known.count((False, None)) == 2
-    part = page_of(run).partition('id="layers"')[2]
-    assert "No interval for 4 of 6 pairs: the same in all halves (4)." in part
-
-
 def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> None:
     """A control with layers, one without, and one of whose items nothing is left, with intervals or the reason."""
     arms = ("patched", "text", "noise", "other-culture")
@@ -248,93 +171,31 @@ def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> No
         for metric in metrics:
             found = rows["other-culture", metric]
             assert (found["low"] is None) == (questions == 4) == (found["lacking"] == "fewer than 12 questions")
-        part = page_of(run).partition('id="layers"')[2]
-        body = unescape(part[part.index(">Arm: number<") : part.index("</table>", part.index(">Arm: number<"))])
-        lines = dict(re.findall(r'<th scope="row" dir="auto">([^<]+)</th>(.*?)</tr>', body, re.DOTALL))
-        line = lines["control: a vector of the same topic and another culture: F, mean over the pairs"]
-        assert f"{lent['difference']:+.1f}".replace("-", "\u2212") in line
-        assert len(re.findall(r'"interval">[+\u2212]?[\d.]+ to', line)) == (1 if questions == 12 else 0)
-        assert "Controls not run beside it" not in part
+    part = page_of(run).partition('id="layers"')[2]
+    assert part.count('class="heat still"') == 1
+    assert "items kept per text: " in part
+    body = unescape(part[part.index(">Arm: number<") : part.index("</table>", part.index(">Arm: number<"))])
+    lines = dict(re.findall(r'<th scope="row" dir="auto">([^<]+)</th>(.*?)</tr>', body, re.DOTALL))
+    line = lines["control: a vector of the same topic and another culture: F, mean over the pairs"]
+    assert f"{lent['difference']:+.1f}".replace("-", "\u2212") in line
+    assert len(re.findall(r'"interval">[+\u2212]?[\d.]+ to', line)) == 1
+    assert "Controls not run beside it" not in part
 
 
-@pytest.mark.full
-def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """14 cultures, 5 models, 2 languages, 4 arms: what is not drawn is counted."""
-    builder = StoreBuilder(tmp_path, models=[f"maker:model-{n}" for n in range(5)])
-    run = builder.write()
-    languages, arms = ("en", "zh"), ("patched", "noise", "text", "other-culture")
-    write_probes(run, words_of(2), builder.models, languages, questions=1, layers=32)
-    chance = np.random.default_rng(1)
-    pairs = list(permutations(CULTURES, 2))
+def test_of_many_groups_one_filter_of_all_is_drawn_first_and_what_lacks_is_told() -> None:
     told = [
         {
-            **dict(zip(("model", "dataset", "language", "arm", "filter"), place, strict=True)),
-            "culture": one, "toward": other, "score": (score := float(chance.exponential(300))), "low": score / 2,
-            "high": score * 2, "share": chance.random(), "share_low": 0.1, "share_high": 0.9, "by_chance": score / 3,
-            "p": chance.random(), "protocol": "paper", "toward_items": 0.1, "questions": 500, "cultures": 14,
-            "no_interval": None,
+            "model": f"maker:model-{n}", "dataset": "open", "language": language, "arm": "patched", "filter": name,
+            "culture": one, "toward": other, "score": 2.0, "low": 1.0, "high": 3.0, "p": 0.5, "protocol": "paper",
+            "questions": 500, "no_interval": "the same in all halves" if one == CULTURES[0] else None,
         }
-        for place in product(builder.models, ("open",), languages, arms, ("none",))
-        for one, other in pairs
+        for n, language, name in product(range(5), ("en", "zh"), ("none", "paper"))
+        for one, other in permutations(CULTURES[:3], 2)
     ]  # fmt: skip
-    monkeypatch.setattr(section, "_MATRIX", frame_file(tmp_path, told))
-    page = page_of(run)
-    assert len(page) < 5_000_000
-    drawn = len(set(re.findall(r'id="layers-(\d+)"', page)))
-    assert drawn == 10
-    some = exported(told, 3 * 4 * len(pairs) + 5)
-    assert len(some) == 3 * 4 * len(pairs)  # whole groups alone
-    assert len({(row["model"], row["language"]) for row in some}) == 3
-    groups, more = layer_groups([*told, *({**row, "filter": "paper"} for row in told)], [], [], NAMES)
-    assert len(groups) + more == 20
-    assert more > 0
-    assert [group.title.endswith("than the mean") for group in groups[:10]] == [True] * 10  # one filter of all first
-
-
-def frame_file(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    """A query that gives these rows."""
-    pd.DataFrame(rows).to_parquet(folder / "rows.parquet")
-    file = folder / "flattening_matrix.sql"
-    head = MATRIX.read_text(encoding="utf-8").partition("WITH pairs")[0]
-    file.write_text(f"{head}FROM read_parquet('{folder / 'rows.parquet'}')", encoding="utf-8")
-    return file
-
-
-def test_bands_are_reached_by_pointer_and_keys_where_no_text_was_written(tmp_path: Path) -> None:
-    """The page's script once went to sleep where there were no entities, and with it arrow keys on every figure."""
-    run = StoreBuilder(tmp_path).write()
-    write_probes(run, words_of(1), arms=("patched", "text"), cultures=CULTURES[:4], questions=8)
-    measure_probe(run, 9, 1)
-    page_of(run)
-    try:
-        with opened_browser() as browser:
-            page = browser.new_page(viewport={"width": 1440, "height": 1000})
-            complaints: list[str] = []
-            page.on("console", lambda message: complaints.append(message.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.goto(run.report.as_uri())
-            bands = page.locator("#layers figure svg[role=group] a")
-            first = bands.first
-            first.scroll_into_view_if_needed()
-            place = first.locator("path").evaluate(
-                "path => { const at = path.getPointAtLength(1).matrixTransform(path.getScreenCTM());"
-                " return [at.x + 4, at.y + 2]; }"
-            )  # on a band at its upper left corner
-            page.mouse.move(*place)
-            under = page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('a').ariaLabel", place)
-            assert page.locator("svg a.near").get_attribute("aria-label") == under == page.locator(".tip").inner_text()
-            first.focus()
-            page.keyboard.press("ArrowRight")
-            label = page.evaluate("document.activeElement.getAttribute('aria-label')")
-            assert label == bands.nth(1).get_attribute("aria-label") != first.get_attribute("aria-label")
-            page.keyboard.press("Enter")
-            wait_until(page, "location.hash === '#layers-0'")
-            for width in (1440, 390):
-                page.set_viewport_size({"width": width, "height": 900})
-                # The page fits its tables where it hears of its new width, a frame later.
-                wait_until(page, f"innerWidth === {width} && document.documentElement.scrollWidth <= {width}", 10)
-            assert complaints == []
-    except NoBrowserError as error:
-        pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))
+    groups, more = layer_groups(told, [], [{**told[0], "arm": "noise"}], NAMES)
+    assert (len(groups), more) == (SHOWN, 20 - SHOWN)
+    assert [group.title.endswith("than the mean") for group in groups[:10]] == [True] * 10
+    assert {group.withheld for group in groups} == {"No interval for 2 of 6 pairs: the same in all halves (2)."}
+    assert {group.uncontrolled for group in groups} == {
+        "No control was run beside it.", "Controls not run beside it: text, other-culture.",
+    }  # fmt: skip

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import ttest_1samp
 
-from polyculture.instruments.probe.controls import groups_of_pairs
-from polyculture.instruments.probe.flattening import Counts, Occurrences, flattening, judge
+from polyculture.instruments.probe.flattening import Counts, Occurrences, flattening, groups_of_pairs, judge
 from polyculture.instruments.probe.halves import halves, student
 from tests.instruments.arm_worlds import WORLDS, tried
 from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
@@ -131,7 +130,7 @@ def test_a_few_questions_have_no_interval() -> None:
     found = judge(world(np.random.default_rng(2), 0.5, questions=11)(), resamples=19)
     assert np.isnan(found.score_interval.low).all()
     assert np.isnan(found.share_interval.high).all()
-    assert found.no_interval[0].tolist() == [None, *["fewer than 12 questions"] * 3]
+    assert found.score_interval.lacking[0].tolist() == [None, *["fewer than 12 questions"] * 3]
     assert 0.05 <= found.p[0, 1] <= 1.0
 
 
@@ -145,9 +144,9 @@ def test_what_no_half_can_change_has_no_interval() -> None:
         assert found.found.score[t, s] == 0
         assert math.isnan(found.score_interval.low[t, s])
         assert math.isnan(found.share_interval.high[t, s])
-        assert found.no_interval[t, s] == "the same in all halves"
+        assert found.score_interval.lacking[t, s] == "the same in all halves"
     assert found.score_interval.low[0, 1] < found.found.score[0, 1] < found.score_interval.high[0, 1]
-    assert found.no_interval[0, 1] is None
+    assert found.score_interval.lacking[0, 1] is None
 
 
 def test_halves_that_lack_a_culture_give_no_interval() -> None:
@@ -156,7 +155,7 @@ def test_halves_that_lack_a_culture_give_no_interval() -> None:
     culture = np.array([0] * 20 + [1] * 20 + [*range(2, 10)])
     item = np.array([*range(20), *range(20), *[0] * 8])
     found = judge(Occurrences(question, culture, item, np.ones(48, np.int64), 10), resamples=19)
-    assert found.no_interval[0, 1] == "halves of the questions miss a culture"
+    assert found.score_interval.lacking[0, 1] == "halves of the questions miss a culture"
     assert np.isnan(found.score_interval.low).all()
 
 

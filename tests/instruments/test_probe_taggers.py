@@ -25,23 +25,8 @@ WORDS = {"Οι": "DET", "άνθρωποι": "NOUN", "έχουν": "AUX", "τρώ
          "Αθήνα": "PROPN", ".": "PUNCT"}  # fmt: skip
 SAID = " ".join(WORDS)
 ODD = [
-    "😀",
-    "👨‍👩‍👧",
-    "\u0301",
-    "\u3099",
-    "\r\n",
-    "\n",
-    " ",
-    "\u200d",
-    "\x00",
-    "\ufeff",
-    "\u2028",
-    "**",
-    "…",
-    "１２",
-    "ﬁ",
-    "İ",
-    "가",
+    *("😀", "👨\u200d👩\u200d👧", "\u0301", "\u3099", "\r\n", "\n", " ", "\u200d", "\x00", "\ufeff", "\u2028"),
+    *("**", "…", "１２", "ﬁ", "İ", "가"),
 ]
 # No tagger reads across lines, so that what stands before a line changes nothing in it.
 TEXTS = st.lists(st.sampled_from([*ODD, SAID]) | st.text(max_size=3))
@@ -80,14 +65,11 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     sys.modules.pop("el_tiny", None)
 
 
-def test_nouns_verbs_and_proper_nouns_are_told_apart(pipeline: Path) -> None:
+def test_nouns_verbs_and_proper_nouns_are_the_content_words(pipeline: Path) -> None:
     text = f"😀 {SAID}\r\nΟι άνθρωποι ."
     for model in (str(pipeline), "el_tiny"):
-        found = content_words(text, "el", model)
-        assert [(text[word.start : word.end], word.kind) for word in found] == [
-            ("άνθρωποι", "noun"), ("τρώνε", "verb"), ("βασιλόπιτα", "noun"), ("Αθήνα", "proper noun"),
-            ("άνθρωποι", "noun"),
-        ]  # fmt: skip
+        found = [text[word.start : word.end] for word in content_words(text, "el", model)]
+        assert found == ["άνθρωποι", "τρώνε", "βασιλόπιτα", "Αθήνα", "άνθρωποι"]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

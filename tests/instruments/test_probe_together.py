@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,20 +11,19 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.instruments.probe import section
+from polyculture.instruments.probe.layout import PROBE_LINKS, ItemLink
 from polyculture.instruments.probe.links import kinds_of
 from polyculture.instruments.probe.measure import measure_probe
-from polyculture.instruments.probe.rows import PROBE_LINKS, ItemLink
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
-from tests.instruments.probe_world import write_probes
-from tests.instruments.test_probe import folder
+from tests.instruments.probe_world import layers_say, write_probes
+from tests.instruments.test_probe import folder, llama
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
-__all__ = ["folder"]  # a fixture
+__all__ = ["folder", "llama"]  # fixtures
 QIDS = {"sushi": "Q1", "kimchi": "Q2", "paella": "Q3"}
 
 
@@ -105,33 +102,12 @@ def test_topics_of_questions_are_topics_of_the_linker() -> None:
             assert topics[topic].kinds[kind].counted
 
 
-def test_the_command_links_and_lists(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a tiny model whose layers are told what to say, by the linker's own index."""
-    from polyculture.generate.engines.transformers.engine import TransformersEngine
-
-    def say(_: Any, __: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
-        for patch in patches:
-            yield Continuation(patch.patch_id, ": sushi, qzxv, ramen", 9, "line", "told")
-
-    monkeypatch.setattr(TransformersEngine, "continue_patched", say)
-    words = ("probe", "exp.toml")
-    plain = polyculture(*words, cwd=folder)
-    assert plain.returncode == 0, plain.stderr
-    assert (
-        "no item was linked: run with --link" in polyculture("table", "entity_knowledge", "exp.toml", cwd=folder).stderr
-    )
-    done = polyculture(*words, "--link", cwd=folder)
+    layers_say(monkeypatch, ": sushi, qzxv, ramen")
+    done = polyculture("probe", "exp.toml", "--link", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "link items: 2 of 3 linked" in done.stderr
-    rows = [json.loads(line) for line in table(folder, "entity_knowledge", "json")]
-    assert {row["label"].lower(): row["probed"] for row in rows} == {"sushi": 36, "ramen": 36}  # 9 questions, 4 layers
-    assert {row["generated"] for row in rows} == {None}  # no text was written
-    for name, column in (("items_by_layer", "echo_rate"), ("knowledge", "both")):
-        assert column in table(folder, name)[0].split(",")
-
-
-def table(folder: Path, name: str, form: str = "csv") -> list[str]:
-    """The lines of a table of the run."""
-    done = polyculture("table", name, "exp.toml", "--format", form, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
+        found = store.sql("SELECT lower(label), probed, generated FROM entity_knowledge ORDER BY 1").fetchall()
+    assert found == [("ramen", 36, None), ("sushi", 36, None)]  # 9 questions, 4 layers; no text was written

@@ -8,13 +8,13 @@
 --   n_options: how many they are
 --   mean_z: mean z of these options
 -- no rows: no answer names an option of a question whose attention was read
--- printed: model, dataset, method, reader, prompt, type, answers, options, target_group, option_group, n_options, mean_z
+-- printed: model, dataset, reader, prompt, type, answers, options, target_group, option_group, n_options, mean_z
 SELECT
-    model, dataset, language, method, reader, wording AS prompt, coalesce(facets['type'], '') AS type, condition AS answers,
+    model, dataset, language, reader, wording AS prompt, coalesce(facets['type'], '') AS type, condition AS answers,
     facets['options'] AS options, coalesce(facets['level'], facets['region'], '') AS target_group,
     facets['other'] AS option_group, n AS n_options, estimate AS mean_z, low, high, no_interval AS lacking
 FROM numbers
 WHERE measure = 'attention' AND metric = 'contribution'
 ORDER BY
-    dataset, model, method, array_position(['ours', 'sum', 'mean'], reader), prompt, type DESC, answers, options,
+    dataset, model, reader, prompt, type DESC, answers, options,
     target_group, option_group

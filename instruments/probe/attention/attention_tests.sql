@@ -6,26 +6,24 @@
 --   answers: 'right' or 'wrong'
 --   first: mean z of the options `a`
 --   second: mean z of the options `b`
---   study_p: the p of Student's t-test over options, which takes the z scores of a question for independent
+--   study_p: the p of Student's t-test over options, which takes the z scores of a question for independent; of a target
 -- no rows: no answer names an option of a question whose attention was read
--- printed: model, dataset, method, reader, prompt, type, target, answers, a, b, first, second, difference, q, study_p
+-- printed: model, dataset, reader, prompt, type, target, answers, a, b, first, second, difference, q, study_p
 WITH tests AS (
     SELECT
-        model, dataset, language, method, reader, wording, condition, facets['type'] AS type, facets['level'] AS target_level,
-        facets['region'] AS region, coalesce(facets['a'], facets['level'], facets['region']) AS a,
-        facets['other'] AS b, estimate AS study_p
+        model, dataset, language, reader, wording, condition, facets['type'] AS type,
+        coalesce(facets['level'], facets['region']) AS target, facets['other'] AS b, estimate AS study_p
     FROM numbers
     WHERE measure = 'attention' AND metric = 'contribution_p'
 )
 SELECT
-    d.model, d.dataset, d.language, d.method, d.reader, d.wording AS prompt, coalesce(d.facets['type'], '') AS type,
+    d.model, d.dataset, d.language, d.reader, d.wording AS prompt, coalesce(d.facets['type'], '') AS type,
     coalesce(d.facets['level'], d.facets['region'], '') AS target, d.condition AS answers, d.a, d.b, d.a_estimate AS first,
     d.b_estimate AS second, d.difference, d.low, d.high, d.reason AS lacking, d.p, d.q, d.units, t.study_p
 FROM differences AS d
 LEFT JOIN tests AS t
-    ON (t.model, t.dataset, t.language, t.method, t.reader, t.wording, t.condition, t.a, t.b)
-        = (d.model, d.dataset, d.language, d.method, d.reader, d.wording, d.condition, d.a, d.b)
-    AND t.type IS NOT DISTINCT FROM d.facets['type'] AND t.target_level IS NOT DISTINCT FROM d.facets['level']
-    AND t.region IS NOT DISTINCT FROM d.facets['region']
+    ON (t.model, t.dataset, t.language, t.reader, t.wording, t.condition, t.target, t.b)
+        = (d.model, d.dataset, d.language, d.reader, d.wording, d.condition, d.a, d.b)
+    AND t.type IS NOT DISTINCT FROM d.facets['type']
 WHERE d.measure = 'attention' AND d.target = 'others'
-ORDER BY d.dataset, d.model, d.method, d.reader, d.wording, type DESC, target, answers, d.a, d.b
+ORDER BY d.dataset, d.model, d.reader, d.wording, type DESC, target, answers, d.a, d.b

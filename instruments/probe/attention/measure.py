@@ -4,21 +4,20 @@ Attention is a z score over the options of a question. `condition` says of which
 
 - `contribution` in `numbers` is the mean z of the options of one group, in questions about targets of another: a cell
   of CultureScope's Figures 4 and 8. Its text is of all options, its caption of the chosen ones: here are both.
-- `differences` compare options within a question, with intervals over units: the chosen option and the rest, the
-  right and the wrong ones, the biased and the others; and of targets of one level or region the wrong options of their
-  own group and of another, as Tables 10 and 11 do. A question that is asked of many targets is one witness.
-- `contribution_p` is the study's own test of the same (D.2): Student's t-test over options. It takes the z scores of a
-  question for independent, though they add up to 0.
+- `differences` compare options within a question, with intervals over units: the biased option and the other wrong
+  ones; and of targets of one level or region the wrong options of their own group and of another, as Tables 10 and 11
+  do. A question that is asked of many targets is one witness.
+- `contribution_p` is the study's own test of the latter (D.2): Student's t-test over options. It takes the z scores of
+  a question for independent, though they add up to 0.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import groupby, product
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import duckdb
@@ -31,6 +30,7 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows, paired_difference
 from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
+from polyculture.instruments.questions.asking import GENERATED
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import BIASED
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
@@ -41,9 +41,10 @@ from polyculture.metrics.measured import renew
 METRIC = "contribution"
 RIGHT = "right"
 FEWEST = 2  # numbers on a side that a t-test needs
-_LEVEL = "model, dataset, language, condition, wording, method, reader"
+_QUESTION = ("unit", "question_id")
+_LEVEL = "model, dataset, language, condition, wording, reader"
 _ROWS = """
-SELECT method, model, dataset, language, reader, prompt, type, answers, unit, question_id, option_role, chosen, z,
+SELECT model, dataset, language, reader, prompt, type, answers, unit, question_id, option_role, chosen, z,
     option_group, target_group
 FROM option_attention
 WHERE z IS NOT NULL AND answers IS NOT NULL
@@ -54,7 +55,6 @@ ORDER BY ALL
 class AttentionStudy(NamedTuple):
     """What is tested together."""
 
-    method: str
     model: str
     dataset: str
     language: str
@@ -66,7 +66,7 @@ class AttentionStudy(NamedTuple):
     def place(self) -> dict[str, Any]:
         """The columns of its numbers and differences."""
         names = {"wording" if name == "prompt" else name: one for name, one in self._asdict().items() if name != "type"}
-        return {**names, "country": "*", "topic": "*"}
+        return {**names, "method": GENERATED, "country": "*", "topic": "*"}
 
     def facets(self, target: str = "", **more: str) -> dict[str, str]:
         """The facets of a number; `target` is the level or the region of the targets, by the type of the questions."""
@@ -87,7 +87,6 @@ class Weighed(NamedTuple):
     target: str = ""  # that of the culture that is asked about
 
 
-Options = Callable[[Weighed], bool]
 Studies = Sequence[tuple[AttentionStudy, Sequence[Weighed]]]
 
 
@@ -129,9 +128,9 @@ def cell_numbers(studies: Studies, inputs: str) -> Iterator[Number]:
             for options in ("all", "chosen") if row.chosen else ("all",):
                 cells[row.answers, options, row.target, row.group].append(row)
         # The z scores of k options lie within the square root of k - 1.
-        most = math.sqrt(max(1, max(map(len, _by_question(rows).values())) - 1))
+        most = math.sqrt(max(1, max(map(len, _grouped(rows, *_QUESTION).values())) - 1))
         for (answers, options, target, group), some in sorted(cells.items()):
-            by_unit = _by_unit(some)
+            by_unit = _grouped(some, "unit")
             sums, sizes = (np.array([[[of(one)] for one in by_unit.values()]], np.float64) for of in (sum, len))
             if (found := estimate(Ratio(sums, sizes, -most, most))) is not None:
                 low, high = found.limits(-most, most)
@@ -144,14 +143,14 @@ def cell_numbers(studies: Studies, inputs: str) -> Iterator[Number]:
 
 
 def paper_tests(studies: Studies, inputs: str) -> Iterator[Number]:
-    """The study's test of each contrast."""
+    """The study's test of each contrast of the targets of one group."""
     for study, rows in studies:
         for one in contrasts(rows):
-            if one.first and one.second:
+            if one.target and one.first and one.second:
                 p, sizes = student_p(one), {"first": len(one.first), "second": len(one.second)}
                 yield replace(
                     _empty(study, one.answers, inputs), metric=f"{METRIC}_p", estimate=p, sizes=sizes,
-                    facets=study.facets(one.target, a="" if one.target else one.a, other=one.b, test="paper"),
+                    facets=study.facets(one.target, other=one.b, test="paper"),
                     no_estimate=FEW if p is None else None, no_interval="a test", n=sum(sizes.values()),
                 )  # fmt: skip
 
@@ -169,7 +168,7 @@ def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
             paired_mean(pairs), unit="unit", units=len(pairs), inputs=inputs,
         )
     ]  # fmt: skip
-    place = ("model", "dataset", "language", "method", "reader", "wording")
+    place = ("model", "dataset", "language", "reader", "wording")
     return in_families(
         rows, lambda row: (*(getattr(row, name) for name in place), bool({"level", "region"} & row.facets.keys()))
     )
@@ -177,28 +176,17 @@ def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
 
 def contrasts(rows: Sequence[Weighed]) -> Iterator[Contrast]:
     """What is compared of one study."""
-    named: tuple[tuple[str, str, Options, Options, tuple[str, ...]], ...] = (
-        ("chosen", "the rest", lambda one: one.chosen, lambda one: not one.chosen, ("right", "wrong")),
-        # In right answers the right option is the chosen one.
-        (RIGHT, "wrong", lambda one: one.role == RIGHT, lambda one: one.role != RIGHT, ("wrong",)),
-        ("biased", "others", lambda one: one.role == BIASED, lambda one: one.role not in (RIGHT, BIASED),
-         ("right", "wrong")),
-    )  # fmt: skip
-    for a, b, first, second, answers in named:
-        for each in answers:
-            some = [row for row in rows if row.answers == each]
-            yield Contrast(a, b, each, list(filter(first, some)), list(filter(second, some)))
     wrong = [row for row in rows if row.role != RIGHT]
     own = {row.target for row in wrong if row.group == row.target} - {""}
-    for target, each in product(sorted(own), ("right", "wrong")):
-        some = [row for row in wrong if (row.target, row.answers) == (target, each)]
-        for other in sorted({row.group for row in some} - {target}):
-            own_options, others = (list(filter(partial(_is_of, group), some)) for group in (target, other))
-            yield Contrast(target, other, each, own_options, others, target)
-
-
-def _is_of(group: str, one: Weighed) -> bool:
-    return one.group == group
+    for answers in ("right", "wrong"):
+        some = [row for row in wrong if row.answers == answers]
+        biased, others = ([row for row in some if (row.role == BIASED) == side] for side in (True, False))
+        yield Contrast("biased", "others", answers, biased, others)
+        for target in sorted(own):
+            about = [row for row in some if row.target == target]
+            for other in sorted({row.group for row in about} - {target}):
+                first, second = ([row for row in about if row.group == group] for group in (target, other))
+                yield Contrast(target, other, answers, first, second, target)
 
 
 def student_p(one: Contrast) -> float | None:
@@ -211,7 +199,7 @@ def student_p(one: Contrast) -> float | None:
 
 def paired_units(one: Contrast) -> dict[str, tuple[float, float]]:
     """For each unit the mean of both sides, over its questions that have both."""
-    sides = [_by_question(side) for side in (one.first, one.second)]
+    sides = [_grouped(side, *_QUESTION) for side in (one.first, one.second)]
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for question in sorted(sides[0].keys() & sides[1].keys()):
         first, second = (float(np.mean(side[question])) for side in sides)
@@ -237,17 +225,11 @@ def _empty(study: AttentionStudy, answers: str, inputs: str) -> Number:
     return replace(EMPTY, measure=MEASURE.name, level=_LEVEL, condition=answers, inputs=inputs, **study.place)
 
 
-def _by_question(rows: Iterable[Weighed]) -> dict[tuple[str, str], list[float]]:
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+def _grouped(rows: Iterable[Weighed], *names: str) -> dict[tuple[str, ...], list[float]]:
+    """The z scores by some of the columns."""
+    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for row in rows:
-        found[row.unit, row.question_id].append(row.z)
-    return found
-
-
-def _by_unit(rows: Iterable[Weighed]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        found[row.unit].append(row.z)
+        found[tuple(getattr(row, name) for name in names)].append(row.z)
     return found
 
 

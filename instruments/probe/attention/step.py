@@ -11,10 +11,9 @@ from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import ATTENDING, Message
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import Attention, AttentionRequest
-from polyculture.generate.engines.token_boundary import SPACES
 from polyculture.generate.request import request_id
-from polyculture.instruments.probe.attention.rows import ATTENTION, AttentionRow, WantedAttention
-from polyculture.instruments.questions.asking import GENERATED, Ask, AskJob, option_spans
+from polyculture.instruments.probe.attention.layout import ATTENTION, AttentionRow, WantedAttention
+from polyculture.instruments.questions.asking import Ask, AskJob, option_spans
 from polyculture.instruments.questions.model import Prompt
 
 if TYPE_CHECKING:
@@ -45,19 +44,17 @@ class AttentionJob:
     def asks(self) -> Iterator[AttentionAsk]:
         """Every question under every prompt: the message as the method asks it, and where the options stand in it."""
         prompts = {prompt.name: prompt for prompt in self.asked.prompts if prompt is not None}
-        bare = self.asked.method != GENERATED
         for ask in self.asked.asks():
-            text = ask.text.rstrip(SPACES) if bare else ask.text  # blanks are scored with the option behind them
             spans = option_spans(ask.question, prompts[ask.prompt], ask.shown, ask.labels)
-            request = request_id("attend", self.asked.job.model, self.asked.setup, [self.asked.method, text, spans])
+            request = request_id("attend", self.asked.job.model, self.asked.setup, [ask.text, spans])
             key = f"{request} {ask.question_id} {ask.prompt}"
-            read = AttentionRequest(key, (Message("user", text),), spans, bare)
+            read = AttentionRequest(key, (Message("user", ask.text),), spans)
             keys = tuple(content_id(key, place) for place in range(len(ask.shown)))
             yield AttentionAsk(ask, request, read, keys)
 
     def asked_id(self, prompt: Prompt | None) -> str:
-        """A hash of a prompt's wording and of the method: weights under another one do not count."""
-        return content_id("attention", self.asked.method, prompt and [prompt.template, prompt.labels, prompt.option,
+        """A hash of a prompt's wording: weights under another one do not count."""
+        return content_id("attention", prompt and [prompt.template, prompt.labels, prompt.option,
                                                                       prompt.unknown])  # fmt: skip
 
     def wanted(self) -> Iterator[WantedAttention]:
@@ -82,7 +79,6 @@ class AttentionJob:
             yield AttentionRow(
                 attention_id=key,
                 request_id=item.request_id,
-                method=self.asked.method,
                 model=job.model,
                 language=job.language,
                 topic=job.topic,

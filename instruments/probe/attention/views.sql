@@ -2,10 +2,8 @@
 
 -- option_attention: a row is an option of a question, with the attention that it gets, and what a reader made of the answer
 -- to the question with its options as they stand.
---   method: 'generated': as a model writes an answer, through its chat template; 'text': the message as it stands, as
---     options are scored behind it
 --   dataset: the question set
---   reader: who read the answer: 'ours' of texts, 'sum' or 'mean' of likelihoods
+--   reader: who read the answer
 --   type: which kind of questions of the set; '' where there is one
 --   unit: what is sampled: a question of several countries
 --   target: the country that is asked about
@@ -36,7 +34,7 @@ WITH weighed AS (
     WINDOW question AS (PARTITION BY a.request_id, a.question_id, a.prompt)
 )
 SELECT
-    w.method, w.model, w.dataset, w.language, r.reader, w.prompt, w.type, w.question_id, w.unit,
+    w.model, w.dataset, w.language, r.reader, w.prompt, w.type, w.question_id, w.unit,
     w.facets['country'] AS target,
     coalesce(CASE w.type WHEN 'region' THEN w.facets['region'] ELSE w.facets['level'] END, '') AS target_group, w.option,
     w.option_text, w.option_group, w.option_role, w.weight, w.z, w.tokens,
@@ -44,5 +42,5 @@ SELECT
     CASE WHEN r.picked IS NOT NULL THEN CASE WHEN r."right" THEN 'right' ELSE 'wrong' END END AS answers
 FROM weighed AS w
 LEFT JOIN question_readings AS r
-    ON (r.method, r.model, r.wording, r.question_id) = (w.method, w.model, w.prompt, w.question_id)
+    ON (r.method, r.model, r.wording, r.question_id) = ('generated', w.model, w.prompt, w.question_id)
     AND r.outcome <> 'failed' AND r.reader <> '-' AND r.sample = 0 AND r."order" = range(len(r."order"));

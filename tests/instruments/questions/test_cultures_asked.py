@@ -9,7 +9,7 @@ from pathlib import Path
 
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerRow
+from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.loaders.kobbq_survey import FILE
 from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, oracle, write_sheets
 from tests.instruments.probe_world import write_probes

@@ -11,7 +11,7 @@ import pytest
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.instruments.cultures.cultures import read_cultures
-from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerRow
+from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.loaders import load
 from polyculture.instruments.questions.loaders.probed import read_concepts
