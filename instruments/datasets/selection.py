@@ -144,7 +144,8 @@ def _unit(context: MaskedContext) -> ContextGroup:
     return context.language, context.culture, context.entity_type
 
 
-def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
+def unknown_word(dataset: DataSet, selection: Selection) -> DataSetError | None:
+    """The error of the first chosen word that no context of the data set has; None where it has all."""
     known = {
         "language": (selection.languages, {c.language for c in dataset.contexts}),
         "culture": (selection.cultures, {c.culture for c in dataset.contexts}),
@@ -154,9 +155,15 @@ def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
     }
     for name, (wanted, there) in known.items():
         for word in wanted:
-            if word not in there and ANY not in there:
+            if word not in there and ANY not in (word, *there):
                 what = f"{dataset.name} has no context of {name} {word!r}"
                 return DataSetError(what, where=dataset.folder, remedy=did_you_mean(word, there))
+    return None
+
+
+def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
+    if error := unknown_word(dataset, selection):
+        return error
     if selection.phrasings and not any(c.phrasing for c in dataset.contexts):
         remedy = "Give your own contexts the columns phrasing and pair: see docs/datasets.md."
         return DataSetError(f"{dataset.name} has no context in two phrasings", where=dataset.folder, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Figures that put models, cultures and types beside one another: heat maps, slopes, and rates of wrong sentiments."""
+"""Figures that put models, cultures and types beside one another: scores, vocabularies, and wrong sentiments."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.instruments.cbs.measure import GROUNDED, NEUTRAL
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.heat import Head, Heat, plain_heads
-from polyculture.reports.figures.kinds import NARROW, dots, lines
+from polyculture.reports.figures.kinds import NARROW, axis_limits, dots, scatter
 from polyculture.reports.names import Names, ordered, short
 from polyculture.reports.numbers import known
 from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SIDES = ("native", "western")
-_APART = 0.05  # of the distance of the two conditions: so far apart are the models, that intervals can be told apart
 Row = Mapping[Hashable, Any]
 
 
@@ -29,7 +27,7 @@ def score_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[t
     found: list[tuple[Panel, ...]] = []
     for (dataset, form), own in frame.groupby(["dataset", "form"], sort=True):
         types = [*sorted(own["entity_type"].dropna().unique()), WORDS["all_types"]]
-        for model in models_of(own, manifest):
+        for model in _models_of(own, manifest):
             of_model = own[own["model"] == model]
             settings = of_model.groupby("setting", sort=True)
             found.append(
@@ -70,50 +68,21 @@ def _hundredth(value: float) -> str:
 
 def _line_label(line: str, names: Names) -> str:
     language, culture = line.split("\t")
-    return place_of(language, culture, names)
+    return _place_of(language, culture, names)
 
 
-def place_of(language: str, culture: str, names: Names) -> str:
+def _place_of(language: str, culture: str, names: Names) -> str:
     """'Japanese' where language and culture have one name, or 'Chinese (Simplified)'; else 'English, Japanese'."""
     spoken = names.language(language)
     return short(spoken if culture in (spoken, spoken.partition(" (")[0]) else f"{spoken}, {culture}")
 
 
-def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[Panel, ...]:
-    """A panel per data set, form, language and culture with scores in both settings: a line per model."""
-    places = {NEUTRAL: 0.0, GROUNDED: 1.0}
-    whole = frame[frame["entity_type"].isna() & frame["setting"].isin(list(places))]
-    models = models_of(frame, manifest)
-    shift = {model: (number - (len(models) - 1) / 2) * _APART for number, model in enumerate(models)}
-    panels = []
-    for key, own in whole.groupby(["dataset", "form", "language", "culture"], sort=True):
-        dataset, form, language, culture = (str(part) for part in key)
-        if set(own["setting"]) != set(places):
-            continue
-        title = f"{place_of(language, culture, names)} ({dataset}, {form})"
-        drawn = own.rename(columns={"model": "series", "estimate": "y"}).astype(
-            {"y": float, "low": float, "high": float}
-        )
-        chart = lines(
-            drawn.assign(x=own["setting"].map(places) + own["model"].map(shift)),
-            alternative=f"{WORDS['slopes']}: {title}. {_slopes_in_words(own, manifest, names)}",
-            series=models,
-            labels=("", WORDS["axis"]),
-            ticks={place: setting for setting, place in places.items()},
-            top=1.0,
-            beside=0.25,
-            width=111.0,
-        )
-        panels.append(Panel(title, chart))
-    return tuple(panels)
-
-
 def model_keys(frame: pd.DataFrame, manifest: Manifest) -> tuple[Key, ...]:
     """The legend of the models with a score, by their full names."""
-    return tuple(key_of(model, number) for number, model in enumerate(models_of(frame, manifest)))
+    return tuple(key_of(model, number) for number, model in enumerate(_models_of(frame, manifest)))
 
 
-def models_of(frame: pd.DataFrame, manifest: Manifest) -> list[str]:
+def _models_of(frame: pd.DataFrame, manifest: Manifest) -> list[str]:
     """The models of a frame, in the order of the experiment."""
     return ordered(manifest.models, frame["model"])
 
@@ -123,13 +92,41 @@ def side_keys() -> tuple[Key, ...]:
     return tuple(key_of(WORDS["sides"][side], number) for number, side in enumerate(SIDES))
 
 
-def _slopes_in_words(own: pd.DataFrame, manifest: Manifest, names: Names) -> str:
-    said = []
-    for model in models_of(own, manifest):
-        of_model = own[own["model"] == model].set_index("setting")["estimate"]
-        if {NEUTRAL, GROUNDED} <= set(of_model.index):
-            said.append(f"{names.model(model)}: {of_model[NEUTRAL]:.2f} to {of_model[GROUNDED]:.2f}")
-    return "; ".join(said)
+def vocabulary_panels(frame: pd.DataFrame, scores: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[Panel, ...]:
+    """A panel per data set, form, setting and way to count: a point per model, language and culture.
+
+    `frame` is that of `culture_vocabularies.sql`; the models have the colours and shapes that they have among `scores`.
+    """
+    by_panel = frame.groupby(["dataset", "form", "setting", "characters"], sort=True)
+    return tuple(_panel(tuple(map(str, key)), own, _models_of(scores, manifest), names) for key, own in by_panel)
+
+
+def _panel(key: tuple[str, ...], own: pd.DataFrame, models: list[str], names: Names) -> Panel:
+    dataset, form, setting, characters = key
+    title = f"{dataset}, {setting} contexts, {form}"
+    places = [_place_of(str(row.language), str(row.culture), names) for row in own.itertuples()]
+    points = own.assign(name=places, x=own["share"] * 100).rename(columns={"model": "series", "estimate": "y"})
+    points = points[["series", "name", "x", "y", "low", "high"]].astype(
+        {"x": float, "y": float, "low": float, "high": float}
+    )
+    said = f"{WORDS['vocabulary']} ({WORDS['characters'][characters]}): {title}. {_in_words(points, models, names)}"
+    chart = scatter(
+        points,
+        alternative=said,
+        series=models,
+        labels=(WORDS["characters"][characters], WORDS["axis"]),
+        limits=(axis_limits(points[["x"]]), (0.0, 1.0)),
+    )
+    return Panel(title, chart)
+
+
+def _in_words(points: pd.DataFrame, models: list[str], names: Names) -> str:
+    """All points as text, for those who do not see them."""
+    return "; ".join(
+        f"{names.model(model)}, {row.name}: {row.x:.2f} %, {row.y:.2f}"
+        for model in models
+        for row in points[points["series"] == model].itertuples()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +143,7 @@ def sentiment_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> t
     found: list[PanelRow] = []
     for (dataset, setting, method), own in known.groupby(["dataset", "setting", "answer_method"], sort=True):
         where = f"{dataset}, {setting} contexts{'' if method == 'prompt' else f', {method}'}"
-        for model in models_of(own, manifest):
+        for model in _models_of(own, manifest):
             placed = own.assign(row=own["language"] + "\t" + own["culture"])[own["model"] == model]
             some = sorted(placed["row"].unique())  # the same in each panel, so that they can be read across
             said = {metric: f"{model}: {WORDS['metrics'][metric]} ({where})" for metric in placed["metric"].unique()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.instruments.contract import Asked, Command, Listing, Study
@@ -18,7 +17,13 @@ def study(asked: Asked, options: PaperOptions) -> Study:
     """The parts ask; afterwards the tables are printed. Raises `DataSetError` of a choice that the data set lacks."""
     preset = options.preset
     if any(one.command in DATA_PARTS for one in chosen_parts(options)):
-        _check_choice(options)
+        from polyculture.instruments.datasets.load import ANY
+        from polyculture.instruments.datasets.opened import open_data_set
+        from polyculture.instruments.datasets.selection import Selection, unknown_word
+
+        chosen = Selection(options.language, options.culture, options.type, form=ANY)
+        if error := unknown_word(open_data_set(options.data or preset.data, options.folder), chosen):
+            raise error
     asked.say(f"{preset.title} ({preset.source})")
     return Study(tables=lambda: _listings(asked, options))
 
@@ -37,12 +42,11 @@ def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
 
 
 def joined_tables(
-    run: RunFolder, name: str, seed: int, data: str | None = None, published: Path | None = None
+    run: RunFolder, name: str, seed: int, data: str | None = None
 ) -> tuple[list[JoinedTable], dict[str, str]]:
     """A paper's tables with a run's numbers; and the names and titles of those in which no number of the run stands.
 
-    `published` are further cells, of the user. Raises `StoreError` where there is no run, `DataSetError` of a wrong
-    file.
+    Raises `StoreError` where there is no run.
     """
     from polyculture.cache.layout import compose
     from polyculture.cache.store import open_store
@@ -53,17 +57,15 @@ def joined_tables(
     from polyculture.instruments.papers.protocol import AskedProtocol
     from polyculture.instruments.papers.tables import paper_tables
     from polyculture.metrics import METRICS
-    from polyculture.published.cells import published as published_of
-    from polyculture.published.cells import read_published
+    from polyculture.published.cells import published
 
     preset = read_preset(name)
-    more = [one for one in read_published(published) if one.paper == name] if published else []
     with open_store(run, compose(METRICS, *(entry.layout for entry in INSTRUMENTS))) as store:
         own = list(own_numbers(store, preset, data, seed))
         stale = {measure for (measure,) in store.execute("SELECT measure FROM stale_measures").fetchall()}
     protocol = AskedProtocol(run, name, preset, data)
     found, without = [], {}
-    for table in paper_tables(name, published_of(name), more):
+    for table in paper_tables(name, published(name)):
         joined = join(table, own, protocol.differences)
         if joined is None:
             name = f"table {table.name}" if table.name[0].isdigit() else table.name
@@ -73,25 +75,6 @@ def joined_tables(
         else:
             found.append(joined)
     return found, without
-
-
-def _check_choice(options: PaperOptions) -> None:
-    """Raises `DataSetError` of a language, culture or type that the data set has no context of."""
-    from polyculture.cache.errors import DataSetError, did_you_mean
-    from polyculture.instruments.datasets.opened import open_data_set
-
-    dataset = open_data_set(options.data or options.preset.data, options.folder)
-    there = {
-        "language": (options.language, {context.language for context in dataset.contexts}),
-        "culture": (options.culture, {context.culture for context in dataset.contexts}),
-        "type": (options.type, {context.entity_type for context in dataset.contexts}),
-    }
-    for what, (wanted, known) in there.items():
-        for word in wanted:
-            if word not in known:
-                remedy = did_you_mean(word, known) or f"There are {', '.join(sorted(known))}."
-                raise DataSetError(f"{dataset.name} has no context of {what} {word!r}", where=dataset.folder,
-                                   remedy=remedy)  # fmt: skip
 
 
 COMMANDS: Mapping[str, Command] = {

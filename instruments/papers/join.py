@@ -82,12 +82,13 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         return None  # nothing of what the figure compares
     as_paper = {one.model for one, _ in placed if not one.variant and one.estimate is not None}
     placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
-    printed = [heads for _, heads in table.cells]
 
     def whole_last(heads: Heads) -> list[tuple[bool, str]]:
         return [(not {table.every, ALL}.isdisjoint(word.split(", ")), word) for word in heads]
 
-    every = sorted({*printed, *(heads for _, heads in placed)}, key=whole_last) if table.where else printed
+    every = (
+        sorted({heads for _, heads in placed}, key=whole_last) if table.where else [heads for _, heads in table.cells]
+    )
     columns, rows = (list(dict.fromkeys(getattr(heads, side) for heads in every)) for side in ("column", "row"))
     order, places = ({word: number for number, word in enumerate(words)} for words in (rows, columns))
 
@@ -114,18 +115,12 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
 
 
 def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
-    """The models that lack something of a table, each with the weightiest of its reasons."""
+    """The models that lack something of a table, each with its reasons."""
     found: dict[str, list[str]] = {}
     for one in own:
         if one.lacking and (table.place_of(one) if one.metric else table.is_of(one)):
-            found.setdefault(one.model, []).append(one.lacking)
-    return {model: max(some, key=_weight) for model, some in sorted(found.items())}
-
-
-def _weight(why: str) -> tuple[float, int]:
-    """A reason by the share that lacks, then by its count: 30 of 30 not read weighs more than 800 of 900 not asked."""
-    count, *of = [int(one) for one in re.findall(r"\d+", why)] or [0]
-    return (count / of[0] if of and of[0] else 1.0), count
+            found.setdefault(one.model, []).extend(one.lacking.split(", "))
+    return {model: ", ".join(_most(some)) for model, some in sorted(found.items())}
 
 
 def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Iterable[OwnNumber]) -> Iterator[Line]:
@@ -180,7 +175,9 @@ def _most(lacking: Sequence[str]) -> Iterator[str]:
     for why in lacking:
         alike.setdefault(re.sub(r"\d+", "#", why), set()).add(why)
     for some in alike.values():
-        yield ("up to " if len(some) > 1 else "") + max(some, key=lambda why: _weight(why)[1])
+        yield ("up to " if len(some) > 1 else "") + max(
+            some, key=lambda why: [int(one) for one in re.findall(r"\d+", why)]
+        )
 
 
 def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> Cell:
@@ -199,19 +196,15 @@ def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> C
 
 def _published_lines(table: PaperTable) -> Iterator[Line]:
     found: dict[tuple[str, str], dict[str, PublishedCell]] = {}
-    has_models = bool(table.where) or any(one.model != NONE for one, _ in table.cells)
+    has_models = any(one.model != NONE for one, _ in table.cells)
     for one, heads in table.cells:
         name = one.name if has_models else PAPER
         counts = COUNTS if (one.measure, one.unit) == ("sentiment", "count") else ""
         found.setdefault((f"{name}{counts}", heads.row), {})[heads.column] = one
     for (model, row), cells in found.items():
         printed = {column: _printed(one) for column, one in cells.items()}
-        yield Line(model, row, False, printed, notes_in(printed))
-
-
-def notes_in(cells: Mapping[str, Cell]) -> str:
-    """The notes of published cells, each with what the cells are called where these are not all."""
-    return "; ".join(_told({name: list(filter(None, cell.note.split("; "))) for name, cell in cells.items()}))
+        notes = {column: list(filter(None, cell.note.split("; "))) for column, cell in printed.items()}
+        yield Line(model, row, False, printed, "; ".join(_told(notes)))
 
 
 def _printed(one: PublishedCell) -> Cell:

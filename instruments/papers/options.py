@@ -15,7 +15,7 @@ from polyculture.instruments.datasets.presets import PaperPart, Preset, read_pre
 Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
 NAMES: tuple[Name, ...] = get_args(Name)
 DATA_PARTS = ("cbs", "sentiment", "qa", "ner", "embeddings")  # commands on a data set of entities and contexts
-_OF_DATA = ("data", "type", "contexts", "entities", "form")
+_OF_DATA = ("data", "type", "contexts", "entities")
 SOURCE = "condition=source"
 # How often a question is asked under each condition of a relevance (CultureScope 7).
 CONDITIONS = {"condition=alone": 1, "condition=culture": 1, "condition=probe": 1, SOURCE: 3}
@@ -75,9 +75,6 @@ class PaperOptions(BaseModel):
     per_culture: Annotated[AtLeastOne | None, Field(description="Only so many probed questions of a culture.")] = None
     encoder: Annotated[Words, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
     concepts: Annotated[Path | None, in_file("Concepts by culture, as CANDLE's, for culturescope's relevance.")] = None
-    form: Annotated[
-        Literal["causal", "masked"] | None, Field(description="Contexts of scores and embeddings, not as the preset.")
-    ] = None
 
     @field_validator("part")
     @classmethod
@@ -148,8 +145,6 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
     found = {option: getattr(options, option) for option in reached if getattr(options, option)}
     if options.encoder and part.command == "probe":
         found["encoder"] = _encoders(part, options.encoder)
-    if part.command not in ("cbs", "embeddings"):
-        found.pop("form", None)
     if options.folder is not None and part.command != "tokens" and not part.after:
         own = options.folder / _data_of(part, options)
         if own.is_dir() or part.command != "probe":  # whose data are others than those of the paper's questions

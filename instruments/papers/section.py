@@ -21,16 +21,13 @@ _AS_PUBLISHED = "SELECT DISTINCT dataset FROM dataset_contexts WHERE as_publishe
 
 @dataclass(frozen=True, slots=True)
 class CulturesBeside:
-    """The context of the section. `links` are the anchors of sections with more of the same."""
+    """The context of the section."""
 
     maps: tuple[tuple[Panel, ...], ...]  # those of a row stand side by side
-    slopes: tuple[Panel, ...]
     vocabularies: tuple[Panel, ...]
     sentiments: tuple[PanelRow, ...]
     models: tuple[Key, ...]
     sides: tuple[Key, ...]
-    has_maps_of_entities: bool
-    has_boards: bool
     as_published: tuple[str, ...]  # data sets that were last read so
 
 
@@ -40,23 +37,18 @@ def _build(data: ReportData) -> CulturesBeside | None:
         score_maps,
         sentiment_panels,
         side_keys,
-        slope_panels,
+        vocabulary_panels,
     )
-    from polyculture.instruments.papers.vocabulary_figure import vocabulary_panels
-    from polyculture.reports.reading import SQL
 
     scores, sentiments = data.reading.frame(_SCORES), data.reading.frame(_SENTIMENTS)
     if scores.empty and sentiments.empty:
         return None
     return CulturesBeside(
         score_maps(scores, data.manifest, data.names),
-        slope_panels(scores, data.manifest, data.names),
         vocabulary_panels(data.reading.frame(_VOCABULARIES), scores, data.manifest, data.names),
         sentiment_panels(sentiments, data.manifest, data.names),
         model_keys(scores, data.manifest),
         side_keys(),
-        bool(data.reading.connection.sql("SELECT 1 FROM entity_positions LIMIT 1").fetchall()),
-        bool(data.reading.rows(SQL / "leaderboard.sql")),
         tuple(name for (name,) in data.reading.connection.sql(_AS_PUBLISHED).fetchall()),
     )
 

@@ -1,7 +1,7 @@
 """The layout of a paper's tables: from its published cells, or of what is in figures alone from `tables.toml`.
 
-A printed table has its model either in its rows or in its columns. What else stands in a cell's heads says what its
-number is of; the same place of one's own model has the same heads.
+A printed table has its model either in its rows or in its columns; here a model is always in the rows. What else stands
+in a cell's heads says what its number is of; the same place of one's own model has the same heads.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ class PaperTable:
     name: str  # as the paper counts it: '14', 'figure 4'
     title: str
     cells: Sequence[tuple[PublishedCell, Heads]] = ()
-    across: bool = False  # models stand in the columns
     where: Mapping[str, Any] = field(default_factory=dict)  # of what is in figures alone
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
@@ -75,13 +74,11 @@ class PaperTable:
     def _places(self) -> Mapping[tuple[Any, ...], Heads]:
         return {_place(one): heads for one, heads in reversed(self.cells)}
 
-    def place_of(self, one: OwnNumber | PublishedCell) -> Heads | None:
+    def place_of(self, one: OwnNumber) -> Heads | None:
         """Where a number stands in it; None where it does not."""
         if not self.where:
             return self._places.get(_place(one))
         wanted = {key: [value] if isinstance(value, str) else value for key, value in self.where.items()}
-        if isinstance(one, PublishedCell):
-            wanted.pop("level", None)  # the facets that a published number names are its level
         if any(_facet(one, key) not in values for key, values in wanted.items()):
             return None
         if one.facets.keys() - {*wanted, *self.rows, *self.columns}:
@@ -96,16 +93,16 @@ class PaperTable:
 
     def unit(self, one: OwnNumber, heads: Heads) -> tuple[str, int]:
         """In which unit a number is shown, and with how many decimals: as the paper prints its place."""
-        printed = [cell for cell, place in self.cells if place.column == heads.column] or [
-            cell for cell, _ in self.cells
-        ]
-        found = {cell.unit for cell in printed if _place(cell) == _place(one)} or {cell.unit for cell in printed}
-        if self.where or not printed or (found == {"count"} and one.measure == "sentiment"):
+        if self.where:
             return self.drawn_unit, _DIGITS[self.drawn_unit] if self.digits is None else self.digits
+        printed = [cell for cell, place in self.cells if place.column == heads.column]
+        found = {cell.unit for cell in printed if _place(cell) == _place(one)} or {cell.unit for cell in printed}
+        if found == {"count"} and one.measure == "sentiment":
+            return self.drawn_unit, _DIGITS[self.drawn_unit]
         return min(found), max(places(cell.value) for cell in printed)
 
 
-def _facet(one: OwnNumber | PublishedCell, name: str) -> str:
+def _facet(one: OwnNumber, name: str) -> str:
     """A column, or else a facet; '-' where it has none."""
     found = getattr(one, name, None)
     return found if isinstance(found, str) else one.facets.get(name, NONE)
@@ -127,19 +124,16 @@ def _layouts() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
 
 
-def paper_tables(
-    paper: str, cells: Sequence[PublishedCell], more: Sequence[PublishedCell] = ()
-) -> Iterator[PaperTable]:
-    """The tables of a paper, as `tables.toml` lists them; `cells` are the published ones, `more` those of a user."""
-    cells = [*cells, *more]
+def paper_tables(paper: str, cells: Sequence[PublishedCell]) -> Iterator[PaperTable]:
+    """The tables of a paper, as `tables.toml` lists them; `cells` are the published ones."""
     comparable = [rate for one in cells if one.measure not in _NO_RESULTS and (rate := _as_rate(one, cells))]
     for entry in _layouts()[paper]:
         name, title = entry["table"], entry["title"]
         if "where" in entry:
-            rows, digits = entry.get("rows", ()), entry.get("digits")
-            every = entry.get("every", PaperTable.every)
-            empty = PaperTable(paper, name, title, (), False, entry["where"], rows, entry["columns"], digits, every)
-            yield replace(empty, cells=[(one, heads) for one in more if (heads := empty.place_of(one))])
+            yield PaperTable(
+                paper, name, title, (), entry["where"], entry.get("rows", ()), entry["columns"], entry.get("digits"),
+                entry.get("every", PaperTable.every),
+            )  # fmt: skip
         else:
             yield _printed(paper, name, title, [one for one in comparable if one.table == name])
 
@@ -177,5 +171,5 @@ def _printed(paper: str, name: str, title: str, cells: Sequence[PublishedCell]) 
     for one in cells:
         named = set() if one.model == NONE else words[one.model] - others[one.model]
         rest = " ".join(word for word in heads[id(one)] if word not in named)
-        placed.append((one, Heads(one.row, rest) if across else Heads(rest, one.column)))
-    return PaperTable(paper, name, title, placed, across)
+        placed.append((one, Heads(rest, one.row if across else one.column)))
+    return PaperTable(paper, name, title, placed)

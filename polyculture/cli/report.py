@@ -48,13 +48,10 @@ def report(
     ] = None,
     paper: Annotated[
         PaperName | None,
-        typer.Option(help="A paper's tables, too, with your models above its own: in the report, as CSV and LaTeX."),
+        typer.Option(help="A paper's tables, too, with your models above its own: in the report, as LaTeX and CSV."),
     ] = None,
     data: Annotated[
         str | None, typer.Option(help="With --paper: the data set in the place of the paper's, as own.")
-    ] = None,
-    published: Annotated[
-        Path | None, typer.Option(help="With --paper: published figures of your own beside yours. See docs/papers.md.")
     ] = None,
 ) -> None:
     """Write report.html from what is in the store.
@@ -64,15 +61,15 @@ def report(
 
     With --figures, letters are 7 points, in the fonts of this machine; see docs/publishing.md.
     """
-    if paper is None and (data or published):
-        raise typer.BadParameter("--data and --published say what --paper reads: give --paper, too")
+    if paper is None and data:
+        raise typer.BadParameter("--data says what --paper reads: give --paper, too")
     if figures is None and (figure_format or figure_width):
         raise typer.BadParameter("--figure-format and --figure-width say how --figures writes: give --figures, too")
     workspace = open_workspace(experiment, runs)
     record_facts(workspace)
     warn_of_changes(workspace)
     measure_run(workspace.run, workspace.catalog)
-    papers = () if paper is None else (_write_paper(workspace, paper.value, data, published),)
+    papers = () if paper is None else (_write_paper(workspace, paper.value, data),)
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog, more=papers)}")
     if format:
         written = write_tables(workspace.run, format, workspace.catalog, store_layout(), report_sections())
@@ -90,14 +87,14 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureForma
     typer.echo(f"Figures: {folder} ({len(written)} files of {', '.join(formats)}, at most {inches:g} inches wide)")
 
 
-def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> Section:
+def _write_paper(workspace: Workspace, name: str, data: str | None) -> Section:
     """Writes a paper's tables, and returns their section of the report."""
     from polyculture.instruments.papers.files import notes_of, write_tables
     from polyculture.instruments.papers.instrument import joined_tables
     from polyculture.instruments.papers.tables_section import tables_section
 
     seed = workspace.experiment.sampling.seed
-    tables, without = joined_tables(workspace.run, name, seed, data, published)
+    tables, without = joined_tables(workspace.run, name, seed, data)
     folder = workspace.run.report_tables / f"paper-{name}"
     written = write_tables(folder, name, tables)
     typer.echo(f"{read_preset(name).title}: {folder} ({len(tables)} tables, {len(written)} files)")
