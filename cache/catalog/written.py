@@ -96,13 +96,10 @@ class WrittenNames:
     def _of_cldr(self, languages: tuple[str, ...]) -> dict[Kind, dict[str, str]]:
         """Codes by their names in some languages, where a name is that of one language or country alone."""
         if languages not in self._read:
-            codes_of: dict[Kind, dict[str, set[str]]] = {"languages": {}, "countries": {}}
-            for language in languages:
-                for code, name in country_names(language).items():
-                    if code.isalpha():  # none of a region: Persian has one name for Australia and Australasia
-                        codes_of["countries"].setdefault(name.casefold(), set()).add(code)
-                for code, name in language_names(language).items():
-                    codes_of["languages"].setdefault(name.casefold(), set()).update(self._meant_by_code(code))
+            countries, of_languages = _cldr_names(languages)
+            ours = {code: self._meant_by_code(code) for code in set().union(*of_languages.values())}
+            meant = {name: set().union(*(ours[code] for code in codes)) for name, codes in of_languages.items()}
+            codes_of: dict[Kind, Mapping[str, set[str]]] = {"countries": countries, "languages": meant}
             known: dict[Kind, Collection[str]] = {
                 "languages": self.catalog.languages,
                 "countries": self.catalog.countries,
@@ -112,6 +109,19 @@ class WrittenNames:
                 for kind, names in codes_of.items()
             }
         return self._read[languages]
+
+
+@cache
+def _cldr_names(languages: tuple[str, ...]) -> tuple[Mapping[str, set[str]], Mapping[str, set[str]]]:
+    """CLDR's codes of countries and of languages by their names in some languages: of all, half a second's work."""
+    countries, of_languages = dict[str, set[str]](), dict[str, set[str]]()
+    for language in languages:
+        for code, name in country_names(language).items():
+            if code.isalpha():  # none of a region: Persian has one name for Australia and Australasia
+                countries.setdefault(name.casefold(), set()).add(code)
+        for code, name in language_names(language).items():
+            of_languages.setdefault(name.casefold(), set()).add(code)
+    return countries, of_languages
 
 
 @cache
