@@ -132,7 +132,7 @@ class AnswerFile:
         model = f"{PREFIX}{self._said('model', row) or self.model}"
         topic = topic_of(question, method)
         slot = " ".join((topic, question.language, "imported", model, method, prompt, ",".join(map(str, order))))
-        asked_id = content_id("imported answers", self.contents)
+        asked_id = content_id("imported answers", self.contents, slot)  # a newer file may have some of the slots alone
         request = request_id("imported", model, {}, [self.contents, method, prompt, order, labels, options])
         made, sample = question.question_id, self._sample(row)
         key = content_id(request, made, prompt, order, sample)
