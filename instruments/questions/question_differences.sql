@@ -1,12 +1,12 @@
 -- Differences in numbers of question sets
--- question_differences: a row is a difference of two sides in one number, over other questions like these: two models or
--- methods on the answers that both gave, two conditions on the questions that both have, two levels of a culture's
+-- question_differences: a row is a difference of two sides in one number, over other questions like these: two models
+-- on the answers that both gave, two conditions on the questions that both have, two levels of a culture's
 -- resources, the biased option and the others, or two sets as one model answers them. q is the false discovery rate over
 -- these rows; of sets over theirs.
---   $dimension = any|model|method|condition|level|option|dataset: what is compared, or any
+--   $dimension = any|model|condition|level|option|dataset: what is compared, or any
 --   facets: which level, label or type of questions
 -- printed: dimension, dataset, model, a, b, metric, difference, q, verdict
--- no rows: nothing is compared: it takes two models, methods, conditions or sets of stereotypes
+-- no rows: nothing is compared: it takes two models, conditions or sets of stereotypes
 SELECT
     dimension, nullif(dataset, '*') AS dataset, nullif(language, '*') AS language, nullif(model, '*') AS model,
     nullif(method, '*') AS method, nullif(reader, '*') AS reader, nullif(condition, '*') AS condition, facets, a, b, metric,

@@ -1,4 +1,4 @@
-"""Two models, two methods of one model, or two conditions, on the answers of both: rows of `differences` over units.
+"""Two models, or two conditions, on the answers of both: rows of `differences` over units.
 
 Answers are paired by question, prompt, order and sample; of conditions by the question that stands under both (facet
 `pair`). What the sides have in common is taken off before anything is squared (`uncertainty.paired`).
@@ -58,7 +58,6 @@ _CONDITIONS = (
     *(("probe", other) for other in ("culture", "source")),
 )
 _EACH = "level"  # the facet of which each value is compared, too
-_GENERATED = "generated"
 _FOLDER = Path(__file__).parent
 # A row is an answer to a question (`item`); where that is asked under a condition, once more as one to the question
 # that several stand for.
@@ -67,7 +66,7 @@ CREATE OR REPLACE TEMP TABLE question_sides AS
 WITH sides AS (
     SELECT
         dataset, language, model, method, reader, wording, question_id AS item, '' AS condition, pair,
-        k.facets['condition'] AS own, hash("order", sample) AS shown, k.kind, undirected, len("order") AS options,
+        k.facets['condition'] AS own, hash("order", sample) AS shown, k.kind, undirected,
         coalesce(role, '') AS role, coalesce(place, -1) AS place, "right"::DOUBLE AS "right", outcome, matched
     FROM question_readings
     INNER JOIN question_kinds AS k USING (unit, facets)
@@ -126,13 +125,6 @@ def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) ->
     for one, other in combinations(read, 2):
         if one._replace(model="") == other._replace(model=""):
             yield _Pair(one, other, "model", (one.model, other.model))
-        elif one._replace(method="", reader="") == other._replace(method="", reader="") and _GENERATED in (
-            one.method, other.method,
-        ) and one.method != other.method:  # fmt: skip
-            first, second = sorted((one, other), key=lambda study: study.method != _GENERATED)
-            yield _Pair(
-                first, second, "method", (f"{first.method}, {first.reader}", f"{second.method}, {second.reader}")
-            )
 
 
 def _differences(
@@ -144,14 +136,13 @@ def _differences(
     usable: list[Mask] = [np.isin(side["outcome"], outcomes) for side in sides]
     missing = tuple(int(both["n"][~rows].sum()) for rows in usable)
     numbers = [FAMILIES[family](side.where(usable[0] & usable[1])) for side in sides]
-    same_model = pair.dimension == "method"
     shared = {
-        "model": study.model if same_model else EVERY,
+        "model": study.model if pair.dimension == "condition" else EVERY,
         "dataset": study.dataset,
         "language": study.language,
         "wording": EVERY,
-        "method": EVERY if same_model else study.method,
-        "reader": EVERY if same_model else study.reader,
+        "method": study.method,
+        "reader": study.reader,
     }
     facets = dict(study.apart) | ({part.facet: part.value} if part.facet else {})
     condition = facets.pop("condition", None)
@@ -168,7 +159,7 @@ def _differences(
                 inputs=inputs,
                 missing=(missing[0], missing[1]),
                 # Whether generated answers were sampled is not kept with them.
-                sampled=_GENERATED in (pair.one.method, pair.other.method),
+                sampled=study.method == "generated",
             )
 
 

@@ -53,12 +53,6 @@ def test_what_one_model_left_out_is_no_pair(said: str) -> None:
     }  # fmt: skip
 
 
-def test_generated_answers_and_likelihoods_are_paired() -> None:
-    found = differences([*biased(), *right(method="letter", reader="sum")], dimension="method")
-    assert {(row.a, row.b) for row in found.values()} == {("generated, ours", "letter, sum")}
-    assert found["acc_a"].difference == -1
-
-
 def test_unreadable_answers_are_compared_where_they_are_wrong() -> None:
     same = {"numbers": ("accuracy",), "roles": ("", ""), "right": (0,), "order": (0, 1)}
     rows = [
@@ -83,9 +77,10 @@ def test_conditions_are_paired_by_the_question_that_stands_under_both() -> None:
         replace(row, said=FAILED, matched=None) if (row.unit, row.facets["condition"]) == ("q1", "probe") else row
         for row in rows
     ]
-    store = opened(rows)
-    every = [row for row in paired_differences(store, families_of(store), "") if row.target == "others"]
-    found = {(row.a, row.b): row for row in every}
+    store = opened([*rows, *of(rows, model="n")])
+    every = [row for row in paired_differences(store, families_of(store), "") if row.dimension == "condition"]
+    assert {row.model for row in every} == {"m", "n"}
+    found = {(row.a, row.b): row for row in every if (row.model, row.target) == ("m", "others")}
     assert found.keys() == {("probe", "alone"), ("source", "alone"), ("probe", "source")}
     gain = found["probe", "alone"]
     assert (gain.dimension, gain.a_estimate, gain.b_estimate, gain.units) == ("condition", 1, 0.5, 12)
