@@ -9,12 +9,10 @@ A question as a model reads it: the options in an order, under labels, in a prom
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import permutations
 from typing import Any, Literal
 
 from polyculture.cache.errors import DataSetError
@@ -29,8 +27,7 @@ from polyculture.instruments.questions.layout import QuestionRow
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question
 
 Order = tuple[int, ...]  # the index of the option at each place
-Orders = Literal["published", "cyclic", "all", "one"]
-MOST_ORDERS = 24  # of one question: those of four options
+Orders = Literal["published", "cyclic", "one"]
 SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -38,20 +35,14 @@ def orders_of(options: int, orders: Orders, published: Sequence[Order] = ()) -> 
     """The orders in which so many options are shown.
 
     'published': those of `published` that are orders of so many options, else as the options stand; 'cyclic': each
-    option once at each place; 'all': every permutation; 'one': as they stand. Raises `DataSetError` where 'all' are
-    more than `MOST_ORDERS`.
+    option once at each place; 'one': as they stand.
     """
     stands = tuple(range(options))
     if orders == "published":
         return tuple(order for order in published if len(order) == options) or (stands,)
     if orders == "cyclic":
         return tuple(stands[first:] + stands[:first] for first in stands) or (stands,)
-    if orders == "one":
-        return (stands,)
-    if math.factorial(options) > MOST_ORDERS:
-        what = f"a question has {options} options: all {math.factorial(options)} orders are too many to ask"
-        raise DataSetError(what, remedy="Ask --orders cyclic: each option once at each place.")
-    return tuple(permutations(stands))
+    return (stands,)
 
 
 def shown_options(question: Question, order: Order, prompt: Prompt | None) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from polyculture.reports.texts import section_texts, texts
 
 SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis")
 _MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
-_BOUNDS = ("chance", "max_bias_a", "max_bias_d", "most_bias_d")
+_BOUNDS = ("chance", "max_bias_a", "max_bias_d")
 _KEYED = ("accuracy", "ranked_first")  # of answers to questions that have a right option
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
 _STUDY = ("dataset", "language", "model", "method", "reader", "condition", "prompt")

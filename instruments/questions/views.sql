@@ -34,13 +34,12 @@ LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
 
 -- question_tally: a row is how many answers of a study to questions of one kind, under a prompt, are read alike: the one
 -- table that numbers are computed from. Questions of one kind have the same unit and facets, but for `pair`.
---   options: how many the questions have
 --   n: answers
 --   matched: of open questions: the sum of how far they match
 --   chance: the sum of how often guesses are right
 CREATE VIEW question_tally AS
 SELECT
-    dataset, language, model, method, reader, wording, unit, facets, undirected, len("order") AS options, role, place, "right",
+    dataset, language, model, method, reader, wording, unit, facets, undirected, role, place, "right",
     outcome, count(*) AS n, sum(matched ORDER BY matched) AS matched, sum(chance ORDER BY chance) AS chance
 FROM question_readings
 GROUP BY ALL;

@@ -16,7 +16,7 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
-from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, named
+from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, named
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
@@ -39,27 +39,18 @@ def measure_questions(run: RunFolder) -> None:
 def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
     families = families_of(store)
     count_answers(store)
-    numbers = [*number_rows(store, families, inputs), *own_numbers(store, families, inputs)]
-    levels = (level_differences(store, one, inputs) for one in _having(families, HYPOTHESES))
+    tested, surveys = ([name for name, some in families.items() if one in some] for one in (HYPOTHESES, SURVEY))
+    tests = chain.from_iterable(hypothesis_numbers(store, name, inputs) for name in tested)
+    numbers = [
+        *number_rows(store, families, inputs),
+        *tests,
+        *(survey_numbers(store, surveys, inputs) if surveys else ()),
+    ]
+    levels = (level_differences(store, name, inputs) for name in tested)
     rows = chain(paired_differences(store, families, inputs), *levels)
     # Questions of other sets are no test of the same: their rows have false discovery rates of their own.
     others = with_verdicts(set_differences(store, families, inputs))
     return numbers, [*with_verdicts(rows), *others]
-
-
-def own_numbers(
-    store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
-) -> Iterator[Number]:
-    """The numbers of the families that are no functions of a tally."""
-    for one in _having(families, HYPOTHESES):
-        yield from hypothesis_numbers(store, one, inputs)
-    if surveys := _having(families, SURVEY):
-        yield from survey_numbers(store, surveys, inputs)
-
-
-def _having(families: Mapping[str, Sequence[str]], family: str) -> list[str]:
-    """The sets that have a family."""
-    return [name for name, some in families.items() if family in some]
 
 
 def families_of(store: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
@@ -69,12 +60,6 @@ def families_of(store: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
     for name, families in rows:
         found.setdefault(name, {}).update(dict.fromkeys(families))
     return {name: tuple(families) for name, families in found.items()}
-
-
-def metrics_of(tally: Tally, families: Sequence[str]) -> Metrics:
-    """All numbers of some families."""
-    return {name: number for family in families if family in FAMILIES
-            for name, number in FAMILIES[family](tally).items()}  # fmt: skip
 
 
 def number_rows(
@@ -89,7 +74,8 @@ def number_rows(
         forms = {_FORMS[name] for name in own if name in _FORMS}
         for part, some in tally.parts():
             sizes = {prompt: sizes_of(some, prompt) for prompt in (None, *some.prompts)}
-            for metric, number in metrics_of(some, (*own, *forms)).items():
+            found = [FAMILIES[name](some) for name in (*own, *forms) if name in FAMILIES]
+            for metric, number in {name: number for one in found for name, number in one.items()}.items():
                 for prompt in (None, *some.prompts):
                     row = _row(number, some.prompts, prompt)
                     if row is not None:

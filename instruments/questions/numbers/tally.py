@@ -131,7 +131,7 @@ _COUNTS = ("n", "matched", "chance", "questions", "reordered", "flipped", "golds
 _ROWS = f"""
 SELECT
     wording, kind, coalesce(undirected, false) AS undirected, coalesce(role, '') AS role, coalesce(place, -1) AS place,
-    coalesce(options, 0) AS options, "right"::DOUBLE AS "right", coalesce(outcome, '') AS outcome,
+    "right"::DOUBLE AS "right", coalesce(outcome, '') AS outcome,
     coalesce(COLUMNS({list(_COUNTS)}), 0)::DOUBLE
 FROM question_counts
 INNER JOIN question_kinds USING (unit, facets)

@@ -57,7 +57,7 @@ class TemplateWorld:
     def truth(self) -> Mapping[str, float]:
         """The numbers as the mean of many large data sets."""
         random = np.random.default_rng(0)
-        found = [self.draw(random, 2000, 20) for _ in range(30)]
+        found = [self.draw(random, 1000, 20) for _ in range(30)]
         return {name: float(np.mean([one[name].of_prompts().mean() for one in found])) for name in CHECKED}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from statistics import mean
 from typing import Any
 
@@ -126,48 +127,32 @@ def by_loops(rows: Sequence[Said]) -> dict[str, float | None]:
     }  # fmt: skip
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.lists(directed, min_size=1, max_size=40), st.lists(undirected, max_size=15))
-def test_numbers_are_what_loops_count(first: list[Said], second: list[Said]) -> None:
-    rows = list({row.answer.answer_id: row for row in (*first, *second)}.values())
-    store = numbers(rows)
-    for prompt in {row.prompt for row in rows}:
-        mine = {row.metric: row for row in store if row.wording == prompt and row.facets == {}}
-        some = [row for row in rows if row.prompt == prompt]
-        for name, value in by_loops(some).items():
-            assert (mine[name].estimate if name in mine else None) == (
-                None if value is None else pytest.approx(value)
-            ), name
-        for bias, most in (("diff_bias_a", "max_bias_a"), ("diff_bias_d", "most_bias_d")):
+def several(world: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Worlds that are measured in one store, each as a data set: most of the time goes into opening one."""
+    return st.lists(world, min_size=6, max_size=6)
+
+
+@settings(max_examples=4, deadline=None)
+@given(several(st.tuples(st.lists(directed, min_size=1, max_size=40), st.lists(undirected, max_size=15))))
+def test_numbers_are_what_loops_count(drawn: list[tuple[list[Said], list[Said]]]) -> None:
+    worlds = {
+        name: list({row.answer.answer_id: row for row in of([*first, *second], dataset=name)}.values())
+        for name, (first, second) in zip("abcdef", drawn, strict=True)
+    }
+    store = numbers(row for rows in worlds.values() for row in rows)
+    for name, prompt in {(row.dataset, row.prompt) for rows in worlds.values() for row in rows}:
+        mine = {row.metric: row for row in store if (row.dataset, row.wording) == (name, prompt) and row.facets == {}}
+        some = [row for row in worlds[name] if row.prompt == prompt]
+        for metric, value in by_loops(some).items():
+            found = mine[metric].estimate if metric in mine else None
+            assert found == (None if value is None else pytest.approx(value)), metric
+        for bias, most in (("diff_bias_a", "max_bias_a"),):
             if bias in mine:
                 assert abs(mine[bias].estimate or 0) <= (mine[most].estimate or 0) + 1e-12
         for row in mine.values():
             assert row.sizes["undirected"] == len({one.question.name for one in some if one.roles == PERSONS})
             assert row.sizes["failed"] == sum(one.said == FAILED for one in some)
             assert row.sizes["answered"] == sum(one.said != FAILED for one in some)
-
-
-def test_undirected_questions_move_accuracy_and_no_bias() -> None:
-    rows = [Said(0)]
-    more = [Said(2, "t2", roles=PERSONS), Said(0, "t3", {"context": "disambiguated"}, roles=PERSONS, right=(0,))]
-    names = ("acc_a", "acc_d", "diff_bias_a", "max_bias_a", "s_amb", "diff_bias_d", "s_dis")
-    assert values(rows, names) == [0, None, 1, 1, 1, None, None]
-    assert values([*rows, *more], names) == [0.5, 1, 1, 1, 1, None, None]
-
-
-def test_the_bound_of_unequal_counts_is_reached() -> None:
-    """Ten and seven answers are left: the bias is 1 where the formula of equal counts allows .82."""
-    rows = [Said(0, facets={"context": "biased"}, name=f"b{number}", right=(0,)) for number in range(10)]
-    rows += [Said(2, facets={"context": "counter-biased"}, name=f"c{number}", right=(1,)) for number in range(7)]
-    bias, formula, most = values(rows, ("diff_bias_d", "max_bias_d", "most_bias_d"))
-    assert (bias, most) == (1, 1)
-    assert formula == pytest.approx(0.82, abs=0.005)
-
-
-def test_a_second_reader_counts_apart() -> None:
-    found = numbers([Said(0), Said(2, reader="publisher")])
-    acc = {row.reader: row.estimate for row in found if row.metric == "acc_a"}
-    assert acc == {"ours": 0, "publisher": 1}
 
 
 def test_a_model_of_which_no_answer_came_has_no_number_and_hides_no_other() -> None:
@@ -178,12 +163,11 @@ def test_a_model_of_which_no_answer_came_has_no_number_and_hides_no_other() -> N
 
 @pytest.mark.parametrize("orders", [ORDERS, ((0, 1, 2), (1, 2, 0), (2, 0, 1)), SIX])
 def test_a_letter_that_always_wins_is_no_content(orders: tuple[tuple[int, ...], ...]) -> None:
-    rows = [Said(**{**vars(row), "said": row.order[0]}) for row in designed(lambda *_: "unknown", 12, orders=orders)]
-    names = ("letter_a", "letter_b", "letter_c", "flip_rate")
-    assert values(rows, names) == [1, 0, 0, 1]
-    assert values(rows, ("acc_a", "diff_bias_a")) == pytest.approx([1 / 3, 0])
-    constant = values(designed(lambda context, _: right_role(context), 12, orders=orders), names)
-    assert constant == pytest.approx([1 / 3] * 3 + [0])
+    rows = [Said(**{**vars(row), "said": row.order[0]}) for row in designed(lambda *_: "unknown", orders=orders)]
+    names = ("flip_rate", "acc_a", "diff_bias_a")
+    assert values(rows, names) == pytest.approx([1, 1 / 3, 0])
+    constant = values(designed(lambda context, _: right_role(context), orders=orders), names)
+    assert constant == [0, 1, 0]
 
 
 def test_one_order_flips_nothing() -> None:
@@ -195,35 +179,35 @@ LEVELS = {"numbers": ("levels",), "roles": ("right", "biased", "other", "other")
 TARGETS = {"US": "high", "GR": "mid", "ET": "low"}
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.lists(
+@settings(max_examples=3, deadline=None)
+@given(several(st.lists(
     st.tuples(st.integers(1, 12), st.sampled_from(list(TARGETS)),
               st.sampled_from([0, 1, 2, 3, REFUSAL, UNREAD, FAILED])),
     min_size=1, max_size=60, unique_by=lambda one: one[:2],
-))  # fmt: skip
-def test_shares_by_level_are_what_loops_count(drawn: list[tuple[int, str, Any]]) -> None:
+)))  # fmt: skip
+def test_shares_by_level_are_what_loops_count(drawn: list[list[tuple[int, str, Any]]]) -> None:
     rows = [
-        Said(said, f"Q{unit}", {"country": target, "level": TARGETS[target]}, **LEVELS)  # type: ignore[arg-type]
-        for unit, target, said in drawn
+        Said(said, f"Q{unit}", {"country": target, "level": TARGETS[target]}, dataset=name, **LEVELS)  # type: ignore[arg-type]
+        for name, world in zip("abcdef", drawn, strict=True)
+        for unit, target, said in world
     ]
-    found = numbers(rows)
-    for level, country in (("", ""), *((level, "") for level in TARGETS.values()), *(("", one) for one in TARGETS)):
-        own = [
-            row.said for row in rows if level in ("", row.facets["level"]) and country in ("", row.facets["country"])
-        ]
-        came = [said for said in own if said != FAILED]
-        mine = {
-            row.metric: row.estimate for row in found
-            if row.facets == ({"level": level} if level else {})
-            and (row.country, row.wording) == (country or "*", "1")
-        }  # fmt: skip
+    found = {
+        (row.dataset, row.facets.get("level", ""), row.country, row.metric): row.estimate
+        for row in numbers(rows) if row.wording == "1"
+    }  # fmt: skip
+    parts = [("", "*"), *((level, "*") for level in TARGETS.values()), *(("", one) for one in TARGETS)]
+    for name, (level, country) in product("abcdef", parts):
+        came = [
+            row.said for row in rows if row.dataset == name and row.said != FAILED
+            and level in ("", row.facets["level"]) and country in ("*", row.facets["country"])
+        ]  # fmt: skip
         if not came:
-            assert "accuracy" not in mine
+            assert (name, level, country, "accuracy") not in found
             continue
-        counts = {name: came.count(said) / len(came) for name, said in (
+        counts = {metric: came.count(said) / len(came) for metric, said in (
             ("accuracy", 0), ("biased", 1), ("refusal_ratio", REFUSAL), ("out_of_choice", UNREAD))}  # fmt: skip
         counts["others"] = sum(said in (2, 3) for said in came) / len(came) / 2
-        assert {name: mine[name] for name in counts} == pytest.approx(counts)
+        assert {metric: found[name, level, country, metric] for metric in counts} == pytest.approx(counts)
 
 
 def test_types_and_conditions_are_never_pooled() -> None:
@@ -321,20 +305,22 @@ gaps = st.integers(2, 5).flatmap(
 )
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(gaps, min_size=1, max_size=8), st.sampled_from(["sum", "mean"]))
-def test_right_candidates_are_found_as_geomlamas_script_counts(drawn: list[Any], reader: str) -> None:
-    rows, found, golds = [], 0, 0
-    for number, (scores, right, order) in enumerate(drawn):
-        own = {"roles": ("",) * len(order), "right": tuple(right), "order": tuple(order), "reader": reader}
-        rows.append(Said("tie", f"q{number}", {"country": "IN"}, scores=tuple(scores), **{**GAPS, **own}))
-        values = {order[place]: score / (place + 1 if reader == "mean" else 1) for place, score in enumerate(scores)}
-        if len(right) < len(values):
-            least = sorted(values.values(), reverse=True)[len(right) - 1]
-            golds += len(right)
-            found += sum(values[gold] >= least for gold in right)
-    assert values_of(rows) == (None if not golds else pytest.approx(found / golds))
-
-
-def values_of(rows: Sequence[Said]) -> float | None:
-    return values(rows, ["golds_found"])[0]
+@settings(max_examples=5, deadline=None)
+@given(several(st.tuples(st.lists(gaps, min_size=1, max_size=8), st.sampled_from(["sum", "mean"]))))
+def test_right_candidates_are_found_as_geomlamas_script_counts(drawn: list[tuple[list[Any], str]]) -> None:
+    rows, expected = [], {}
+    for name, (world, reader) in zip("abcdef", drawn, strict=True):
+        found, golds = 0, 0
+        for number, (scores, right, order) in enumerate(world):
+            own = {"roles": ("",) * len(order), "right": tuple(right), "order": tuple(order), "reader": reader}
+            asked = {**GAPS, **own, "dataset": name, "scores": tuple(scores)}
+            rows.append(Said("tie", f"q{number}", {"country": "IN"}, **asked))
+            values = {order[at]: score / (at + 1 if reader == "mean" else 1) for at, score in enumerate(scores)}
+            if len(right) < len(values):
+                least = sorted(values.values(), reverse=True)[len(right) - 1]
+                golds += len(right)
+                found += sum(values[gold] >= least for gold in right)
+        if golds:
+            expected[name] = pytest.approx(found / golds)
+    measured = {row.dataset: row.estimate for row in numbers(rows) if row.metric == "golds_found"}
+    assert measured == expected
