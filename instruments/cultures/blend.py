@@ -15,17 +15,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.errors import DataSetError, UserError
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
-from polyculture.imports.files import read_file
-from polyculture.imports.record import BadRow, Record
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
+from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows
+from polyculture.instruments.questions.rules.opened import rules_of
 
 REPOSITORY = "https://github.com/nlee0212/BLEnD"
 NUMERIC, UNANSWERED = "asks for a number", "nobody answered it"
-ANNOTATIONS, QUESTIONS = "annotations", "questions"
-_ENDING = "_data.json"
+ANNOTATIONS = "annotations"
 _PROVIDE = re.compile(r"\bProvide\b[^)]*(?:\d|numeral|format)")
 
 
@@ -73,81 +72,52 @@ def asks_for_number(text: str) -> bool:
 
 def load_blend(folder: Path, cultures: Cultures) -> Blend:
     """All countries of a folder that are cultures here. Raises `DataSetError` where there is no file of annotations."""
-    root = next((place for place in (folder, folder / "data") if (place / ANNOTATIONS).is_dir()), None)
-    files = sorted((root / ANNOTATIONS).glob(f"*{_ENDING}")) if root else []
-    if root is None or not files:
+    form = rules_of("blend-short").questions[0]
+    files = files_of(folder, [form])
+    if not files:
         remedy = f"Clone {REPOSITORY}, and name its folder `data`."
-        raise DataSetError(f"there is no {ANNOTATIONS}/<country>{_ENDING}", where=folder, remedy=remedy)
-    found = _Reading(root, cultures)
-    for file in files:
-        found.read(file)
-    if not found.questions:
-        first = f": {found.left_out[0].place}: {found.left_out[0].reason}" if found.left_out else ""
-        raise DataSetError(
-            f"holds no question that can be used{first}", where=root, remedy="See docs/question-sets.md."
-        )
-    return Blend(found.questions, found.answered, found.asked, found.excluded, tuple(found.left_out))
-
-
-class _Reading:
-    def __init__(self, root: Path, cultures: Cultures) -> None:
-        self.root, self.cultures = root, cultures
-        self.questions: dict[tuple[str, str], BlendQuestion] = {}
-        self.answered: dict[tuple[str, str], BlendQuestion] = {}
-        self.asked: Counter[str] = Counter()
-        self.excluded: Counter[tuple[str, str]] = Counter()
-        self.left_out: list[LeftOut] = []
-
-    def read(self, file: Path) -> None:
-        named = file.name.removesuffix(_ENDING)
-        culture = self.cultures.country(named)
-        if culture is None:
-            self._leave(file, f"left out: {named!r} is no country of the cultures")
-            return
-        if self.asked[culture.country]:
-            self._leave(file, f"left out: the answers of {culture.country} were read already")
-            return
+        raise DataSetError(f"there is no {ANNOTATIONS}/<country>_data.json", where=folder, remedy=remedy)
+    topics = Joined(folder, form.join[0])
+    questions, answered = dict[tuple[str, str], BlendQuestion](), dict[tuple[str, str], BlendQuestion]()
+    asked, excluded, left_out = Counter[str](), Counter[tuple[str, str]](), list[LeftOut]()
+    for file, _, told in files:
+        culture, place = cultures.country(told["culture"]), SourceLocation(file.relative_to(folder).as_posix())
+        if culture is None or asked[culture.country]:
+            known = culture and f"the answers of {culture.country} were read already"
+            reason = known or f"{told['culture']!r} is no country of the cultures"
+            left_out.append(LeftOut(place, f"left out: {reason}"))
+            continue
         try:
-            rows = list(read_file(file))
-        except (OSError, UserError) as fault:
-            self._leave(file, f"left out: cannot be read: {fault}")
-            return
-        records = [row for row in rows if isinstance(row, Record)]
-        if len(rows) != 1 or not records:
-            bad = next((f"cannot be read: {row.reason}" for row in rows if isinstance(row, BadRow)), "")
-            self._leave(file, f"left out: {bad or 'it holds no question by its id'}")
-            return
-        topics = self._topics(named)
-        for source_id, entry in records[0].values.items():
-            self.asked[culture.country] += 1
-            try:
-                question = _question(source_id, culture.country, entry, topics.get(source_id))
-            except ValueError as fault:
-                self._leave(file, f"left out: {fault}", source_id)
+            rows = list(read_rows(folder, file, form, told))
+        except DataSetError as fault:
+            left_out.append(LeftOut(place, f"left out: cannot be read: {fault.what}"))
+            continue
+        for row in rows:
+            asked[culture.country] += 1
+            if isinstance(row, LeftOut):
+                left_out.append(row)
                 continue
-            key, reason = (source_id, culture.country), _excluded(question)
-            if reason:
-                self.excluded[culture.country, reason] += 1
+            source_id = str(row.record.values["key"])
+            try:
+                topic = topics.columns(row, source_id)["Topic"]
+                question = _question(source_id, culture.country, row.record.values, topic or None)
+            except ValueError as fault:
+                left_out.append(LeftOut(place, f"left out: {fault}", source_id))
+                continue
+            key, why = (source_id, culture.country), _excluded(question)
+            if why:
+                excluded[culture.country, why] += 1
             else:
-                self.questions[key] = question
+                questions[key] = question
             if question.answers:
-                self.answered[key] = question
-
-    def _topics(self, named: str) -> Mapping[str, str]:
-        """The topic of each question in the sheet."""
-        file = self.root / QUESTIONS / f"{named}_questions.csv"
-        try:
-            rows = [row.values for row in read_file(file) if isinstance(row, Record)]
-        except (OSError, UserError) as fault:
-            self._leave(file, f"the questions have no topics: {fault}")
-            return {}
-        if not rows or not {"ID", "Topic"} <= rows[0].keys():
-            self._leave(file, "the questions have no topics: no column 'ID' or 'Topic'")
-            return {}
-        return {row["ID"]: row["Topic"].strip() for row in rows if row["Topic"].strip()}
-
-    def _leave(self, file: Path, reason: str, text: str | None = None) -> None:
-        self.left_out.append(LeftOut(SourceLocation(file.relative_to(self.root).as_posix()), reason, text))
+                answered[key] = question
+    left_out += topics.remarks
+    if not questions:
+        first = f": {left_out[0].place}: {left_out[0].reason}" if left_out else ""
+        raise DataSetError(
+            f"holds no question that can be used{first}", where=folder, remedy="See docs/question-sets.md."
+        )
+    return Blend(questions, answered, asked, excluded, tuple(left_out))
 
 
 def _excluded(question: BlendQuestion) -> str | None:
@@ -157,9 +127,9 @@ def _excluded(question: BlendQuestion) -> str | None:
     return NUMERIC if asks_for_number(question.text) else None
 
 
-def _question(source_id: str, country: str, entry: Any, topic: str | None) -> BlendQuestion:
+def _question(source_id: str, country: str, entry: Mapping[str, Any], topic: str | None) -> BlendQuestion:
     """An entry as a question. Raises `ValueError` with what is wrong."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("annotations"), list):
+    if not isinstance(entry.get("annotations"), list):
         raise ValueError("it has no list of annotations")
     text = str(entry.get("en_question") or "").strip()
     if not text:

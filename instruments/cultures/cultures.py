@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -19,33 +19,25 @@ BUILT_IN = Path(__file__).with_name("cultures.toml")
 _FEWEST_LEVELS = 2  # a resource question has an option of each: with one level there is nothing to compare
 
 
-class _Country(BaseModel):
+class Culture(BaseModel):
+    """A country, or a part of one, that questions are asked about."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     level: str
     region: str
     spellings: tuple[str, ...] = ()
-    language: str | None = None
-    names: Mapping[str, str] = {}
+    language: str | None = None  # ISO 639-1, that questions are asked in there
+    names: Mapping[str, str] = {}  # in other languages, by their codes
+    country: str = ""  # its name in the file
 
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     levels: tuple[str, ...] = Field(min_length=_FEWEST_LEVELS)
-    countries: Mapping[str, _Country] = Field(min_length=1)
+    countries: Mapping[str, Culture] = Field(min_length=1)
     spellings: Mapping[str, tuple[str, ...]] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Culture:
-    """A country, or a part of one, that questions are asked about."""
-
-    country: str
-    level: str
-    region: str
-    language: str | None = None  # ISO 639-1, that questions are asked in there
-    names: Mapping[str, str] = field(default_factory=dict)  # in other languages, by their codes
 
 
 @dataclass(frozen=True)
@@ -89,9 +81,7 @@ def read_cultures(file: Path | None = None) -> Cultures:
         if one.level not in told.levels:
             what = f"countries.{country}: level {one.level!r} is none of {', '.join(told.levels)}"
             raise DataSetError(what, where=file, remedy="Name one of them, or add it to `levels`.")
-    countries = {
-        name: Culture(name, one.level, one.region, one.language, one.names) for name, one in told.countries.items()
-    }
+    countries = {name: one.model_copy(update={"country": name}) for name, one in told.countries.items()}
     groups = [*told.levels, *dict.fromkeys(one.region for one in told.countries.values())]
     _check_spellings(file, told, groups)
     spelt = [(name, name) for name in countries]

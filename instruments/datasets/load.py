@@ -69,7 +69,6 @@ class Loader:
     def __init__(self, rules: DatasetRules, folder: Path) -> None:
         self.rules, self.folder = rules, folder
         self.left_out: list[LeftOut] = []
-        self.faults: list[DataSetError] = []
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
 
@@ -96,7 +95,6 @@ class Loader:
         try:
             sheets = read_sheets(self.folder, path)
         except DataSetError as fault:
-            self.faults.append(fault)
             self._leave_out(SourceLocation(path.relative_to(self.folder).as_posix()), f"{fault.what}. {fault.remedy}")
             return
         for sheet in sheets:
@@ -105,7 +103,6 @@ class Loader:
                     (self._add_context if contexts else self._add_entity)(row)
             except MissingColumnError as fault:
                 remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
-                self.faults.append(DataSetError(str(fault), where=self.folder / sheet.file, remedy=remedy))
                 self._leave_out(sheet.place(), f"the sheet is not read: {fault}. {remedy}")
 
     def _rows(self, block: Block, sheet: Sheet, said: Mapping[str, str], contexts: bool) -> Iterator[DatasetRow]:
@@ -281,13 +278,10 @@ def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> Da
         fetched = f"Get it with `polyculture data fetch {rules.name}`, or name" if rules.repository else "Name"
         remedy = f"{fetched} its folder with --folder."
         raise DataSetError(f"there is no folder with the data set {rules.name!r}", where=folder, remedy=remedy)
-    loader = Loader(rules, folder)
-    found = replace(loader.load(), as_published=as_published)
+    found = replace(Loader(rules, folder).load(), as_published=as_published)
     if not found.entities or not found.contexts:
-        if loader.faults:
-            raise loader.faults[0]
         lacking = "entities" if not found.entities else "contexts"
-        first = next(iter(found.left_out), None)
+        first = min(found.left_out, key=lambda line: line.reason.startswith("kept"), default=None)
         blocks = rules.contexts if found.entities else rules.entities
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*")]
         why = ""

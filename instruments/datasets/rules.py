@@ -196,23 +196,17 @@ def read_rules(file: Path) -> DatasetRules:
     return parse_model(DatasetRules, read_toml(file, DataSetError), file)
 
 
-def holds_questions(name: str) -> bool:
-    """Whether a name, or a rules file, is of a set of questions, not of contexts and entities."""
-    from polyculture.instruments.questions.rules.opened import known_sets
-
-    if name.endswith(".toml"):
-        return not read_toml(Path(name), DataSetError).keys().isdisjoint(("questions", "loader"))
-    return name in known_sets()
-
-
 def source_of(name: str) -> Source:
-    """Where a data set is published: by name, or by a rules file. Raises `DataSetError` where there is none of it."""
+    """Where a data set is published: by name, or by a rules file, which is of questions where it says which.
+
+    Raises `DataSetError` where there is none of it.
+    """
     from polyculture.instruments.questions.rules.opened import known_sets, read_rules
 
     found = known_sets()
     if name in found:
         return found[name]
-    if name.endswith(".toml") and holds_questions(name):
+    if name.endswith(".toml") and not read_toml(Path(name), DataSetError).keys().isdisjoint(("questions", "loader")):
         return read_rules(Path(name))
     known = known_data_sets()
     if ":" in name or name.endswith(".toml") or name in known:

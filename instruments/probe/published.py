@@ -116,23 +116,38 @@ def _texts_in(code: str, blend: Blend, cultures: Cultures) -> dict[str, str]:
 
 def open_sheets(folder: Path, cultures: Cultures) -> Opened:
     """The study's multiple-choice sheets as open questions: each question and target once; the right option answers."""
+    from polyculture.imports.files import read_file
+    from polyculture.imports.record import BadRow
     from polyculture.instruments.cultures.blend import NUMERIC, asks_for_number
-    from polyculture.instruments.questions.loaders.sheets import sheet_questions
+    from polyculture.instruments.datasets.model import LeftOut
+    from polyculture.instruments.questions.loaders.culturescope import culture_rows
+    from polyculture.instruments.questions.rules.files import row_place
 
-    rows, left_out = sheet_questions(folder, cultures, "culturescope")
     found: dict[tuple[str, str], OpenQuestion] = {}
+    left_out: list[LeftOut] = []
     told: Counter[str] = Counter()
-    for one in rows:
-        key, gold = (one.unit, one.facets["country"]), one.options[one.right[0]]
-        if asks_for_number(one.text):
-            told[NUMERIC] += 1
-        elif key in found:
-            told["the same question and target in another sheet"] += 1
-        else:
-            answers = (HumanAnswer((gold,), None),) if gold else ()
-            asked = OpenQuestion(*key, ENGLISH, one.text, None, answers=answers)
-            found[key] = placed(asked, cultures)
-    lines = _told(f"culturescope: of {len(rows)} rows {len(found)} open questions stay", told)
+    read = 0
+    for file in sorted(folder.rglob("*.csv")):
+        for row in culture_rows(read_file(file), file):
+            if isinstance(row, BadRow):
+                place = row_place(file.relative_to(folder).as_posix(), row.row)
+                left_out.append(LeftOut(place, f"left out: {row.reason}", row.value))
+                continue
+            read += 1
+            text, gold = row.values["prompt"], row.values["options"][row.values["right"]]
+            key = row.values["ID"], row.values["country"]
+            if asks_for_number(text):
+                told[NUMERIC] += 1
+            elif key in found:
+                told["the same question and target in another sheet"] += 1
+            else:
+                answers = (HumanAnswer((gold,), None),) if gold else ()
+                found[key] = placed(OpenQuestion(*key, ENGLISH, text, None, answers=answers), cultures)
+    if not found:
+        why = f": {left_out[0].place}: {left_out[0].reason}" if left_out else ": no sheet *.csv"
+        remedy = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/question-sets.md."
+        raise DataSetError(f"holds no question that can be used{why}", where=folder, remedy=remedy)
+    lines = _told(f"culturescope: of {read} rows {len(found)} open questions stay", told)
     return Opened("culturescope", folder, list(found.values()), cultures, (*lines, *_remarks(left_out)))
 
 

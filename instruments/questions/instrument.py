@@ -41,7 +41,7 @@ class AskOptions(BaseModel):
     prompts: Annotated[Names, Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
     orders: Annotated[
         Orders,
-        Field(description="Orders of the options: the set's own; cyclic: each once at each place; all; one: as they "
+        Field(description="Orders of the options: the set's own; cyclic: each once at each place; one: as they "
                           "stand."),
     ] = "published"  # fmt: skip
     method: Annotated[
@@ -111,13 +111,12 @@ class AskOptions(BaseModel):
 
         Raises `DataSetError`, also where two are called alike.
         """
-        from polyculture.instruments.questions.loaders import OF_A_RUN
-        from polyculture.instruments.questions.rules.opened import open_set, rules_of
+        from polyculture.instruments.questions.rules.opened import RELEVANCE, open_set, rules_of
 
         found = {}
         for named, selection in self.sets:
-            folder = self.folder or (run if rules_of(named).loader in OF_A_RUN else None)
-            one = open_set(named, folder, selection, {"concepts": self.concepts} if self.concepts else None)
+            folder = self.folder or (run if rules_of(named).loader == RELEVANCE else None)
+            one = open_set(named, folder, selection, self.concepts)
             if one.name in found:
                 remedy = "Leave one out, or give it another name in its rules."
                 raise DataSetError(f"two sets are called {one.name!r}", where=named, remedy=remedy)

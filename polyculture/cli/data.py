@@ -17,7 +17,7 @@ from polyculture.instruments.datasets.check import findings, published_rows
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit
 from polyculture.instruments.datasets.opened import data_folder, open_data_set
-from polyculture.instruments.datasets.rules import holds_questions, known_data_sets, rules_of, source_of
+from polyculture.instruments.datasets.rules import DatasetRules, known_data_sets, rules_of, source_of
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import LeftOut
@@ -85,7 +85,7 @@ def check(
     number, and the first as they will be asked.
     """
     named, _, selection = name.partition(":")
-    if holds_questions(named):
+    if not isinstance(source_of(named), DatasetRules):
         from polyculture.instruments.questions.rules.check import CheckRow, asked_texts, check_rows
         from polyculture.instruments.questions.rules.check import published_rows as published_of
         from polyculture.instruments.questions.rules.opened import open_set
@@ -98,7 +98,6 @@ def check(
         for text in asked_texts(questions):
             say(text)
         return
-    source_of(name)  # which knows the names of question sets, too
     # The paper counts rows as they stand in the files.
     dataset = open_data_set(name, folder, english=english, as_published=as_published or published)
     if published:

@@ -30,7 +30,7 @@ from polyculture.instruments.probe.attention.measure import (
 from polyculture.instruments.probe.attention.step import contribution
 from polyculture.instruments.probe.section import SECTIONS
 from polyculture.instruments.questions.asking import message
-from polyculture.instruments.questions.loaders.culture import culture_mcq
+from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import asked_of, of_most_resources, oracle, write_sheets
@@ -124,7 +124,7 @@ def _check_weights(folder: Path, model: str) -> None:
     place = model.partition(":")[2]
     loaded: Any = AutoModelForCausalLM.from_pretrained(place, attn_implementation="eager")
     tokenizer: Any = AutoTokenizer.from_pretrained(place)
-    asked = culture_mcq(folder / "sheets")
+    asked = open_set("culture-mcq", folder / "sheets")
     by_text = {question.text: question for question in asked.questions if question.facets["type"] == "resource"}
     query = """SELECT q.text, list(a.weight ORDER BY a.option)
         FROM attention AS a JOIN questions AS q USING (question_id)

@@ -58,7 +58,6 @@ def _rows(file: Path) -> Iterator[tuple[str, str]]:
         yield culture, concepts
 
 
-FILTERS = ("none", "paper", "released")
 Asked = tuple[str, str]  # question id, culture
 _LANGUAGE = "en"  # in which what is read out is shown before questions
 _ITEMS = Path(__file__).with_name("probed_items.sql").read_text(encoding="utf-8")
@@ -85,11 +84,11 @@ class Probed:
     ]  # model -> question -> items as it wrote them, the most frequent ones first
 
 
-def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: str | None) -> tuple[str, Probed]:
+def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[str, Probed]:
     """What the run in `folder` probed in English, and the name of its data set.
 
-    Of several data sets the one that is `named`. Without a filter it is 'paper' where items have similarities. Raises
-    `DataSetError` where there is none, or several, or no similarities.
+    Of several data sets the one that is `named`. The filter of items is the paper's where they have similarities.
+    Raises `DataSetError` where there is none, or several.
     """
     run = RunFolder(folder)
     remedy = "Run `polyculture probe` with the same questions first: see docs/question-sets.md."
@@ -99,13 +98,10 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: st
         questions = store.execute(_QUESTIONS, [_LANGUAGE]).fetchall()
         given = store.execute(_ANSWERS, [_LANGUAGE]).fetchall()
         filters = {name for (name,) in store.execute(_FILTERS, [_LANGUAGE]).fetchall()}
-        filter_ = filter_ or ("paper" if "paper" in filters else "none")
-        rows = store.execute(_ITEMS, {"language": _LANGUAGE, "filter": filter_}).fetchall()
+        wanted = {"language": _LANGUAGE, "filter": "paper" if "paper" in filters else "none"}
+        rows = store.execute(_ITEMS, wanted).fetchall()
     if not questions:
         raise DataSetError("the run has probed nothing in English", where=folder, remedy=remedy)
-    if filters and filter_ not in filters:
-        what = f"the probe's items have no similarities for the filter {filter_!r}"
-        raise DataSetError(what, where=folder, remedy="Run `polyculture probe` with --encoder first, or take 'none'.")
 
     def place(question_id: str, culture: str) -> Asked:
         known = cultures.country(culture)

@@ -23,40 +23,31 @@ from polyculture.cache.identity import content_id
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.questions.loaders.culture import chosen, open_question, prompt, wordings
-from polyculture.instruments.questions.loaders.probed import FILTERS, Asked, read_concepts, read_probed
+from polyculture.instruments.questions.loaders.culture import open_prompt, open_question, wordings
+from polyculture.instruments.questions.loaders.probed import Asked, read_concepts, read_probed
 from polyculture.instruments.questions.model import Question, QuestionSet
 
 ALONE, CULTURE, PROBE, SOURCE = "alone", "culture", "probe", "source"
 NAME = "relevance"
-FEW = 20  # concepts of a culture that the study draws
+FEW, DRAWS = 20, 3  # concepts of a culture that the study draws, and how often
+SEED = 1
 NOT_PROBED = "the probe kept nothing of the question"
 NO_CONCEPTS = "the table has no concepts of its culture"
 UNANSWERED = "the run has no answer of people to it"
 
 
-def relevance(
-    folder: Path | None,
-    selection: str | None = None,
-    *,
-    cultures: Path | None = None,
-    filter: str | None = None,
-    concepts: Path | None = None,
-    draws: int = 3,
-    seed: int = 1,
-) -> QuestionSet:
+def relevance(folder: Path | None, selection: str | None = None, concepts: Path | None = None) -> QuestionSet:
     """The questions that the run in `folder` probed in English, open, under all conditions.
 
     The answers of people are those that the run holds. `selection` is the probe's data set, which the run may have
-    several of; `filter` is one of the probe's: the study's where the run has it. `concepts` is a table of another
-    source, of which `draws` samples are shown. Raises `DataSetError` where the run probed no question that people
-    answered.
+    several of. `concepts` is a table of another source, of which samples are shown. Raises `DataSetError` where the run
+    probed no question that people answered.
     """
     if folder is None:
-        remedy = "Name the run that was probed: --folder runs/NAME, or `folder` under [options]."
+        remedy = "Name the run that was probed: --folder runs/NAME."
         raise DataSetError("relevance asks what a run probed, and no run is named", remedy=remedy)
-    known = read_cultures(cultures)
-    dataset, found = read_probed(folder, known, selection, filter and chosen(filter, FILTERS))
+    known = read_cultures()
+    dataset, found = read_probed(folder, known, selection)
     name = f"{NAME}-{dataset}"
     every = [open_question(name, SourceLocation(folder.name), one) for one in found.questions.values()]
     asked = [one for one in every if one.answers]
@@ -76,7 +67,7 @@ def relevance(
         left: Counter[str] = Counter()
         for question in asked:
             items, country = found.items[model].get(_asked(question), ()), question.facets["country"]
-            of_source = () if source is None else _drawn(country, source.get(country, ()), draws, seed)
+            of_source = () if source is None else _drawn(country, source.get(country, ()))
             for context in _contexts(question, items, of_source):
                 if context.reason is not None:
                     left[f"{context.condition}: {context.reason}"] += 1
@@ -88,7 +79,7 @@ def relevance(
     named = sum(echo_of(fold(one.facets["country"]), [("", fold(one.text))]) is not None for one in asked)
     remarks += _counted(folder, Counter({"the question names its culture itself": named}), "", "of all asked")
     return QuestionSet(
-        name, "Whether what its layers hold helps it", "open", folder, tuple(made.values()), (prompt("open"),),
+        name, "Whether what its layers hold helps it", "open", folder, tuple(made.values()), (open_prompt(),),
         ("exact_match",), tuple(remarks), unasked=unasked,
     )  # fmt: skip
 
@@ -142,12 +133,12 @@ def _contexts(question: Question, items: Sequence[str], source: Iterable[Context
     yield from source
 
 
-def _drawn(culture: str, pool: Sequence[str], draws: int, seed: int) -> Iterator[Context]:
+def _drawn(culture: str, pool: Sequence[str]) -> Iterator[Context]:
     """As many draws of every culture, however few concepts it has: so every question weighs alike."""
     if not pool:
         yield Context(SOURCE, reason=NO_CONCEPTS)
         return
-    for draw in range(1, draws + 1):
-        random = Random(content_id("relevance source", seed + draw - 1, "", culture))
+    for draw in range(1, DRAWS + 1):
+        random = Random(content_id("relevance source", SEED + draw - 1, "", culture))
         places = sorted(random.sample(range(len(pool)), min(FEW, len(pool))))
         yield Context(SOURCE, culture, tuple(pool[place] for place in places), draw)

@@ -18,7 +18,7 @@ from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.check import DATA, Read, no_file, printed_rows
 from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
-from polyculture.instruments.questions.loaders.sheets import OWN
+from polyculture.instruments.questions.loaders.culturescope import OWN
 from polyculture.instruments.questions.model import BIASED, OTHER, UNKNOWN, Question, QuestionSet
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 from polyculture.published.cells import PAPERS, PublishedCell, published

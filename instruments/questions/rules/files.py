@@ -118,10 +118,10 @@ def _records(file: Path, block: Block) -> Iterator[Record | BadRow]:
         )
         if block.rows is not None:
             records = _inside(records, block.rows)
-        if block.expand == "kobbq":
-            from polyculture.instruments.questions.rules.kobbq import expanded
+        if block.expand is not None:
+            from polyculture.instruments.questions.loaders import ROWS
 
-            records = expanded(records)
+            records = ROWS[block.expand](records, file)
         yield from records
     except UserError as fault:
         raise DataSetError(fault.what, where=fault.where or file, remedy=fault.remedy) from fault

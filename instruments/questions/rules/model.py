@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 
 from polyculture.instruments.datasets.rules import Source, parse_files
 from polyculture.instruments.questions.model import Kind
-from polyculture.instruments.questions.rules.values import parse_condition, parse_name, parse_pattern
+from polyculture.instruments.questions.rules.values import parse_name, parse_pattern
 
-Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels"]
+Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels", "hypotheses", "survey"]
 TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no roles of options
 # Facets of sets that code makes. Numbers stand apart by some, others are no parts to have numbers of: with a user's
 # column of the same name the whole set would have no number, or the column none.
@@ -28,7 +28,6 @@ Name = Annotated[str, AfterValidator(parse_name)]  # a column, a path or, with b
 Names = Annotated[tuple[Name, ...], BeforeValidator(_several)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_several)]
 Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(_several)]
-When = Annotated[str, AfterValidator(lambda text: (parse_condition(text), text)[1])]
 Order = Annotated[tuple[int, ...], AfterValidator(lambda order: _permuted(order))]
 Language = Annotated[str, Field(pattern=LANGUAGE)]
 
@@ -129,10 +128,23 @@ class Join(_Rules):
 
 
 class Skip(_Rules):
-    """Rows that are left out, and why."""
+    """Rows that are left out, and why: where a column is empty, has one of some values, holds a text, or is as high.
 
-    when: When
+    Of several columns the numbers are added.
+    """
+
+    column: Names
+    empty: bool = False
+    value: Texts = Field(default=(), alias="is")
+    contains: str = ""
+    at_least: float | None = None
     reason: str
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Skip:
+        if sum((self.empty, bool(self.value), bool(self.contains), self.at_least is not None)) != 1:
+            raise ValueError("needs one of: empty, is, contains, at_least")
+        return self
 
 
 class Block(_Rules):
@@ -143,7 +155,9 @@ class Block(_Rules):
     rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
     quotes: bool = True  # False: in a CSV or TSV a quotation mark is a sign like any other
     turns: tuple[str, ...] = ()  # what rows take turns in: {turn} of a row, {round} from 1
-    expand: Literal["kobbq"] | None = None  # code of ours that makes rows of a file's templates
+    expand: Literal["kobbq", "kobbq-survey", "culturescope"] | None = (
+        None  # code of ours that makes the rows: `loaders`
+    )
     split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
     id: Value = "row"
     text: Value | None = None
@@ -159,13 +173,11 @@ class Block(_Rules):
     ] = {}
     right: Wheres = ()
     answers: Annotated[tuple[Accepted, ...], BeforeValidator(_several)] = ()  # of an open question, from all of these
-    weights: Accepted | None = None  # as many as each of these has answers
+    weights: Accepted | None = None  # as many as each of these has answers; of a survey as many as options
     join: Annotated[tuple[Join, ...], BeforeValidator(_several)] = ()
     skip: Annotated[tuple[Skip, ...], BeforeValidator(_several)] = ()
     replace: Mapping[str, str] = {}  # in texts: the publisher's placeholder -> '', or '[MASK]' for a gap
-    facets: Annotated[
-        Mapping[str, Value], AfterValidator(lambda facets: _free(facets))
-    ] = {}  # without braces: the value
+    facets: Mapping[str, Value] = {}  # without braces: the value
 
     @model_validator(mode="before")
     @classmethod
@@ -174,13 +186,6 @@ class Block(_Rules):
         if not isinstance(roles, dict) or RIGHT not in roles:
             return data
         return {**data, "right": roles[RIGHT], "roles": {name: one for name, one in roles.items() if name != RIGHT}}
-
-
-class Culture(_Rules):
-    """What a publisher's name of a culture stands for."""
-
-    country: str | None = None  # ISO 3166, or a name of a part of a country
-    language: Language | None = None
 
 
 class Selection(_Rules):
@@ -195,13 +200,20 @@ class PromptRules(_Rules):
 
     files: Annotated[str, AfterValidator(parse_files)] | None = None
     id: str = "id"
-    template: str = "prompt"
-    unknown: str | None = None  # the column with the prompt's wording of 'unknown'
-    escapes: bool = False  # '\n' in a template is a line break
+    template: str = "prompt"  # '\n' in it is a line break
+    unknown: Texts = ()  # the column with the prompt's wording of 'unknown'; of templates the wording of each
     templates: Mapping[Language, Texts] = {}
     option: str = "{label}: {option}"
-    label: Texts = ("A",)  # the first: 'A', '(a)', '1'; or all of them
+    label: Texts = ("A",)  # the first: 'A', '(a)', '1'; or all of them; none: options stand without
     instruction: Literal["language", "en"] = "language"  # 'en': every language under the English template
+
+    @model_validator(mode="after")
+    def _wordings(self) -> PromptRules:
+        if self.unknown and {len(self.unknown)} != (
+            {1} if self.files else {len(one) for one in self.templates.values()}
+        ):
+            raise ValueError("unknown: is a column of the prompts' file, or a wording for each of the templates")
+        return self
 
 
 class Rules(Source):
@@ -211,13 +223,12 @@ class Rules(Source):
     language: Language | None = None
     numbers: tuple[Numbers, ...] = ()
     unit: str = "row"  # a facet, or 'row': the question itself
-    read_as: tuple[Literal["publisher"], ...] = ()
+    read_as: tuple[Literal["publisher", "several"], ...] = ()
     orders: tuple[Order, ...] = ()  # in which the publisher shows the options; (): as they stand
     questions: tuple[Block, ...] = ()
-    loader: str | None = None  # code of ours that makes the whole set, in place of `questions`: see `loaders`
-    options: Mapping[str, Any] = {}  # of the loader
+    loader: Literal["culture-open", "relevance"] | None = None  # code of ours that makes the whole set: `loaders`
+    files_of: str = ""  # the data set whose files these are, where it is another one
     prompts: PromptRules = PromptRules()
-    cultures: Mapping[str, Culture] = {}
     selections: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], Selection] = {}
     published: Mapping[str, int] = {}  # 'questions', or 'FACET=VALUE': how many the publisher counts
 
@@ -235,8 +246,12 @@ class Rules(Source):
             if lacking:
                 raise ValueError(f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}")
             unused = [name for name in ("answers", "weights") if self.kind != "open" and getattr(block, name)]
-            if unused:
+            if unused and block.expand is None:
                 raise ValueError(f"questions.{number}: {unused[0]!r} is of open questions, not of {self.kind!r}")
+            taken = [name for name in block.facets if name in OF_CODE and block.expand is None]
+            if taken:
+                what = f"{taken[0]!r} means something else in sets that code makes; call it otherwise, as"
+                raise ValueError(f"questions.{number}.facets: {what} 'my_{taken[0]}'")
             if self.unit not in ("row", *block.facets):
                 raise ValueError(f"unit: {self.unit!r} is no facet of questions.{number}, nor 'row'")
         unknown = [key for key in self.published if key != "questions" and "=" not in key]
@@ -245,17 +260,10 @@ class Rules(Source):
         return self
 
 
-def _free(facets: Mapping[str, Value]) -> Mapping[str, Value]:
-    taken = next((name for name in facets if name in OF_CODE), None)
-    if taken is not None:
-        raise ValueError(f"{taken!r} means something else in sets that code makes; call it otherwise, as 'my_{taken}'")
-    return facets
-
-
 def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:
     if sorted(order) != list(range(len(order))):
         raise ValueError(f"{list(order)} is no order: it has each of 0 to {max(len(order) - 1, 1)} once")
     return order
 
 
-EVERY = (Rules, Block, Where, OptionsColumn, From, Join, Skip, PromptRules, Selection, Culture)
+EVERY = (Rules, Block, Where, OptionsColumn, From, Join, Skip, PromptRules, Selection)

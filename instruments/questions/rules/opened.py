@@ -23,6 +23,7 @@ from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions, where_from
 
 SETS = Path(__file__).parent.with_name("sets")
+RELEVANCE = "relevance"  # the loader whose folder is a run's: without one, that of the experiment that asks
 
 
 @cache
@@ -75,23 +76,18 @@ def _checked(data: Mapping[str, Any], where: object) -> Rules:
 
 
 def open_set(
-    name_or_file: str,
-    folder: Path | None = None,
-    selection: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    name_or_file: str, folder: Path | None = None, selection: str | None = None, concepts: Path | None = None
 ) -> QuestionSet:
     """A question set from `folder`, or from where it was fetched to; a user's own from where its rules file lies.
 
-    `selection`: one of the rules' [selections]; `options` of its loader stand over those of the rules. Raises
-    `DataSetError` where files cannot be read, ids repeat with another text, no question is left, a language has no
-    prompt, or the set takes no such option.
+    `selection`: one of the rules' [selections]; `concepts` are of relevance alone. Raises `DataSetError` where files
+    cannot be read, ids repeat with another text, no question is left, or a language has no prompt.
     """
     rules = rules_of(name_or_file)
+    if concepts is not None and rules.loader != RELEVANCE:
+        raise DataSetError(f"{rules.name} takes no concepts", remedy="Leave it out.")
     if rules.loader is not None:
-        own = rules.model_copy(update={"options": {**rules.options, **(options or {})}})
-        return _made(rules.loader, Path(name_or_file), own, folder, selection)
-    if options:
-        raise DataSetError(f"{rules.name} takes no {' and no '.join(options)}", remedy="Leave it out.")
+        return _made(Path(name_or_file), rules, folder, selection, concepts)
     place = folder or _folder_of(name_or_file, rules)
     name = rules.name
     if selection is not None:
@@ -127,22 +123,23 @@ def _check_orders(rules: Rules, questions: Sequence[Question], where: object) ->
             raise DataSetError(f"{what} ({first.place})", where=where, remedy=remedy)
 
 
-def _made(loader: str, file: Path, rules: Rules, folder: Path | None, selection: str | None) -> QuestionSet:
+def _made(file: Path, rules: Rules, folder: Path | None, selection: str | None, concepts: Path | None) -> QuestionSet:
     """A set that a loader makes, under the name that its rules give it; prompts in the rules take the place of ours."""
-    from polyculture.instruments.questions.loaders import load
+    from polyculture.instruments.questions.loaders.culture import culture_open
+    from polyculture.instruments.questions.loaders.relevance import relevance
 
-    made = load(loader, folder, selection, rules.options, file)
+    made = relevance(folder, selection, concepts) if rules.loader == RELEVANCE else culture_open(folder, selection)
     if made.kind != rules.kind:
         what = f"kind: these questions are of kind {made.kind!r}, not {rules.kind!r}"
         raise DataSetError(what, where=file, remedy=f"Write kind = {made.kind!r}.")
-    name = rules.name + made.name.removeprefix(loader)
+    name = rules.name + made.name.removeprefix(str(rules.loader))
     if "prompts" in rules.model_fields_set:
         made = replace(made, prompts=prompts_of(rules, made.folder, made.questions))
     return replace(made, name=name, questions=tuple(replace(one, set=name) for one in made.questions))
 
 
 def _folder_of(name_or_file: str, rules: Rules) -> Path:
-    fetched = data_folder(rules.name)
+    fetched = data_folder(rules.files_of or rules.name)
     return Path(name_or_file).parent if name_or_file.endswith(".toml") and not fetched.is_dir() else fetched
 
 

@@ -22,7 +22,7 @@ from polyculture.instruments.questions.rules.values import Row, RowError
 HOUSE_PROMPTS = Path(__file__).parent.with_name("prompts.toml")
 HOUSE = "house"
 _SIGN = re.compile(r"[A-Za-z0-9]")
-_MOST_LABELS = 26
+_MOST_LETTERS, _MOST_NUMBERS = 26, 99
 Words = TypeVar("Words")
 
 
@@ -44,7 +44,8 @@ def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> 
     templates = _of(rules.prompts.templates, spoken)
     if templates:
         names = [HOUSE] if len(templates) == 1 else [str(number) for number in range(1, len(templates) + 1)]
-        return [_prompt(rules, name, language, text) for name, text in zip(names, templates, strict=True)]
+        unknown = rules.prompts.unknown or (None,) * len(templates)
+        return [_prompt(rules, *one) for one in zip(names, (language,) * len(names), templates, unknown, strict=True)]
     words = _of(_house(), spoken) or {}
     if ("open" if rules.kind == "open" else "choose") not in words:
         what = f"has no prompt in {language!r}, the language of some of its questions"
@@ -53,7 +54,7 @@ def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> 
 instruction = "en" to ask under the English one."""
         raise DataSetError(what, where=rules.name, remedy=remedy)
     mine = [question for question in questions if question.language == language]
-    template = house_template(words, rules.kind == "open", mine, _labels(rules.prompts.label, _MOST_LABELS))
+    template = house_template(words, rules.kind == "open", mine, _labels(rules.prompts.label))
     return [_prompt(rules, HOUSE, language, template)]
 
 
@@ -77,7 +78,7 @@ def house_template(words: Mapping[str, str], is_open: bool, questions: Sequence[
     numbers = {len(question.options) for question in questions}
     if is_open:
         task = words["open"]
-    elif len(numbers) == 1:
+    elif len(numbers) == 1 and shown:
         *first, last = shown[: numbers.pop()]
         task = words["choose"].format(labels=f"{words['comma'].join(first)}{words['last']}{last}")
     else:
@@ -101,7 +102,7 @@ def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str 
     if wrong:
         raise DataSetError(f"slot {{{wrong[0]}}} is missing, or no slot", where=where,
                            remedy="Slots are {context}, {question} and {options}, or {a}, {b}, {c}.")  # fmt: skip
-    shown = tuple(_labels(label, _MOST_LABELS)) if rules.kind == "choice" else ()
+    shown = tuple(_labels(label)) if rules.kind == "choice" else ()
     return Prompt(name, language, template, shown, option, unknown)
 
 
@@ -131,9 +132,9 @@ def _earlier(sign: str) -> str:
     return chr(ord(sign) - 1)
 
 
-def _labels(label: Sequence[str], number: int) -> list[str]:
+def _labels(label: Sequence[str]) -> list[str]:
     """Labels as they are listed; of one alone so many in its form: '(a)', '(b)', ...; digits go on beyond 9."""
-    if len(label) > 1:
+    if len(label) != 1:
         return list(label)
     first, sign = label[0], _SIGN.search(label[0])
     if sign is None or sign[0] not in "Aa1":
@@ -142,7 +143,8 @@ def _labels(label: Sequence[str], number: int) -> list[str]:
     def shown(place: int) -> str:
         return str(int(sign[0]) + place) if sign[0].isdecimal() else chr(ord(sign[0]) + place)
 
-    return [f"{first[: sign.start()]}{shown(place)}{first[sign.end() :]}" for place in range(number)]
+    most = _MOST_NUMBERS if sign[0].isdecimal() else _MOST_LETTERS
+    return [f"{first[: sign.start()]}{shown(place)}{first[sign.end() :]}" for place in range(most)]
 
 
 def _read(rules: Rules, folder: Path, language: str) -> list[Prompt]:
@@ -160,11 +162,10 @@ def _read(rules: Rules, folder: Path, language: str) -> list[Prompt]:
             raise DataSetError(record.reason, where=place, remedy="Get the file again, or mend the row.")
         row = Row(place, record, {})
         try:
-            name, template = row.text(told.id), mended(str(row.get(told.template) or ""))
-            unknown = row.text(told.unknown) if told.unknown else None
+            name, template = row.text(told.id), mended(str(row.get(told.template) or "")).replace("\\n", "\n")
+            unknown = row.text(told.unknown[0]) if told.unknown else None
         except RowError as fault:
             raise DataSetError(str(fault), where=place, remedy="Name its columns under [prompts].") from fault
-        template = template.replace("\\n", "\n") if told.escapes else template
         if name in found:
             raise DataSetError(f"prompt {name!r} is there twice", where=place, remedy="Keep one of them.")
         found[name] = _prompt(rules, name, language, template.strip(), unknown or None)

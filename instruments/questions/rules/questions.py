@@ -20,11 +20,12 @@ from polyculture.instruments.questions.rules.model import (
     From,
     OptionsColumn,
     Rules,
+    Skip,
     Value,
     Wheres,
 )
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
-from polyculture.instruments.questions.rules.values import Row, RowError, as_text, number_of, parse_condition, tidy
+from polyculture.instruments.questions.rules.values import Row, RowError, as_text, number_of, tidy
 
 NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
@@ -76,7 +77,7 @@ class Questions:
         for join in block.join:
             row = Row(row.place, row.record, {**row.more, **joins[id(join)].columns(row, name)})
         for skip in block.skip:
-            if row.meets(parse_condition(skip.when)):
+            if _is_skipped(row, skip):
                 self.remarks.append(LeftOut(row.place, f"{SKIPPED}{skip.reason}", name))
                 return
         if block.id == "row":
@@ -141,7 +142,7 @@ class Questions:
             raise RowError(f"{len(options)} options")
         if not all(options):
             raise RowError("an option is empty")
-        if len({one.casefold() for one in options}) < len(options):
+        if len(set(options)) < len(options):
             raise RowError("two options are alike")
 
     def _answers(self, row: Row, block: Block) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -162,6 +163,9 @@ class Questions:
                           if (text := as_text(_named(source), one))]  # fmt: skip
         if block.answers and not found:
             raise RowError("it has no answer")
+        if block.weights is not None and not block.answers:  # of a survey: how many people chose each option
+            [told] = _values(row, block.weights)
+            return (), tuple(number_of(_named(block.weights), number) for number in told)
         found = list(dict.fromkeys(found))
         return tuple(text for text, _ in found), tuple(weight for _, weight in found)
 
@@ -198,15 +202,8 @@ class Questions:
         return found
 
     def _language(self, row: Row, facets: dict[str, str]) -> str:
-        """The language of a row: of its facet, its culture, its path, or of all; never a default."""
-        culture = facets.get("culture") or row.more.get("culture") or facets.get("country", "")
-        known = self.rules.cultures.get(culture)
-        if self.rules.cultures and known is None:
-            raise RowError(f"culture {culture!r} is not in [cultures]")
-        if known and known.country and facets.get("country") == culture:
-            facets["country"] = known.country
-        told = (facets.pop("language", "") or (known.language if known else None) or row.more.get("language")
-                or self.rules.language)  # fmt: skip
+        """The language of a row: of its facet, its path, or of all; never a default."""
+        told = facets.pop("language", "") or row.more.get("language") or self.rules.language
         if not told:
             raise DataSetError("no rule says its language", where=row.place,
                                remedy="Write `language`, {language} in `files`, or facets.language.")  # fmt: skip
@@ -261,6 +258,17 @@ def _context(told: str | None, right: tuple[int, ...], biased: int | None, unkno
     if biased is None:
         return "disambiguated"
     return "biased" if biased in right else "counter-biased"
+
+
+def _is_skipped(row: Row, skip: Skip) -> bool:
+    """Whether a row is left out. Raises `RowError` where there is no such column."""
+    values = [row.get(column) if row.has(column) else row.text(column) for column in skip.column]
+    texts = ["" if value is None else tidy(str(value)) for value in values]
+    if skip.at_least is not None:
+        return sum(map(number_of, skip.column, texts)) >= skip.at_least
+    if skip.empty:
+        return all(value in ([], {}) or not text for value, text in zip(values, texts, strict=True))
+    return any(text in skip.value or (skip.contains and skip.contains in text) for text in texts)
 
 
 def _content(question: Question) -> tuple[object, ...]:

@@ -1,9 +1,7 @@
-"""A row of a file: its columns, paths into them, templates, and conditions.
+"""A row of a file: its columns, paths into them, and templates.
 
 A name without braces is a column or a path, as `imports.record` reads them (`answer_info.ans0[1]`;
-`annotations[].count` is each element's). With braces it is a template: `{category}-{example_id}`. A condition is a few
-tests of columns:
-`Translation contains 'Provide' and not contains 'official name'`, `annotations is empty`, `source is not 'x'`.
+`annotations[].count` is each element's). With braces it is a template: `{category}-{example_id}`.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -21,32 +18,13 @@ from polyculture.imports.record import Record, find, names
 from polyculture.instruments.datasets.model import SourceLocation
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
-_WORD = r"'[^']*'|\"[^\"]*\""
-_TEST = re.compile(
-    rf"(?:(?P<column>{_WORD}|(?!not\b)[^\s'\"]+)\s+)??(?P<no>not\s+)?"
-    rf"(?:is\s+(?P<isnot>not\s+)?(?P<empty>empty)|(?P<verb>is(?:\s+(?P<other>not))?|contains|at\s+least)\s+(?P<word>{_WORD}))"
-)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a byte that is not UTF-8, or of a broken escape
-_AND = re.compile(r"\s+and\s+")
 LONGEST_PATTERN = 1000
 
 
 class RowError(Exception):
     """A row that is no question; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """One test of a condition."""
-
-    column: str
-    verb: str  # 'empty' | 'is' | 'contains' | 'at' ('at least')
-    word: str
-    wanted: bool
-
-
-Condition = tuple[Test, ...]
 
 
 @dataclass(frozen=True)
@@ -93,21 +71,6 @@ class Row:
         """Each value at a path: `annotations[].answers` has one an annotation."""
         return [value for _, value in find(self.record.values, path.replace("[]", "[*]"))]
 
-    def meets(self, condition: Condition) -> bool:
-        """Whether all tests of a condition hold. Raises `RowError` where there is no such column."""
-        return all(self._holds(test) for test in condition)
-
-    def _holds(self, test: Test) -> bool:
-        if not self.has(test.column):
-            raise RowError(f"there is no {test.column!r} to test")
-        value = self.get(test.column)
-        if test.verb == "empty":
-            return (value in (None, "", [], {}) or not str(value).strip()) == test.wanted
-        text = tidy("" if value is None else str(value))
-        if test.verb == "at":
-            return (number_of(test.column, text) >= float(test.word)) == test.wanted
-        return (text == test.word if test.verb == "is" else test.word in text) == test.wanted
-
 
 def as_text(name: object, value: Any) -> str:
     """A value as a text in tidy spaces: a whole number without a point. Raises `RowError` where it is none."""
@@ -152,25 +115,6 @@ def tidy(text: str) -> str:
         if "\n" in text
         else " ".join(text.split())
     )
-
-
-@lru_cache(maxsize=1024)
-def parse_condition(text: str) -> Condition:
-    """A condition as its tests. Raises `ValueError` with what cannot be read."""
-    tests: list[Test] = []
-    for part in _AND.split(text.strip()):
-        match = _TEST.fullmatch(part)
-        column = (match["column"] or "").strip("'\"") or (tests[-1].column if tests else "") if match else ""
-        if match is None or not column:
-            forms = "COLUMN is empty, COLUMN is 'x', COLUMN contains 'x', COLUMN at least '3'; with not, and"
-            raise ValueError(f"{part!r} is no test: {forms}")
-        verb = "empty" if match["empty"] else match["verb"].split()[0]
-        wanted = not (match["no"] or match["isnot"] or match["other"])
-        word = (match["word"] or "")[1:-1]
-        if verb == "at":
-            float(word)
-        tests.append(Test(parse_name(column), verb, word, wanted))
-    return tuple(tests)
 
 
 def parse_name(name: str) -> str:

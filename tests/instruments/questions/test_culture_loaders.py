@@ -10,13 +10,9 @@ from statistics import fmean, pstdev
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.cultures.cultures import BUILT_IN, read_cultures
 from polyculture.instruments.questions.asking import message, option_spans
-from polyculture.instruments.questions.loaders import load
-from polyculture.instruments.questions.loaders.culture import culture_mcq, culture_open
-from polyculture.instruments.questions.loaders.sheets import QuestionType
-from polyculture.instruments.questions.model import Question
-from polyculture.instruments.questions.rules.opened import open_set
+from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.rules.opened import SETS, open_set
 from tests.instruments.culture_files import (
     LEVELS,
     REGIONS,
@@ -28,18 +24,30 @@ from tests.instruments.culture_files import (
     write_sheets,
 )
 
-CULTURES = read_cultures()
+
+@pytest.fixture
+def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of fetched data sets."""
+    monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "data").mkdir(parents=True)
+    return tmp_path / "cache" / "data"
+
+
+def culture_mcq(folder: Path) -> QuestionSet:
+    return open_set("culture-mcq", folder)
 
 
 def at(question: Question, role: str) -> int:
     return question.roles.index(role)
 
 
-def test_the_sheets_rows_are_questions(tmp_path: Path) -> None:
-    found = culture_mcq(write_sheets(tmp_path))
+def test_the_sheets_rows_are_questions(tmp_path: Path, fetched: Path) -> None:
+    found = culture_mcq(write_sheets(tmp_path / "sheets"))
     assert not found.remarks
     assert (found.name, found.kind, found.numbers) == ("culture-mcq", "choice", ("levels", "hypotheses"))
-    assert Counter(one.facets["type"] for one in found.questions) == dict.fromkeys(QuestionType, 4 * len(LEVELS))
+    assert Counter(one.facets["type"] for one in found.questions) == dict.fromkeys(
+        ("resource", "region"), 4 * len(LEVELS)
+    )
     assert len({one.name for one in found.questions}) == len(found.questions)
     for one in found.questions:
         target, groups = one.facets["country"], one.facets["groups"].split("; ")
@@ -51,7 +59,8 @@ def test_the_sheets_rows_are_questions(tmp_path: Path) -> None:
         assert groups[at(one, "biased")] == wanted
         assert (one.facets["level"], one.facets["region"]) == (LEVELS[target], REGIONS[target])
         assert one.facets["also_given"] == "not known"
-    known = culture_mcq(tmp_path, blend=write_blend(tmp_path / "blend"))
+    write_blend(fetched / "blend")
+    known = culture_mcq(tmp_path / "sheets")
     assert {(one.facets["also_given"], one.facets["topic"]) for one in known.questions} == {("no", "Food")}
 
 
@@ -76,66 +85,50 @@ def test_a_row_that_cannot_be_used_is_a_remark(tmp_path: Path, changes: dict[str
     groups = "['Africa', 'Africa', 'Africa', 'Europe']"
     rows = [resource_row("Mexico", 0, **changes), resource_row("China", 0), resource_row("China", 0)]
     write_rows(tmp_path / "sheet.csv", [*rows, region_row("Ethiopia", 0, region_choice_region_list=groups)])
-    found = culture_mcq(tmp_path / "sheet.csv")
+    found = culture_mcq(tmp_path)
     assert [one.facets["country"] for one in found.questions] == ["China"]
-    first, again, region = found.remarks
-    assert reason in first.reason
-    assert first.place.row == 2
-    assert (again.place.row, again.reason) == (4, "left out: the same question and target as in sheet.csv row 3")
-    assert "not one of Africa and of two other regions" in region.reason
+    told = {one.place.row: one.reason for one in found.remarks}
+    assert reason in told[2]
+    assert "sheet.csv row 3" in told[4]
+    assert "not one of Africa and of two other regions" in told[5]
 
 
 def test_an_empty_option_is_not_asked(tmp_path: Path) -> None:
     row = resource_row("Mexico", 0)
     wrong = next(text for text in json.loads(row["region_choices_list"].replace("'", '"')) if text != row["answer_str"])
     row["region_choices_list"] = row["region_choices_list"].replace(wrong, "")
-    found = culture_mcq(write_rows(tmp_path / "sheet.csv", [row, resource_row("China", 0)]))
+    write_rows(tmp_path / "sheet.csv", [row, resource_row("China", 0)])
+    found = culture_mcq(tmp_path)
     assert [one.facets["country"] for one in found.questions] == ["China"]
-    assert [(one.place.row, one.reason) for one in found.remarks] == [(2, "not asked: an option is empty")]
+    assert [(one.place.row, one.reason) for one in found.remarks] == [(2, "left out: an option is empty")]
 
 
-def test_cultures_of_ones_own_take_the_place_of_the_studys(tmp_path: Path) -> None:
-    text = BUILT_IN.read_text(encoding="utf-8").replace('Mexico = { level = "high"', 'Mexico = { level = "mid"')
-    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
-    found = load("culture-mcq", write_sheets(tmp_path / "sheets", 1), None, {"cultures": "mine.toml"}, tmp_path / "x")
-    assert len(found.questions) == 2 * len(LEVELS)  # a sheet's levels count for its own questions
-    assert any("Mexico is high in" in one.reason for one in found.remarks)
-    levels = {one.facets["country"]: one.facets["level"] for one in found.questions if one.facets["type"] == "region"}
-    assert levels["Mexico"] == "mid"
+def test_a_rules_file_of_ones_own_puts_the_sheets_in_other_words(tmp_path: Path) -> None:
+    text = (SETS / "culture-mcq.toml").read_text(encoding="utf-8").replace('"culture-mcq"', '"mine"', 1)
+    words = "{question}\n{options}\nIn one word:"
+    before, _, rest = text.partition('templates.en = """')
+    mine = tmp_path / "mine.toml"
+    mine.write_text(f'{before}templates.en = """{words}"""{rest.partition("Answer:")[2][3:]}', encoding="utf-8")
+    found = open_set(str(mine), write_sheets(tmp_path / "sheets", 1))
+    assert {one.set for one in found.questions} == {found.name} == {"mine"}
+    assert found.prompts[0].template == words
 
 
 def test_mistakes_say_where_and_what_to_do(tmp_path: Path) -> None:
     write_rows(tmp_path / "other" / "other.csv", [{"question": "What?", "answer": "That."}])
+    own = tmp_path / "mine.toml"
+    own.write_text('name = "mine"\ntitle = "Mine"\nlicence = "mine"\nkind = "open"\nloader = "culture-open"\n'
+                   '[[questions]]\nfiles = "x.csv"\ntext = "a"\nanswers = "b"\n', encoding="utf-8")  # fmt: skip
     for call, told in (
         (lambda: culture_mcq(tmp_path / "other"), r"other: .*'ID'.*question"),
-        (lambda: culture_mcq(tmp_path / "none"), r"none: there is no folder"),
-        (lambda: culture_mcq(tmp_path, "realesed"), r"no selection 'realesed'"),
-        (lambda: load("culture-mqc", None, None, {}, tmp_path / "x.toml"), r"x.toml: loader 'culture-mqc'"),
-        (lambda: load("culture-mcq", None, None, {"seeds": 1}, tmp_path / "x.toml"), r"culture-mcq has no 'seeds'"),
-        (lambda: load("culture-mcq", None, None, {"blend": 1}, tmp_path / "x.toml"), r"options.blend: 1 is no Path"),
+        (lambda: culture_mcq(tmp_path / "none"), r"none: is no folder"),
+        (lambda: open_set("culture-open", tmp_path, "bland"), r"no selection 'bland'"),
+        (lambda: open_set(str(own), tmp_path), "loader: makes its own questions"),
+        (lambda: open_set("culture-open", tmp_path, None, tmp_path), "takes no concepts"),
     ):
         with pytest.raises(DataSetError, match=told) as fault:
             call()
         assert fault.value.remedy
-
-
-def test_a_rules_file_names_a_loader_with_its_options_and_prompts(tmp_path: Path) -> None:
-    sheets = write_sheets(tmp_path / "sheets", 1)
-    write_blend(tmp_path / "blend", 1)
-    assert open_set("culture-mcq", sheets).name == "culture-mcq"
-    mine = tmp_path / "mine.toml"
-    mine.write_text(
-        'name = "mine"\ntitle = "Mine"\nlicence = "mine"\nkind = "choice"\nloader = "culture-mcq"\n[options]\n'
-        'blend = "blend"\n[prompts.templates]\nen = "{question}\\n{options}\\nAnswer:"\n', encoding="utf-8",
-    )  # fmt: skip
-    found = open_set(str(mine), sheets)
-    assert {one.set for one in found.questions} == {found.name} == {"mine"}
-    assert {one.facets["also_given"] for one in found.questions} == {"no"}
-    assert found.prompts[0].template.startswith("{question}\n")
-    with mine.open("a", encoding="utf-8") as file:
-        file.write('[[questions]]\nfiles = "x.csv"\ntext = "a"\noptions = ["b", "c"]\n')
-    with pytest.raises(DataSetError, match="loader: makes its own questions"):
-        open_set(str(mine), sheets)
 
 
 def test_options_stand_without_letters_and_their_places_are_known(tmp_path: Path) -> None:
@@ -153,7 +146,7 @@ def test_options_stand_without_letters_and_their_places_are_known(tmp_path: Path
 
 
 def test_open_questions_accept_what_people_answered(tmp_path: Path) -> None:
-    found = culture_open(write_blend(tmp_path, 2))
+    found = open_set("culture-open", write_blend(tmp_path, 2))
     assert (found.name, found.kind, found.numbers) == ("culture-open-blend", "open", ("exact_match",))
     assert len(found.questions) == 2 * len(LEVELS)
     one = next(one for one in found.questions if one.name == "Al-en-01 South Korea")
@@ -164,9 +157,10 @@ def test_open_questions_accept_what_people_answered(tmp_path: Path) -> None:
     assert one.facets == {"country": "South Korea", "topic": "Food", "level": "mid", "region": "East Asia"}
 
 
-def test_the_published_counts_are_those_of_the_sheets(shared_data: Path) -> None:
+def test_the_published_counts_are_those_of_the_sheets(shared_data: Path, fetched: Path) -> None:
     """CultureScope's Tables 4 and 5; two of its questions have an empty option and are not asked."""
-    found = culture_mcq(shared_data / "culturescope", blend=shared_data / "blend")
+    (fetched / "blend").symlink_to(shared_data / "blend")
+    found = culture_mcq(shared_data / "culturescope")
     assert len(found.questions) + len(found.remarks) == found.published["questions"] == 8826
     types = Counter(one.facets["type"] for one in found.questions)
     assert types == {"resource": 5048, "region": 3776}
@@ -186,8 +180,7 @@ def test_the_published_counts_are_those_of_the_sheets(shared_data: Path) -> None
 
 
 def test_of_published_blend_names_stay_and_numbers_do_not(shared_data: Path) -> None:
-    blend = shared_data / "blend"
-    found = culture_open(blend)
+    found = open_set("culture-open", shared_data / "blend")
     assert len(found.questions) == 4543
     assert {"New-in-62", "New-in-63", "Ni-en-12"} <= {one.unit for one in found.questions}
     assert not [one for one in found.questions if "numerals" in one.text or "format (" in one.text]

@@ -13,8 +13,8 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.instrument import AskOptions
-from polyculture.instruments.questions.loaders import load
 from polyculture.instruments.questions.loaders.probed import read_concepts
+from polyculture.instruments.questions.loaders.relevance import relevance
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.study import part_of
 from tests.instruments.culture_files import answer_of
@@ -52,8 +52,14 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def opened(folder: Path, **options: object) -> QuestionSet:
-    return load("relevance", folder / "run", None, options, folder / "x.toml")
+def opened(folder: Path, concepts: str = "") -> QuestionSet:
+    return relevance(folder / "run", None, folder / concepts if concepts else None)
+
+
+@pytest.fixture(scope="module")
+def asked(probed: Path) -> QuestionSet:
+    """The questions with concepts of another source, too."""
+    return opened(probed, concepts="concepts.tsv")
 
 
 def of(questions: QuestionSet, condition: str, country: str = "Mexico", unit: str = "Al-en-01") -> list[str]:
@@ -67,27 +73,23 @@ def of(questions: QuestionSet, condition: str, country: str = "Mexico", unit: st
     ]
 
 
-def test_a_question_is_asked_under_every_condition(probed: Path) -> None:
+def test_a_question_is_asked_under_every_condition(asked: QuestionSet) -> None:
     """CultureScope's section 7 and Figure 5: the culture is named before concepts, too."""
-    found = opened(probed, concepts="concepts.tsv")
-    assert of(found, "alone") == [""]
-    assert of(found, "culture") == ["The question is about this culture: Mexico."]
-    assert of(found, "probe") == [f"Mexico word, {answer_of('Mexico', 1)}, water."]
-    assert len({one.name for one in found.questions}) == len(found.questions)
-    [own] = [one for one in found.questions if one.name == "Al-en-01 Mexico [probe 1] m"]
+    assert of(asked, "alone") == [""]
+    assert of(asked, "culture") == ["The question is about this culture: Mexico."]
+    assert of(asked, "probe") == [f"Mexico word, {answer_of('Mexico', 1)}, water."]
+    assert len({one.name for one in asked.questions}) == len(asked.questions)
+    [own] = [one for one in asked.questions if one.name == "Al-en-01 Mexico [probe 1] m"]
     assert (own.facets["model"], own.facets["pair"]) == ("m", "Al-en-01 Mexico")
 
 
-def test_of_another_source_20_concepts_of_the_culture_are_drawn_three_times(probed: Path) -> None:
-    found = opened(probed, concepts="concepts.tsv")
-    drawn = of(found, "source")
+def test_of_another_source_20_concepts_of_the_culture_are_drawn_three_times(asked: QuestionSet, probed: Path) -> None:
+    drawn = of(asked, "source")
     assert [len(one.split(", ")) for one in drawn] == [20] * 3
     assert len(set(drawn)) == 3
-    assert of(found, "source", unit="Al-en-00") == drawn  # drawn for a culture, whatever the question and the model
-    assert len(of(found, "source", "Indonesia")) == 3  # of few as many draws: no question weighs more than another
-    assert opened(probed, concepts="concepts.tsv") == found
-    assert of(opened(probed, concepts="concepts.tsv", seed=9), "source") != drawn
-    assert len(of(opened(probed, concepts="concepts.tsv", draws=1), "source")) == 1
+    assert of(asked, "source", unit="Al-en-00") == drawn  # drawn for a culture, whatever the question and the model
+    assert len(of(asked, "source", "Indonesia")) == 3  # of few as many draws: no question weighs more than another
+    assert opened(probed, concepts="concepts.tsv") == asked
 
 
 def test_the_probes_questions_accept_peoples_answers_and_the_others_are_counted(probed: Path) -> None:
@@ -123,17 +125,15 @@ def test_a_probe_that_kept_nothing_leaves_the_other_conditions(probed: Path, tmp
 
 def test_mistakes_say_what_to_do(probed: Path, tmp_path: Path) -> None:
     (probed / "foreign.tsv").write_text("culture\tconcepts\nNowhere\tbread\n", encoding="utf-8")
-    for folder, options, told in (
-        (None, {}, "no run is named"),
-        (tmp_path, {}, "is no run"),
-        (probed / "run", {"filter": "paper"}, "no similarities for the filter 'paper'"),
-        (probed / "run", {"concepts": "foreign.tsv"}, "foreign.tsv: line 2: no culture that is asked"),
+    for folder, named, concepts, told in (
+        (None, None, None, "no run is named"),
+        (tmp_path, None, None, "is no run"),
+        (probed / "run", None, probed / "foreign.tsv", "foreign.tsv: line 2: no culture that is asked"),
+        (probed / "run", "opne", None, "no probe of the data set 'opne'"),
     ):
         with pytest.raises(DataSetError, match=told) as fault:
-            load("relevance", folder, None, options, probed / "x.toml")
+            relevance(folder, named, concepts)
         assert fault.value.remedy
-    with pytest.raises(DataSetError, match="no probe of the data set 'opne'"):
-        load("relevance", probed / "run", "opne", {}, probed / "x.toml")
 
 
 @pytest.mark.parametrize(

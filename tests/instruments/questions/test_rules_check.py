@@ -8,8 +8,9 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.fetch import fetch
-from polyculture.instruments.datasets.rules import holds_questions, rules_of, source_of
+from polyculture.instruments.datasets.rules import rules_of, source_of
 from polyculture.instruments.questions.rules.check import asked_texts, check_rows, lacking
+from polyculture.instruments.questions.rules.model import Rules
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.study import tell_remarks
 from tests.instruments.questions.test_rules import BIAS, HEAD, ROW, lines, rules
@@ -61,9 +62,8 @@ def test_remarks_that_differ_in_their_rows_alone_are_told_as_one(tmp_path: Path)
 
 
 def test_a_rules_file_is_told_by_its_content(tmp_path: Path) -> None:
-    assert holds_questions("kobbq")
-    assert holds_questions(rules(tmp_path, COUNTED))
-    assert not holds_questions("camellia")
+    told = {name: isinstance(source_of(name), Rules) for name in ("kobbq", rules(tmp_path, COUNTED), "camellia")}
+    assert list(told.values()) == [True, True, False]
     with pytest.raises(DataSetError, match="polyculture ask bbq"):
         rules_of("bbq")
 
@@ -72,16 +72,3 @@ def test_a_set_in_no_git_repository_says_where_it_is(tmp_path: Path) -> None:
     elsewhere = BIAS.replace(HEAD, f'{HEAD}published_at = "https://example.org/mine"\n')
     with pytest.raises(DataSetError, match=r"https://example\.org/mine: .*--folder"):
         fetch(source_of(rules(tmp_path, elsewhere)), tmp_path / "data")
-
-
-def test_a_set_that_code_makes_names_its_loader(tmp_path: Path) -> None:
-    with pytest.raises(DataSetError, match="culture-mcq"):
-        open_set(rules(tmp_path, f'{HEAD}loader = "culture"\n'))
-    with pytest.raises(DataSetError, match=r"rules\.toml: loader"):
-        open_set(rules(tmp_path, f'{HEAD}loader = "culture-mcq"\nnumbers = ["levels"]\n'))
-
-
-def test_shipped_sets_are_listed(tmp_path: Path) -> None:
-    listed = polyculture("data", "list", cwd=tmp_path).stdout
-    assert "kobbq" in listed
-    assert "camellia" in listed

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 from polyculture.imports.record import BadRow, Record
 from polyculture.instruments.questions.rules.values import tidy
@@ -31,7 +32,7 @@ _MOST = 10_000  # combinations of a template
 Combination = Mapping[str, int]  # slot -> the index of its option
 
 
-def expanded(records: Iterable[Record | BadRow]) -> Iterator[Record | BadRow]:
+def template_rows(records: Iterable[Record | BadRow], _file: Path) -> Iterator[Record | BadRow]:
     """A row for each combination of options, context and polarity of each template; why one cannot be used."""
     for record in records:
         if isinstance(record, BadRow):
