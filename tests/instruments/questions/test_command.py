@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -111,13 +110,9 @@ def test_an_oracle_is_always_right_and_asked_once(here: Path, server: StubServer
 
 def test_more_units_and_orders_are_added(here: Path, server: StubServer) -> None:
     ask(here)
-    ask(here, units=("--units", "3"))
-    assert len(server.bodies) == 18
-    ask(here, "--orders", "all")
-    assert len(server.bodies) == 18 + 5 * ASKED
-    assert rows(here, 'SELECT count(DISTINCT "order") FROM answers') == [(6,)]
-    ask(here, "--orders", "cyclic")
-    assert len(server.bodies) == 18 + 5 * ASKED
+    ask(here, "--orders", "cyclic", units=("--units", "3"))
+    assert len(server.bodies) == 3 * 18
+    assert rows(here, 'SELECT count(DISTINCT "order"), count(*) FROM answers') == [(3, 3 * 18)]
 
 
 def test_a_changed_prompt_is_asked_and_the_old_one_counts_again_when_it_is_back(here: Path, server: StubServer) -> None:
@@ -215,7 +210,21 @@ def test_a_model_alone_needs_no_experiment(tmp_path: Path) -> None:
     assert rows(tmp_path, "SELECT model, count(*) FROM answers GROUP BY ALL ORDER BY ALL", "ask-made-up") == [
         ("mock:one", 2), ("mock:two", 2),
     ]  # fmt: skip
-    assert polyculture("plan", "ask-made-up.toml", cwd=tmp_path).returncode == 0
+
+
+def test_a_run_remembers_how_each_of_its_sets_was_asked(tmp_path: Path) -> None:
+    write(tmp_path, "")
+    (tmp_path / "exp.toml").write_text('name = "two"\nmodels = ["mock:one", "mock:two"]\n', encoding="utf-8")
+    rules = (tmp_path / "made-up.toml").read_text(encoding="utf-8")
+    (tmp_path / "other.toml").write_text(rules.replace('name = "made-up"', 'name = "other"'), encoding="utf-8")
+    for words in (("made-up.toml", "exp.toml", "--questions", "1", "--model", "mock:one"),
+                  ("other.toml", "exp.toml", "--questions", "3")):  # fmt: skip
+        assert polyculture("ask", *words, cwd=tmp_path).returncode == 0
+    kept = json.loads((tmp_path / "runs" / "two" / "instruments.json").read_bytes())
+    told = {call["options"]["set"]: call["options"] for call in kept.values() if "command" in call}
+    assert [(Path(name).name, one["questions"], one["model"]) for name, one in sorted(told.items())] == [
+        ("made-up.toml", 1, "mock:one"), ("other.toml", 3, None),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -242,7 +251,6 @@ def test_several_answers_of_the_likeliest_are_one() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("ask", "kobbk", "exp.toml"), "there is no question set 'kobbk'"),
         (("ask", "made-up.toml"), "name an experiment file, or a model with --model"),
         (("ask", "exp.toml"), "SET is missing"),
         (("ask", "made-up.toml", "exp.toml", "--only", "category"), "is not FACET=VALUE"),
@@ -259,15 +267,6 @@ def test_mistakes_are_one_line_each(here: Path, server: StubServer, words: tuple
     assert told in done.stderr.strip().splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert server.bodies == []
-
-
-def test_the_demo_is_a_set_like_any_other() -> None:
-    found = open_set(str(DEMO / "made-up.toml"))
-    assert not found.remarks
-    forms = Counter((one.unit, one.facets["context"], one.facets["polarity"]) for one in found.questions)
-    assert set(forms.values()) == {1}
-    assert len(forms) == found.published["questions"] == 60
-    assert {one.right for one in found.questions} == {(0,), (1,), (2,)}  # the right option has no place of its own
 
 
 def test_the_demo_takes_no_other_data(tmp_path: Path) -> None:

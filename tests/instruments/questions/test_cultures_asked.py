@@ -10,7 +10,6 @@ from pathlib import Path
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
-from polyculture.instruments.questions.loaders.kobbq_survey import FILE
 from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, oracle, write_sheets
 from tests.instruments.probe_world import write_probes
 from tests.instruments.questions.test_command import answering
@@ -58,10 +57,6 @@ def test_what_is_usual_is_asked_and_counted(tmp_path: Path) -> None:
         assert (low["accuracy"], low["biased"], low["refusal_ratio"]) == (0.5, 0.5, 0.0)
         tests = "SELECT count(*) FROM numbers WHERE metric = 'biased_p' AND facets['test'] = 'paper'"
         assert rows(tmp_path, tests)[0][0] >= 8
-        assert polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", cwd=tmp_path).returncode == 0
-        assert len(server.bodies) == 16  # nothing twice
-        few = polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", "--questions", "5", cwd=tmp_path)
-        assert "5 of 16 questions" in few.stderr
 
 
 def said(arm: str, culture: str, number: int, layer: int) -> Sequence[str]:
@@ -110,7 +105,7 @@ def test_a_model_is_a_respondent(tmp_path: Path) -> None:
         {"category": "Age", "stereotype": "loud", "survey_stats": {"a": 90, "b": 90, "c": 0, "no_stereo": 0}},
     ]
     (tmp_path / "kobbq").mkdir()
-    (tmp_path / "kobbq" / FILE).write_text(json.dumps(survey), encoding="utf-8")
+    (tmp_path / "kobbq" / "KoBBQ_survey_result.json").write_text(json.dumps(survey), encoding="utf-8")
     with StubServer(behaviour=answering(lambda _message: "1, 2")) as server:
         write(tmp_path, server)
         words = ("ask", "kobbq-survey", "exp.toml", "--folder", "kobbq", "--orders", "cyclic")

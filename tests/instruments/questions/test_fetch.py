@@ -37,20 +37,13 @@ def test_kobbq_is_fetched_with_its_licence_and_read_from_there(tmp_path: Path) -
     said = fetched("kobbq", write_folder(tmp_path / "published"), tmp_path)
     assert "Licence: MIT. Please cite: Jin et al. 2024" in said
     assert "It is not the pinned commit, 0dd165ae" in said
-    (tmp_path / "exp.toml").write_text(
-        'name = "x"\nmodels = ["openai:stub"]\nlanguages = ["ko"]\ntopics = ["food"]\ncountries = ["KR"]\n'
-        "[instruments.ask]\nset = 'kobbq'\n", encoding="utf-8",
-    )  # fmt: skip
-    cache = str(tmp_path / "cache")
-    planned = polyculture("plan", "exp.toml", cwd=tmp_path, POLYCULTURE_CACHE=cache)
-    assert planned.returncode == 0, planned.stderr
-    line = next(line for line in planned.stdout.splitlines() if "ask" in line and "openai:stub" in line)
-    assert str(QUESTIONS * 2 * 3) in line  # prompts, orders
-    listed = polyculture("data", "list", cwd=tmp_path, POLYCULTURE_CACHE=cache)
-    assert "kobbq" in listed.stdout
+    words, cache = ("data", "check", "kobbq", "--format", "csv"), str(tmp_path / "cache")
+    counted = polyculture(*words, cwd=tmp_path, POLYCULTURE_CACHE=cache)
+    assert f"questions,,{QUESTIONS}," in counted.stdout
+    assert "kobbq" in polyculture("data", "list", cwd=tmp_path, POLYCULTURE_CACHE=cache).stdout
     samples = tmp_path / "cache" / "data" / "kobbq" / "data" / "KoBBQ_test_samples.tsv"
     samples.write_text(samples.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    changed = polyculture("plan", "exp.toml", cwd=tmp_path, POLYCULTURE_CACHE=cache)
+    changed = polyculture(*words, cwd=tmp_path, POLYCULTURE_CACHE=cache)
     assert "1 of 3 files have changed since they were fetched: data/KoBBQ_test_samples.tsv" in one_line(changed)
 
 

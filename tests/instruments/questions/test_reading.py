@@ -4,34 +4,51 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyculture.generate.engines.answer import text_in
-from polyculture.instruments.questions.loaders.culture import culture_mcq
 from polyculture.instruments.questions.reading.choice import read_choice
 from polyculture.instruments.questions.reading.languages import FOLDER, language_of
-from polyculture.instruments.questions.reading.readers import RULES, read_as_published, read_likelihoods
+from polyculture.instruments.questions.reading.readers import RULES, read_as_published, read_likelihoods, readers_of
+from polyculture.instruments.questions.reading.several import read_several
 from polyculture.instruments.questions.rules.opened import open_set
+from tests.instruments.questions.made_up import choice, made_up
 
-GROUPS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["group"]
-UNKNOWN = {1: "알 수 없음", 3: "주어진 정보만으로는 답을 알 수 없음"}
+ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group["name"])
+@pytest.mark.parametrize("group", ANSWERS["group"], ids=lambda group: group["name"])
 def test_reading_of_answers(group: dict[str, Any]) -> None:
     expected, found = {}, {}
     for said, label, ground in group["answers"]:
         reading = read_choice(said, group["options"], group["labels"], group.get("unknown"), group["language"])
-        expected[said] = (None if label == "-" else group["labels"].index(label), ground)
+        named = group["labels"] or group["options"]
+        expected[said] = (None if label == "-" else named.index(label), ground)
         found[said] = (reading.place, reading.ground)
     assert found == expected
+
+
+def test_several_answers_are_read_strictly() -> None:
+    options, found = ANSWERS["several"]["options"], []
+    for said, _, _ in ANSWERS["several"]["answers"]:
+        reading = read_several(said, options, len(options) - 1, "ko")
+        places = () if reading.place is None else (reading.place, *reading.also)
+        found.append([said, " ".join(str(place + 1) for place in places) or "-", reading.ground])
+    assert found == ANSWERS["several"]["answers"]
+
+
+def test_a_set_that_asks_for_all_that_fit_is_read_so() -> None:
+    asked = made_up(choice())
+    several = replace(asked, read_as=("several",))
+    assert [reader.name for reader in readers_of(several)] == ["ours"]  # likelihoods of options say nothing of several
+    assert "sum" in [reader.name for reader in readers_of(asked)]
+    assert readers_of(asked)[0].reader_id != readers_of(several)[0].reader_id
 
 
 def rows(file: Path) -> Iterator[dict[str, str]]:
@@ -49,23 +66,6 @@ def test_publisher_reader_equals_the_publishers_code_in_every_style(shared_data:
             wrong.append(row)
     assert len(read) == 540
     assert wrong == []
-
-
-def test_publisher_reader_equals_the_published_predictions(shared_data: Path) -> None:
-    folder = shared_data / "kobbq"
-    choices = {row["sample_id"]: eval(row["choices"]) for row in rows(folder / "data" / "KoBBQ_test_samples.tsv")}
-    differ: Counter[tuple[str, str]] = Counter()
-    for row in rows(folder / "peer" / "raw-answers-prompt-3.tsv"):
-        name, _, permutation = row["guid"].rpartition("-")
-        order = ((0, 2, 1), (1, 0, 2), (2, 1, 0))[int(permutation)]
-        options = [UNKNOWN[3] if one == UNKNOWN[1] else one for one in choices[name]]
-        shown = [options[index] for index in order]
-        published = "ABC".index(row["prediction"]) if row["prediction"] in ("A", "B", "C") else None
-        assert read_as_published(text_in(row["raw"]) or "", shown).place == published, row
-        found = read_choice(row["raw"], shown, "abc", shown.index(UNKNOWN[3]), "ko")
-        if found.place != published:
-            differ[found.ground, "out" if published is None else "read"] += 1
-    assert differ == {("letter", "out"): 324, ("conflict", "read"): 164}  # as docs say
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
@@ -118,54 +118,19 @@ def test_every_published_option_is_read_where_it_is_repeated(shared_data: Path) 
     sets = (
         open_set("kobbq", shared_data / "kobbq" / "data"),
         open_set("bbq", shared_data / "bbq"),
-        culture_mcq(shared_data / "culturescope", blend=shared_data / "blend"),
+        open_set("culture-mcq", shared_data / "culturescope"),
     )
     options = {
         (question.language, tuple(question.options)): None for questions in sets for question in questions.questions
     }
     lost = [
         (shown, text, labels)
-        for language, shown in list(options)[::20]  # of all 3 sets; the whole takes half a minute
+        for language, shown in list(options)[::60]  # of all 3 sets; the whole takes half a minute
         for place, text in enumerate(shown)
         for labels in ((), "ABCD")
         if read_choice(f"{labels[place]}. {text}" if labels else text, shown, labels, None, language).place != place
     ]
     assert lost == []
-
-
-CHOICES = ("tea", "green tea", "PB&J", "2")
-
-
-@pytest.mark.parametrize(
-    ("text", "place", "ground"),
-    [
-        ("tea", 0, "option"),
-        ("**Green Tea**.", 1, "option"),
-        ("- tea", 0, "option"),
-        ("The answer is: green tea", 1, "option"),
-        ("Answer: tea\nbecause green tea is rare", 0, "explicit"),
-        ('{"answer": "tea"}', 0, "option"),
-        ("<think>tea</think>green tea", 1, "option"),
-        ("2", 3, "option"),
-        ("It is tea.", 0, "option"),
-        ("I think it is green tea, not tea.", 1, "option"),
-        ("The answer is not tea but green tea", 1, "option"),
-        ("tea or green tea", None, "several"),
-        ("- tea\n- green tea\n- PB&J\n- 2", None, "several"),
-        ("not tea", None, "denied"),
-        ("coffee", None, "other"),
-        ("teas", None, "other"),
-        ("2.5", None, "other"),
-        ("12", None, "other"),
-        ("B", None, "other"),
-        ("", None, "empty"),
-        ("**", None, "empty"),
-        ("I'm sorry, but I can't help with that.", None, "refusal"),
-    ],
-)
-def test_reading_without_labels(text: str, place: int | None, ground: str) -> None:
-    found = read_choice(text, CHOICES, (), None, "en")
-    assert (found.place, found.ground) == (place, ground)
 
 
 def test_case_counts_where_options_differ_in_nothing_else() -> None:
@@ -180,6 +145,7 @@ def test_case_counts_where_options_differ_in_nothing_else() -> None:
 words = st.sampled_from(["tea", "green tea", "rice", "fish soup", "soup", "egg", "PB&J", "drink (party)", "mom's"])
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(words, min_size=4, max_size=4, unique=True), st.text(max_size=60), st.sampled_from(["", "ABCD", "1234"])
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from polyculture.instruments.questions.set_blocks import QuestionSets
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.claims import claims_frame
-from polyculture.running.layout import store_layout
 from tests.instruments.questions.answered import (
     ORDERS,
     PERSONS,
@@ -51,12 +50,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def test_the_page_tests_no_claim_about_a_set_that_was_not_asked(run: RunFolder, tmp_path: Path) -> None:
     """A page on other sets had CultureScope's claims on the accuracy of its own, "undecided"."""
-    with open_report(run, None, store_layout(), SECTIONS) as data:
+    layout = compose(METRICS, LAYOUT)
+    with open_report(run, None, layout, SECTIONS) as data:
         assert claims_frame(data).empty
     facets = {"country": "KR", "level": "low"}
     asked = [Said(0, f"q{number}", facets, dataset="culture-mcq", numbers=("accuracy",)) for number in range(3)]
-    with open_report(stored(asked, tmp_path), None, store_layout(), SECTIONS) as data:
+    with open_report(stored(asked, tmp_path), None, layout, SECTIONS) as data:
         assert claims_frame(data)["claim"].tolist() == ["few-resources-fewer-right"]
+
+
+def few(choose: Callable[[str, str], str | None]) -> Iterator[Said]:
+    """Ten templates under one prompt and in one order."""
+    return designed(choose, 10, ("1",), ORDERS[:1])
 
 
 def built(run: RunFolder) -> QuestionSets:
@@ -85,7 +90,7 @@ def test_the_scores_are_a_line_a_number(run: RunFolder) -> None:
 
 
 def test_numbers_stay_when_another_instrument_asks_or_a_model_is_added(tmp_path: Path) -> None:
-    run = stored([*designed(lambda *_: "biased")], tmp_path / "run")
+    run = stored(few(lambda *_: "biased"), tmp_path / "run")
     manifest = read_manifest(run.manifest)
     assert manifest is not None
     for setups, stays in (({"patch m": {"a": 1}, "score m": {"b": 2}}, True), ({"answer m": {"c": 3}}, False)):
@@ -140,7 +145,7 @@ def test_models_are_ranked_by_what_both_were_asked(run: RunFolder) -> None:
 
 
 def test_models_of_different_questions_are_said_to_be(tmp_path: Path) -> None:
-    right = list(designed(lambda context, _: right_role(context), 10))
+    right = list(few(lambda context, _: right_role(context)))
     parts = [[row for row in right if (row.unit < "t5") is first] for first in (True, False)]
     run = stored([*parts[0], *of(parts[1], model="b")], tmp_path / "run")
     with open_store(run, compose(METRICS, LAYOUT)) as store:
@@ -153,7 +158,7 @@ def test_models_of_different_questions_are_said_to_be(tmp_path: Path) -> None:
 
 def test_a_board_and_a_figure_say_how_many_answers_nobody_could_read(tmp_path: Path) -> None:
     said = {"t0": REFUSAL, "t1": "tie"}  # none of them picks an option: all are one share, on every part of the page
-    rows = designed(lambda context, unit: None if unit < "t6" else right_role(context), 10)
+    rows = few(lambda context, unit: None if unit < "t6" else right_role(context))
     run = stored([replace(row, said=said.get(row.unit, row.said)) for row in rows], tmp_path / "run")
     with open_store(run, compose(METRICS, LAYOUT)) as store:
         boards = store.sql("SELECT DISTINCT estimate, same_items, doubt FROM leaderboard WHERE metric = 'acc_a'")

@@ -1,14 +1,16 @@
-"""Every shipped set reads ten made-up rows in its publisher's form, and the real files where they are here."""
+"""Every shipped set reads ten made-up rows in its publisher's form, up to its numbers."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from polyculture.instruments.questions.rules.check import check_rows
 from polyculture.instruments.questions.rules.opened import known_sets, open_set
 from tests.instruments.questions.made_up_files import write
+from tests.polyculture.test_command_line import polyculture
+from tests.stored import rows
 
 LANGUAGES = {
     "bbq": "en", "kobbq": "ko", "esbbq": "es", "cabbq": "ca", "basqbbq": "eu", "mbbq": "en es nl tr", "pakbbq": "en ur",
@@ -16,7 +18,7 @@ LANGUAGES = {
     "include": "sq", "culturalbench": "en", "blend-choice": "en", "blend-short": "ko",
 }  # fmt: skip
 BIAS = ("bbq", "kobbq", "esbbq", "cabbq", "basqbbq", "mbbq", "pakbbq", "cbbq")
-READ = [name for name, rules in known_sets().items() if rules.loader is None]
+READ = [name for name, rules in known_sets().items() if rules.loader is None and not rules.files_of]
 
 
 @pytest.mark.parametrize("name", READ)
@@ -60,6 +62,22 @@ def test_geomlama_tells_country_and_concept_by_the_order_of_rows(tmp_path: Path)
     assert (found[5].unit, found[5].right, found[5].text) == ("2", (0, 1), "Soup 5 is [MASK] here.")
 
 
+def test_every_spelling_of_an_answer_has_its_votes_and_few_words_of_a_row_leave_it_out(tmp_path: Path) -> None:
+    write("blend-short", tmp_path)
+    file = tmp_path / "data" / "annotations" / "South_Korea_data.json"
+    told = json.loads(file.read_text(encoding="utf-8"))
+    told["a-0"]["annotations"].append({"answers": ["물"], "en_answers": ["water"], "count": 1})
+    told["a-1"]["annotations"] = []
+    told["a-2"]["idks"] |= {"no-answer": 2, "not-applicable": 1}
+    told["a-3"]["idks"]["idk"] = 5
+    file.write_text(json.dumps(told), encoding="utf-8")
+    found = open_set("blend-short", tmp_path)
+    one = found.questions[0]
+    assert dict(zip(one.answers, one.weights, strict=True)) == {"차": 3, "녹차": 3, "물": 1, "tea": 3, "water": 1}
+    assert (one.name, one.facets["country"], one.facets["topic"]) == ("South_Korea-a-0", "KR", "Food")
+    assert [remark.text for remark in found.remarks] == ["South_Korea-a-1", "South_Korea-a-2", "South_Korea-a-3"]
+
+
 def test_bbq_takes_the_publishers_table_of_targets_before_the_groups(tmp_path: Path) -> None:
     write("bbq", tmp_path)
     (tmp_path / "analysis_scripts").mkdir()
@@ -74,8 +92,15 @@ def test_bbq_takes_the_publishers_table_of_targets_before_the_groups(tmp_path: P
     assert sum(remark.reason.startswith("missing: no row") for remark in found.remarks) == 6
 
 
-def test_blend_as_published(shared_data: Path) -> None:
-    counted = {
-        what: number for what, of, number, _, _ in check_rows(open_set("blend-short", shared_data / "blend")) if not of
-    }
-    assert counted["questions"] == 5167
+def test_all_sets_are_asked_read_and_measured_together(tmp_path: Path) -> None:
+    for name in READ:
+        folder = tmp_path / "cache" / "data" / name
+        folder.mkdir(parents=True)
+        write(name, folder)
+    (tmp_path / "exp.toml").write_text('name = "all"\nmodels = ["mock:one"]\n', encoding="utf-8")
+    done = polyculture("ask", ",".join(READ), "exp.toml", cwd=tmp_path, POLYCULTURE_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    read = rows(tmp_path, "SELECT DISTINCT dataset FROM question_readings WHERE reader <> '-'", "all")
+    measured = rows(tmp_path, "SELECT DISTINCT dataset FROM numbers WHERE estimate IS NOT NULL", "all")
+    assert sorted(name for (name,) in read) == sorted(READ)
+    assert sorted(name for (name,) in measured) == sorted(READ)
