@@ -41,7 +41,7 @@ SELECT
     count(*) FILTER (NOT "right" AND role = 'biased') AS n_biased,
     count(*) FILTER (picked IS NOT NULL AND NOT "right" AND role <> 'biased') AS n_other
 FROM question_readings
-WHERE dataset = ? AND outcome <> 'failed' AND reader <> '-'
+WHERE dataset = ? AND outcome <> 'failed' AND reader <> '-' AND facets['levels'] IS NOT NULL
 GROUP BY ALL
 ORDER BY ALL
 """

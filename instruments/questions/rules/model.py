@@ -246,6 +246,11 @@ class Rules(Source):
             if lacking:
                 raise ValueError(f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}")
             unused = [name for name in ("answers", "weights") if self.kind != "open" and getattr(block, name)]
+            made = [name for name in self.numbers if name in ("hypotheses", "survey") and block.expand is None]
+            if made:
+                raise ValueError(
+                    f"numbers: {made[0]!r} is of sets whose rows code makes, as culture-mcq and kobbq-survey"
+                )
             if unused and block.expand is None:
                 raise ValueError(f"questions.{number}: {unused[0]!r} is of open questions, not of {self.kind!r}")
             taken = [name for name in block.facets if name in OF_CODE and block.expand is None]

@@ -23,6 +23,7 @@ from tests.instruments.culture_files import (
     write_rows,
     write_sheets,
 )
+from tests.instruments.questions.test_reading import unread_options
 
 
 @pytest.fixture
@@ -177,6 +178,7 @@ def test_the_published_counts_are_those_of_the_sheets(shared_data: Path, fetched
     checked = [one.facets["also_given"] for one in found.questions if one.facets["type"] == "resource"]
     known = [one for one in checked if one != "not known"]
     assert known[:4000].count("yes") == 901
+    assert unread_options(found.questions) == []
 
 
 def test_of_published_blend_names_stay_and_numbers_do_not(shared_data: Path) -> None:

@@ -95,14 +95,12 @@ def test_a_table_of_ids_and_letters_becomes_a_run_and_a_newer_one_takes_its_plac
     assert rows(here, RIGHT, RUN) == [(1.0, 60)]
     assert rows(here, "SELECT DISTINCT model FROM answers", RUN) == [("imported:gpt",)]
     write_table(here / "gpt.tsv", "id\tresponse", f"{demo_questions()[0].name}\tA")
-    for _ in range(2):
-        take(here, "gpt.tsv")
-        stored = "SELECT (SELECT count(*) FROM answers), (SELECT count(*) FROM stored_answers)"
-        assert rows(here, stored, RUN) == [(49, 61)]  # of its category the older ones do not count
+    take(here, "gpt.tsv")
+    stored = "SELECT (SELECT count(*) FROM answers), (SELECT count(*) FROM stored_answers)"
+    assert rows(here, stored, RUN) == [(49, 61)]  # of its category the older ones do not count
     done = polyculture("ask", "made-up.toml", "--model", "mock:one", "--questions", "1", cwd=here)
     assert done.returncode == 0, done.stderr
     assert rows(here, "SELECT DISTINCT model FROM answers ORDER BY 1", RUN) == [("imported:gpt",), ("mock:one",)]
-    assert polyculture("plan", f"{RUN}.toml", cwd=here).returncode in (0, 2)
 
 
 def test_answers_in_conversations_that_are_one_text(here: Path) -> None:

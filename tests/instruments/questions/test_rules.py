@@ -17,6 +17,7 @@ from polyculture.instruments.questions.rules.model import Block
 from polyculture.instruments.questions.rules.opened import SETS, open_set, read_rules, rules_of
 from polyculture.instruments.questions.rules.questions import NO_RIGHT
 from polyculture.instruments.questions.rules.values import parse_pattern, tidy
+from tests.instruments.questions.test_reading import unread_options
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nlicence = "ours"\n'
 CHOICE = f'{HEAD}kind = "choice"\nnumbers = ["accuracy"]\nlanguage = "en"\n[[questions]]\n'
@@ -333,6 +334,7 @@ def test_patterns_are_bounded_and_of_named_groups(pattern: str) -> None:
         ('files = "{category_file}_{language}.jsonl"', "files = []", r"questions\.0\.files"),
         ("{category_file}_{language}.jsonl", "", "is empty"),
         ('unit = "template"', 'unit = "family"', "'family' is no facet"),
+        ('numbers = ["bbq"]', 'numbers = ["bbq", "hypotheses"]', "numbers: 'hypotheses'"),
         ('as = "index from 0"', 'as = "number"', "index from 0"),
         ('id = "{category}-{example_id}"', 'id = "{category}-{example_id"', r"questions\.0\.id: .*brace"),
         ('template = "{category}-{question_index}"', 'template = "question}"', r"facets\.template: .*brace"),
@@ -403,6 +405,7 @@ def test_kobbq_and_bbq_as_published(shared_data: Path, tmp_path: Path) -> None:
     bbq = open_set("bbq", shared_data / "bbq")
     assert len(bbq.questions) == 1464
     assert all("biased" in question.roles for question in bbq.questions)
+    assert unread_options(kobbq.questions) == unread_options(bbq.questions) == []
 
 
 @pytest.mark.parametrize("right", [{"column": "key"}, [{"column": "key"}, {"place": 1}]])
