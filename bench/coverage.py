@@ -1,23 +1,18 @@
-"""How often 95 % intervals cover the truth, and how often differences are told, in worlds whose truth is known.
+"""How often 95 % intervals cover the truth, and how often no difference is told, in worlds whose truth is known.
 
     python -m bench.coverage [--data-sets 1000] [--only compared]
 
-Of a cell: `shares`, `counts`, `consensus`, `companions` and `gains`, in the worlds of
-`tests/metrics/response_worlds.py`; a line has the share covered with 10, 20, 50 and 100 responses. Of comparisons
-(`tests/metrics/compared_worlds.py`): `compared`, in which nothing differs: covered, withheld, p <= 0.05, and the median
-width; `power`, in which the first model is higher by two and by three standard errors: how often it is told;
-`families`, whole pages on which nothing differs: how many tell a difference. `questions`, accuracy and bias of answers
-to question sets, are those of `tests/instruments/questions/template_worlds.py`,
-those of `bias`, the Cultural Bias Score, those of `tests/instruments/bias_worlds.py`: covered, withheld, with a type
-that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and those of
-`tests/instruments/paired_worlds.py`, languages of one sheet and two models: covered, the median width, models with
-disjoint intervals; of their difference covered, p < 0.05, the median width. For `components`, those of
-`tests/metrics/component_worlds.py`: the mean estimate and the truth, and how often the intervals of a component and of
-its share cover the truth. For `arms`, those of `tests/instruments/arm_worlds.py`: a probe and an arm beside it, the
-difference of F and of shares. For `flattening`, those of
-`tests/instruments/flattening_worlds.py`: F and its share of all pairs. For `swaps`, those of
-`tests/instruments/swap_worlds.py`: covered of a side's rate, of the gap of both sides, of two models and of their gaps,
-p < 0.05 between the models; the mean size of a difference in counts, and what chance gives.
+Of a cell: `shares`, `counts`, `consensus` and `companions`, in the worlds of `tests/metrics/response_worlds.py`; a line
+has the share covered with 10, 20, 50 and 100 responses. Of comparisons (`tests/metrics/compared_worlds.py`):
+`compared`, in which nothing differs: covered, withheld, p <= 0.05, and the median width; `families`, whole pages on
+which nothing differs: how many tell a difference. All others are of worlds in `tests/instruments/`: `questions`
+(`template_worlds`), accuracy and bias of answers to question sets; `bias` (`bias_worlds`), the Cultural Bias Score:
+covered, withheld, with a type that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and
+(`paired_worlds`) languages of one sheet and two models: covered, the median width, models with disjoint intervals; of
+their difference covered, p < 0.05, the median width; `arms` (`arm_worlds`), a probe and an arm beside it: the
+difference of F and of shares; `flattening` (`flattening_worlds`), F and its share of all pairs; `swaps`
+(`swap_worlds`), covered of a side's rate, of the gap of both sides, of two models and of their gaps, p < 0.05 between
+the models, the mean size of a difference in counts, and what chance gives.
 """
 
 from __future__ import annotations
@@ -34,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.results import keep
 from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
-from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.inference.named_items import COMPANIONS
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
@@ -48,12 +42,9 @@ from tests.instruments.paired_worlds import tried as paired_tried
 from tests.instruments.questions.template_worlds import WORLDS as TEMPLATE_WORLDS
 from tests.instruments.swap_worlds import WORLDS as SWAP_WORLDS
 from tests.instruments.swap_worlds import tried as swaps_tried
-from tests.metrics.compared_worlds import NULLS, World, false_findings, told, tried
-from tests.metrics.component_worlds import WORLDS as COMPONENT_WORLDS
-from tests.metrics.component_worlds import told as components_told
+from tests.metrics.compared_worlds import NULLS, World, false_findings, tried
 from tests.metrics.response_worlds import (
     FEW,
-    GAINS,
     PAIRS,
     PLAIN,
     SHARES,
@@ -61,7 +52,6 @@ from tests.metrics.response_worlds import (
     companion_covered,
     consensus_covered,
     count_covered,
-    gain_covered,
     share_covered,
 )
 
@@ -121,27 +111,12 @@ def companions(count: int) -> None:
             line("intervals", metric, name, found)
 
 
-def gains(count: int) -> None:
-    """The difference of two cells' shares, the last of 20 responses and of 100."""
-    for name, pair in GAINS.items():
-        found = by_size(lambda size, pair=pair: gain_covered(pair, (size, size), count))
-        line("intervals", "gain", name, found | {"20, 100": float(gain_covered(pair, (20, 100), count))})
-
-
 def compared(count: int) -> None:
     """Two models that do not differ."""
     for name, (world, metric, target, truth, texts) in NULLS.items():
         found = tried(world, metric, target, count, truth=truth, selection=texts)
         names = ("covered", "withheld", "rejected", "width")
         line("comparisons", target, f"{metric}: {name}", {one: float(getattr(found, one)) for one in names})
-
-
-def power(count: int) -> None:
-    """Two models that differ by two and by three standard errors."""
-    for name in ("nothing varies", "60% of the variance common to conditions", "topics' effects, 3 conditions"):
-        for target in TARGETS:
-            found = {f"{errors:g} errors": float(told(NULLS[name][0], errors, target, count)) for errors in (2.0, 3.0)}
-            line("comparisons", "power", f"{target}: {name}", found)
 
 
 def families(count: int) -> None:
@@ -165,15 +140,6 @@ def bias_scores(count: int) -> None:
         shares_of = {name: float(getattr(both, name)) for name in ("covered", "apart", "difference_covered", "told")}
         widths = {name: f"{getattr(both, name):.3f}" for name in ("width", "difference_width")}
         line("intervals", "bias", where, shares_of | widths)
-
-
-def decomposed(count: int) -> None:
-    """The components of each world."""
-    for where, world in COMPONENT_WORLDS.items():
-        for name, found in components_told(world, count).items():
-            numbers = {"mean": f"{found.mean:.6f}", "truth": f"{found.truth:.6f}"}
-            covered = {"covered": float(found.covered), "share covered": float(found.share_covered)}
-            line("components", "components", f"{where}: {name}", numbers | covered)
 
 
 def arms(count: int) -> None:
@@ -227,13 +193,10 @@ PARTS: dict[str, Callable[[int], None]] = {
     "counts": counts,
     "consensus": consensus,
     "companions": companions,
-    "gains": gains,
     "compared": compared,
-    "power": power,
     "families": families,
     "questions": question_answers,
     "bias": bias_scores,
-    "components": decomposed,
     "arms": arms,
     "flattening": flattenings,
     "swaps": swaps,

@@ -47,7 +47,7 @@ def requests(told: argparse.Namespace) -> Iterator[tuple[MaskedContext, ScoreReq
     for context in sorted(data.contexts, key=lambda context: context.context_id):
         if context.form == "causal" and context.setting != "qa":
             kinds.setdefault((context.entity_type, context.language), []).append(context)
-    for number in range(told.skip, told.skip + told.contexts):
+    for number in range(told.contexts):
         for (kind, language), contexts in sorted(kinds.items()):
             if kind in (told.type or [kind]) and language in (told.language or [language]) and number < len(contexts):
                 context = contexts[number]
@@ -141,22 +141,17 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
     parser.add_argument("--contexts", type=int, default=1, help="of each type and language")
-    parser.add_argument("--skip", type=int, default=0, help="so many contexts of each before")
     parser.add_argument("--entities", type=int, help="at most, of a context; all by default")
     parser.add_argument("--language", action="append")
     parser.add_argument("--type", action="append")
-    parser.add_argument("--minutes", type=float, default=1e9, help="begin no context after so long")
     told = parser.parse_args()
     torch.set_num_threads(1)
-    ends = time.monotonic() + 60 * told.minutes
     ratios: dict[str, list[float]] = {"lm-eval": [], "minicons": [], "bound": [], "apart": []}
     with open_engine(ModelSpec(f"transformers:{told.model}", {"device": "cpu"})) as engine:
         assert isinstance(engine, TransformersEngine)
         forward, peers = Forward(engine), installed_peers(engine)
         print(f"{engine.model_version}, {engine.scorer.method}, forward passes of {forward._shape}", flush=True)
         for context, request in requests(told):
-            if time.monotonic() > ends:
-                break
             measure(engine, forward, peers, context, request, ratios)
     print("contexts:", len(ratios["bound"]))
     found = {name: f"{median(values):.2f}" for name, values in ratios.items() if name in (*peers, "bound")}

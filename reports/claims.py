@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -17,13 +16,15 @@ from polyculture.metrics.claims.verdict import Verdict, judge
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.stored import LEVELS, facet_of
 from polyculture.metrics.limits import disqualified
+from polyculture.reports.comparisons import told_rows
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import count, difference, known, probability
+from polyculture.reports.numbers import FormattedEstimate, count, difference, probability
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
-from polyculture.reports.sections import CLAIMS
-from polyculture.reports.texts import texts
+from polyculture.reports.sections import CLAIMS, SAID
+from polyculture.reports.table_section import Column, PageTable, TextCell, plain_table
+from polyculture.reports.texts import section_texts, texts
 
 # What instruments measured, with all that a claim's `where` may name.
 _MEASURED = """
@@ -41,33 +42,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimLine:
-    """A claim as printed."""
-
-    says: str
-    source: str
-    result: str
-    metric: str
-    expected: str  # 'higher', 'same within ±0.05'
-    turns_on: str  # the comparison that is shown
-    effect: str | None
-    interval: str | None
-    p: str
-    units: str  # '120 responses', '18 topic x country'
-    tested: str  # '18 of 18'
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """The context of the section."""
-
-    lines: tuple[ClaimLine, ...]
-
-
-def build(data: ReportData) -> Claims | None:
-    """The context of the section; None where nothing was measured that a paper says something of."""
+def build(data: ReportData) -> PageTable | None:
+    """The table of the section; None where nothing was measured that a paper says something of."""
     found = data.frame(CLAIMS)
     return None if found.empty else claims(found, data.names)
 
@@ -105,10 +81,20 @@ def claim_rows(
     return [{name: row[name] for name in COLUMNS} for row in rows]
 
 
-def claims(frame: pd.DataFrame, names: Names) -> Claims:
-    """The lines of `claims_frame`."""
-    rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
-    return Claims(tuple(_line(row, names) for row in rows))
+def claims(frame: pd.DataFrame, names: Names) -> PageTable:
+    """The table of the rows of `claims_frame`."""
+    columns = (
+        Column("Result", lambda row: TextCell(row["result"], row["why"] or ""), is_number=False),
+        Column("Turns on", lambda row: _turns_on(row, names), is_number=False),
+        Column("Difference", _difference),
+        Column("p (Holm)", lambda row: "" if row["p_holm"] is None else probability(row["p_holm"])),
+        Column("Rests on", lambda row: f"{count(row['units'])} {row['unit']}" if row["units"] else "", is_size=True),
+        Column("Tested", _tested, is_size=True),
+    )
+    return plain_table(
+        told_rows(frame), columns, title=section_texts(SAID, "claims").words["caption"], line_head="Claim",
+        label=lambda row: row["says"], note=_source, style="compared claims",
+    )  # fmt: skip
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
@@ -142,26 +128,30 @@ def _place(told: Difference, claim: Claim) -> str:
     return ", ".join(value for value in found if value not in (EVERY, WITHOUT, told.a))
 
 
-def _line(row: Mapping[str, Any], names: Names) -> ClaimLine:
-    metric, told = row["metric"], row["low"] is not None
+def _source(row: Mapping[str, Any]) -> str:
+    """'MAKIEval, section 5.2: Granularity, higher by 0.05': where it is said, and what is expected."""
+    metric = row["metric"]
     bound = difference(row["bound"], metric).lstrip("+") if row["bound"] else ""
     within = {"same": f"within ±{bound}", "different": f"by more than {bound}"}.get(row["expect"], f"by {bound}")
-    return ClaimLine(
-        row["says"],
-        row["source"] or "",
-        row["result"],
-        texts().metrics[metric].name if metric in texts().metrics else f"{row['measure']} {metric}".replace("_", " "),
-        f"{row['expect']} {within}" if bound else row["expect"],
-        f"{_named(row, 'a', names)} minus {_named(row, 'b', names)}" + (f" ({row['place']})" if row["place"] else "")
-        if row["a"]
-        else "",
-        None if row["difference"] is None else difference(row["difference"], metric),
-        f"{difference(row['low'], metric)} to {difference(row['high'], metric)}" if told else None,
-        "" if row["p_holm"] is None else probability(row["p_holm"]),
-        f"{count(row['units'])} {row['unit']}" if row["units"] else "",
-        f"{count(row['tested'])} of {count(row['comparisons'])}" if row["comparisons"] else "",
-        row["why"] or "",
-    )
+    name = texts().metrics[metric].name if metric in texts().metrics else f"{row['measure']} {metric}".replace("_", " ")
+    return f"{row['source'] or ''}: {name}, {row['expect']}{' ' + within if bound else ''}"
+
+
+def _turns_on(row: Mapping[str, Any], names: Names) -> str:
+    """The comparison that is shown: 'Japan minus the rest (smollm2)'."""
+    sides = f"{_named(row, 'a', names)} minus {_named(row, 'b', names)}" if row["a"] else ""
+    return f"{sides} ({row['place']})" if sides and row["place"] else sides
+
+
+def _difference(row: Mapping[str, Any]) -> FormattedEstimate | str:
+    if row["difference"] is None:
+        return ""
+    limits = [difference(row[end], row["metric"]) for end in ("low", "high") if row[end] is not None]
+    return FormattedEstimate(difference(row["difference"], row["metric"]), " to ".join(limits) or None, None)
+
+
+def _tested(row: Mapping[str, Any]) -> str:
+    return f"{count(row['tested'])} of {count(row['comparisons'])}" if row["comparisons"] else ""
 
 
 def _named(row: Mapping[str, Any], side: str, names: Names) -> str:

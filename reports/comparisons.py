@@ -3,75 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
 from polyculture.metrics.comparison.reasons import explained
 from polyculture.metrics.inference.family import HIGHER, LOWER
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, difference, known, more_decimals, probability, share
+from polyculture.reports.numbers import (
+    FormattedEstimate,
+    count,
+    difference,
+    known,
+    more_decimals,
+    probability,
+    share,
+)
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS
+from polyculture.reports.table_section import Column, PageTable, TextCell, plain_table
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 MODELS, LANGUAGES, CONDITIONS = "model", "language", "condition"
 _TOLD = (HIGHER, LOWER)
+_TURNS = "share of the unlinked mentions that, linked against it, turns the difference"
+_HEADS = {
+    "native by model": "Model",
+    "native by country": "Country",
+    MODELS: "Models",
+    LANGUAGES: "Languages",
+    CONDITIONS: "Prompts",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class FormattedDifference:
-    """A difference to print, with its interval and what it rests on; or the reason why there is none."""
-
-    value: str | None
-    interval: str | None
-    missing: str | None  # why there is no number, or no interval
-    target: str  # 'other prompts' | 'these prompts'
-    q: str
-    stays: str  # the selections of the texts under which the verdict is the same
-    holds: str  # '5 of 6 topics, 11 of 12 countries'
-    cells: str
-    tipping: str
-    clear: bool  # it may be said: the verdict is the same under every selection
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonLine:
-    """A line of a table: what was compared, in which metric, under which condition (empty for all)."""
-
-    label: str
-    metric: str
-    condition: str
-    found: FormattedDifference
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonTable:
-    """A table of differences, a line each."""
-
-    title: str
-    says: str
-    lines: tuple[ComparisonLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparisons:
-    """The context of the section: each table with the heading of its lines."""
-
-    tables: tuple[tuple[ComparisonTable, str], ...]
-
-
-def build(data: ReportData) -> Comparisons | None:
-    """The context of the section; None where nothing could be compared."""
-    found = comparisons(data.frame(COMPARISONS), data.manifest, data.names)
-    native = {"native by model": "Model", "native by country": "Country"}
-    heads = {MODELS: "Models", LANGUAGES: "Languages", CONDITIONS: "Prompts", **native}
-    shown = tuple((table, heads[family]) for family, table in found.items() if family in heads)
-    return Comparisons(shown) if shown else None
+def build(data: ReportData) -> tuple[tuple[str, PageTable], ...] | None:
+    """The tables, each with what it is of; one without a number is left out. None where nothing could be compared."""
+    rows = told_rows(data.frame(COMPARISONS))
+    families = {family: [row for row in rows if row["family"] == family] for family in texts().comparisons}
+    found = {family: own for family, own in families.items() if any(row["cells"] for row in own)}
+    return tuple((texts().comparisons[family].says, _table(family, own, data)) for family, own in found.items()) or None
 
 
 def told_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -84,15 +56,8 @@ def is_told(row: Row) -> bool:
     return row["verdict"] in _TOLD and bool(row["stays_in_all"])
 
 
-def comparisons(frame: pd.DataFrame, manifest: Manifest, names: Names) -> dict[str, ComparisonTable]:
-    """The tables, by family; one without a number is left out."""
-    rows = told_rows(frame)
-    families = {family: [row for row in rows if row["family"] == family] for family in texts().comparisons}
-    there = {family: own for family, own in families.items() if any(row["cells"] for row in own)}
-    return {family: _table(family, own, manifest, names) for family, own in there.items()}
-
-
-def _table(family: str, rows: Sequence[Row], manifest: Manifest, names: Names) -> ComparisonTable:
+def _table(family: str, rows: Sequence[Row], data: ReportData) -> PageTable:
+    manifest, names = data.manifest, data.names
     conditions = ordered(["", *manifest.conditions], [row["condition"] or "" for row in rows])
     asked = [*map(names.model, manifest.models), *map(names.country, manifest.countries)]
     labels = ordered(asked, list(dict.fromkeys(label(row, names) for row in rows)))
@@ -100,13 +65,24 @@ def _table(family: str, rows: Sequence[Row], manifest: Manifest, names: Names) -
     def place(row: Row) -> tuple[int, int, int]:
         return METRICS.index(row["metric"]), conditions.index(row["condition"] or ""), labels.index(label(row, names))
 
-    said = texts().comparisons[family]
-    return ComparisonTable(said.title, said.says, tuple(_line(row, names) for row in sorted(rows, key=place)))
+    def metric(row: Row) -> TextCell:
+        under = names.condition(row["condition"]) if row["condition"] else ""
+        return TextCell(texts().metrics[row["metric"]].name, under)
 
-
-def _line(row: Row, names: Names) -> ComparisonLine:
-    under = names.condition(row["condition"]) if row["condition"] else ""
-    return ComparisonLine(label(row, names), texts().metrics[row["metric"]].name, under, formatted(row))
+    columns = (
+        Column("Metric", metric, is_number=False),
+        Column("Difference", _difference),
+        Column("Told of", lambda row: "" if row["low"] is None else texts().targets[row["target"]], is_number=False),
+        Column("q", lambda row: "" if row["q"] is None else probability(row["q"])),
+        Column("Stays among", lambda row: row["stays"] if row["verdict"] in _TOLD else "", is_number=False),
+        Column("Same sign in", holds, is_size=True),
+        Column("Cells", lambda row: count(row["cells"]), is_size=True),
+        Column("Turns at", lambda row: "" if row["low"] is None else tipping(row), _TURNS, is_size=True),
+    )
+    return plain_table(
+        sorted(rows, key=place), columns, title=texts().comparisons[family].title, line_head=_HEADS[family],
+        label=lambda row: label(row, names), told=is_told, style="compared",
+    )  # fmt: skip
 
 
 def side(row: Row, code: str, names: Names) -> str:
@@ -125,24 +101,14 @@ def label(row: Row, names: Names) -> str:
     return f"{side(row, row['a'], names)} minus {side(row, row['b'], names)}"
 
 
-def formatted(row: Row) -> FormattedDifference:
-    """A row as printed."""
-    metric, value = row["metric"], row["difference"]
-    limits = [row["low"], row["high"]]
-    has_interval = None not in limits
+def _difference(row: Row) -> FormattedEstimate:
+    """The difference with its interval; or the reason why it, or its interval, is missing."""
+    metric, value, limits = row["metric"], row["difference"], (row["low"], row["high"])
     more = more_decimals(metric, value, *limits) if row["verdict"] in _TOLD else 0
-    return FormattedDifference(
-        value=None if value is None else difference(value, metric, more),
-        interval=" to ".join(difference(limit, metric, more) for limit in limits) if has_interval else None,
-        missing=None if has_interval else explained(row["reason"]),
-        target=texts().targets[row["target"]],
-        q="" if row["q"] is None else probability(row["q"]),
-        stays=row["stays"] if row["verdict"] in _TOLD else "",
-        holds=holds(row),
-        cells=count(row["cells"]),
-        tipping=tipping(row) if has_interval else "",
-        clear=is_told(row),
-    )
+    shown = None if value is None else difference(value, metric, more)
+    if None in limits:
+        return FormattedEstimate(shown, None, explained(row["reason"]))
+    return FormattedEstimate(shown, " to ".join(difference(limit, metric, more) for limit in limits), None)
 
 
 def holds(row: Row) -> str:

@@ -41,16 +41,6 @@ WHOLE = Bounds(linked=1_500, other=250, texts=2_500_000, counts=60_000)
 PART = Bounds(linked=6_000, other=1_000, texts=4_000_000, counts=150_000, last=True)
 
 
-@dataclass(frozen=True)
-class EvidenceBrowser:
-    """The context of the section: an empty table, which the page's script fills."""
-
-
-def build(_data: object) -> EvidenceBrowser:
-    """The section wherever the report is about texts."""
-    return EvidenceBrowser()
-
-
 def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
     """All data of the page's script, as plain lists and dictionaries.
 

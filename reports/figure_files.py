@@ -30,8 +30,8 @@ from polyculture.reports.section import Section
 from polyculture.reports.sections import OWN_SECTIONS
 
 _log = logging.getLogger(__name__)
-_MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "○": "o", "◇": "D"}
-_HOLLOW = ("outline", "○", "◇", "▭", "▯")
+_MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "◇": "D"}
+_HOLLOW = ("outline", "◇")
 _INCH = 72  # points
 _LINE = 9.5  # points of a line of the legend
 _DPI = 600  # of a PNG

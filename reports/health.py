@@ -15,7 +15,7 @@ from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import THIN
 from polyculture.reports.table_section import Column as TableColumn
-from polyculture.reports.table_section import PageTable, TextCell, model_table
+from polyculture.reports.table_section import PageTable, TextCell, counted, model_table, plain_table, written
 from polyculture.reports.texts import Column, Warning, texts
 
 _REASONS = 3  # of failures
@@ -41,16 +41,6 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class FrequentFailure:
-    """A reason why answers of a stage are missing."""
-
-    stage: str
-    reason: str
-    rows: str
-    retryable: str  # of these: asked again by the next run
-
-
-@dataclass(frozen=True, slots=True)
 class Health:
     """The context of the section."""
 
@@ -59,7 +49,7 @@ class Health:
     answered: int
     resolution: PageTable | None  # None where no mention was looked up
     countryless: tuple[str, ...]  # 'Food: 13 of 38'
-    failures: tuple[FrequentFailure, ...]  # the most frequent reasons
+    failures: PageTable | None  # the most frequent reasons
     limited: bool  # the run's sources limit its numbers: see `reports.limits`
     thin: str  # how many numbers rest on fewer than `fewest` linked items; empty for none
     fewest: int = FEWEST
@@ -77,7 +67,7 @@ def build(data: ReportData) -> Health:
             f"{data.names.topic(row['topic'])}: {count(row['without_country'])} of {count(row['items'])}"
             for row in data.reading.rows(SQL / "items_without_country.sql")
         ),
-        frequent_failures(data.reading.lines(SQL / "failures.sql")),
+        _failures(data.reading.lines(SQL / "failures.sql")[:_REASONS]),
         bool(limits(data.manifest)),
         count(thin) if (thin := len(data.frame(THIN))) else "",
     )
@@ -130,11 +120,17 @@ def notices(health: Rows, names: Names) -> tuple[Notice, ...]:
     return tuple(notice for notice in found if notice is not None)
 
 
-def frequent_failures(failures: Rows) -> tuple[FrequentFailure, ...]:
-    """The most frequent reasons of failures, in the order of `sql/failures.sql`."""
-    return tuple(
-        FrequentFailure(row["stage"], row["reason"], count(row["rows"]), count(row["retryable"]))
-        for row in failures[:_REASONS]
+def _failures(rows: Rows) -> PageTable | None:
+    columns = (
+        TableColumn("Reason", written("reason"), is_number=False),
+        TableColumn("Answers", counted("rows")),
+        TableColumn("Asked again by the next run", counted("retryable")),
+    )
+    title = "Why answers are missing"
+    return (
+        plain_table(rows, columns, title=title, caption=title, line_head="Stage", label=written("stage"))
+        if rows
+        else None
     )
 
 

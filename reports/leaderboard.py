@@ -4,42 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from polyculture.metrics import METRICS
-from polyculture.reports.figures.by_model import board_figure, line_id, number_kind
-from polyculture.reports.figures.figure import Figure
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, plain_table
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 _TEXTS = "texts"  # the task of the metrics of texts, whose numbers are over cells
 _SIZES = {"contexts": "Contexts", "native_entities": "Native", "western_entities": "Western"}
-
-
-@dataclass(frozen=True, slots=True)
-class BoardLine:
-    """A model with the ranks that are open to it."""
-
-    rank: str
-    model: str
-    name: str
-    estimate: FormattedEstimate
-    sizes: tuple[str, ...]  # those of the board's heads
-    anchor: str  # its id on the page
-
-
-@dataclass(frozen=True, slots=True)
-class BoardGroup:
-    """The models in a language and culture; `same_items`: all rest on the same questions, contexts and entities."""
-
-    label: str
-    lines: tuple[BoardLine, ...]
-    same_items: bool
+_BOARD = ("task", "metric", "dataset", "setting", "variant", "goal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,70 +28,65 @@ class Board:
 
     title: str
     goal: str
-    heads: tuple[str, ...]  # of the sizes that any of its models has
-    groups: tuple[BoardGroup, ...]
-    figure: Figure | None  # None where no model has a number
+    table: PageTable
 
 
-@dataclass(frozen=True, slots=True)
-class Leaderboards:
-    """The context of the section."""
-
-    boards: tuple[Board, ...]
-
-
-def build(data: ReportData) -> Leaderboards | None:
+def build(data: ReportData) -> tuple[Board, ...] | None:
     """The context of the section; None where no two models have the same metric."""
     if len(data.manifest.models) < 2 and data.layout == METRICS:  # the view takes a fifth of a second to have no row
         return None
-    found = boards(data.reading.lines(SQL / "leaderboard.sql"), data.board_titles, data.names)
-    return Leaderboards(found) if found else None
+    return boards(data.reading.lines(SQL / "leaderboard.sql"), data.board_titles, data.names) or None
 
 
 def boards(rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> tuple[Board, ...]:
-    """The boards from the rows of `sql/leaderboard.sql`; none where no two models have the same metric.
-
-    `titles` names boards by '<task>.<metric>'.
-    """
-    keys = ("task", "metric", "dataset", "setting", "variant", "goal")
-    by_board = groupby(rows, lambda row: tuple(row[key] for key in keys))
-    return tuple(_board(at, key, list(found), titles, names) for at, (key, found) in enumerate(by_board))
+    """The boards from the rows of `sql/leaderboard.sql`; `titles` names them by '<task>.<metric>'."""
+    by_board = groupby(rows, lambda row: tuple(row[key] for key in _BOARD))
+    return tuple(_board(key, list(found), titles, names) for key, found in by_board)
 
 
-def _board(number: int, key: tuple[str, ...], rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> Board:
+def _board(key: tuple[str, ...], rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> Board:
     task, metric, dataset, setting, variant, goal = key
-    by_place = groupby(rows, lambda row: (row["language"], row["culture"]))
-    places = [(_where(place, names), list(found)) for place, found in by_place]
-    sizes = [name for name in _SIZES if any(known(row[name]) is not None for row in rows)]
-    groups = tuple(_group(number, at, label, found, sizes, names) for at, (label, found) in enumerate(places))
+    columns = [Column("Rank", _rank), Column("Value", _value)]
+    columns += [
+        Column("Cells" if task == _TEXTS else head, partial(_size, name))
+        for name, head in _SIZES.items()
+        if any(known(row[name]) is not None for row in rows)
+    ]
     title = titles.get(f"{task}.{metric}", f"{task}: {metric.replace('_', ' ')}")
     title = f"{title}; {dataset}, {setting}, {variant}"
-    heads = tuple("Cells" if task == _TEXTS else _SIZES[name] for name in sizes)
-    return Board(title, texts().goals[goal], heads, groups, board_figure(number, title, goal, places, names))
+    table = plain_table(
+        rows, columns, title=title, line_head="Model", label=lambda row: _model(row, names),
+        head=lambda row: _where(row, names),
+    )  # fmt: skip
+    return Board(title, texts().goals[goal], table)
 
 
-def _where(place: tuple[str | None, str | None], names: Names) -> str:
-    language, culture = place
-    return (
-        "All languages and cultures" if language is None else f"{names.language(language)}, {culture or 'all cultures'}"
-    )
+def _model(row: Row, names: Names) -> str:
+    name, doubt = names.model(row["model"]), known(row["doubt"])
+    return f"{name} ({doubt})" if doubt else name
 
 
-def _group(board: int, at: int, label: str, rows: Sequence[Row], sizes: Sequence[str], names: Names) -> BoardGroup:
-    lines = tuple(_line(row, line_id(board, at, place), sizes, names) for place, row in enumerate(rows))
-    return BoardGroup(label, lines, rows[0]["same_items"])
+def _where(row: Row, names: Names) -> str:
+    language, culture = row["language"], row["culture"] or "all cultures"
+    where = f"{names.language(language)}, {culture}" if language else "All languages and cultures"
+    return where if row["same_items"] else f"{where} (on different questions, contexts or entities)"
 
 
-def _line(row: Row, anchor: str, sizes: Sequence[str], names: Names) -> BoardLine:
-    doubt = known(row["doubt"])
-    model = (row["model"], f"{names.model(row['model'])} ({doubt})" if doubt else names.model(row["model"]))
+def _rank(row: Row) -> str:
+    """'2', '1 to 3'; empty where no other model has a number, or this one has none."""
+    low, high = known(row["rank_low"]), known(row["rank_high"])
+    if low is None or known(row["reason"]) is not None:
+        return ""
+    return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+
+
+def _value(row: Row) -> FormattedEstimate:
     if known(row["reason"]) is not None:  # no answer of it was usable
-        failed = FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
-        return BoardLine("", *model, failed, ("",) * len(sizes), anchor)
-    rank = ""  # where no other model has a number
-    if known(row["rank_low"]) is not None:
-        low, high = int(row["rank_low"]), int(row["rank_high"])
-        rank = str(low) if low == high else f"{low} to {high}"
-    counts = tuple("–" if known(row[name]) is None else count(row[name]) for name in sizes)
-    found = estimate(number_kind(row), row["estimate"], row["low"], row["high"])
-    return BoardLine(rank, *model, found, counts, anchor)
+        return FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
+    # Metrics of texts are formatted as themselves; others are differences or rates.
+    kind = {"more": str(row["metric"]), "zero": "difference"}.get(row["goal"], "rate")
+    return estimate(kind, row["estimate"], row["low"], row["high"])
+
+
+def _size(name: str, row: Row) -> str:
+    return "–" if known(row[name]) is None else count(row[name])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import PromptReview
 from polyculture.metrics.limits import PUBLISHED
-from polyculture.metrics.prompt_review import review_standing
+from polyculture.metrics.prompt_review import ReviewStanding, review_standing
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count
@@ -19,22 +19,10 @@ from polyculture.reports.texts import Metric, texts
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewedLanguage:
-    """A line of the table; a share is None where no judge said."""
-
-    language: str
-    reviewed: int
-    templates: int
-    judges: int
-    natural: float | None
-    same: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class PromptReviews:
     """The languages that somebody has reviewed, and those that nobody has."""
 
-    reviewed: tuple[ReviewedLanguage, ...]
+    reviewed: tuple[ReviewStanding, ...]  # with the languages' names
     unreviewed: tuple[str, ...]
     changed: int  # judgements of templates that changed since, or are not asked
 
@@ -48,15 +36,6 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
-    """How the intervals of a metric were computed."""
-
-    metric: str
-    method: str
-    number: str
-
-
-@dataclass(frozen=True, slots=True)
 class Method:
     """The context of the section."""
 
@@ -67,7 +46,7 @@ class Method:
     samples: int
     metrics: tuple[Metric, ...]
     reviews: PromptReviews
-    intervals: tuple[Intervals, ...]
+    intervals: tuple[str, ...]  # how those of a metric were computed, and how many
     facts: tuple[Facts, ...]
     version: str
     experiment: str
@@ -97,27 +76,16 @@ def prompt_reviews(
     """From the rows of `review_templates.sql` and `reviews.sql`."""
     asked = {row["template_id"]: row["language"] for row in templates if row["template_id"] is not None}
     found = review_standing(asked, [PromptReview(**row) for row in reviews])
-    lines = [
-        ReviewedLanguage(names.language(one.language), one.reviewed, one.templates, one.judges, one.natural, one.same)
-        for one in found
-        if one.reviewed
-    ]
+    lines = [replace(one, language=names.language(one.language)) for one in found if one.reviewed]
     known = {one.language for one in found if one.reviewed}
     languages = dict.fromkeys(row["language"] for row in templates)
     unreviewed = [names.language(language) for language in languages if language not in known]
     return PromptReviews(tuple(lines), tuple(unreviewed), sum(one.changed for one in found))
 
 
-def intervals(rows: Sequence[Mapping[str, Any]]) -> tuple[Intervals, ...]:
-    """The methods from the rows of `sql/methods.sql`."""
-    return tuple(
-        Intervals(
-            _named(row["metric"]),
-            row["method"],
-            count(row["intervals"]),
-        )
-        for row in rows
-    )
+def intervals(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """'Diversity: bootstrap (120 intervals)', from the rows of `sql/methods.sql`."""
+    return tuple(f"{_named(row['metric'])}: {row['method']} ({count(row['intervals'])} intervals)" for row in rows)
 
 
 def _named(metric: str) -> str:

@@ -23,7 +23,7 @@ def with_instruments(instruments: Sequence[Section]) -> tuple[Section, ...]:
     return (*TEXT_SECTIONS, *instruments, *CLOSING_SECTIONS)
 
 
-def _later(name: str, *, without_texts: bool = False) -> Callable[[ReportData], Any]:
+def _later(name: str, *given: str, without_texts: bool = False) -> Callable[[ReportData], Any]:
     """The function `module.function` of this package, loaded when it is called; None where no text was written.
 
     What builds sections imports pandas and matplotlib; to list them must stay cheap.
@@ -33,7 +33,7 @@ def _later(name: str, *, without_texts: bool = False) -> Callable[[ReportData], 
     def build(data: ReportData) -> Any:
         if not (data.about_texts or without_texts):
             return None
-        return getattr(import_module(f"polyculture.reports.{module}"), function)(data)
+        return getattr(import_module(f"polyculture.reports.{module}"), function)(*given, data)
 
     return build
 
@@ -52,7 +52,7 @@ def _section(
 
 def _figures(name: str, *tables: ReportTable, first: bool = False) -> Section:
     """The section of a metric's figures."""
-    return _section(name, _later(f"metric_figures.{name}"), *tables, template="figure", first=first)
+    return _section(name, _later("metric_figures.build", name), *tables, template="figure", first=first)
 
 
 # Tables whose intervals or p-values no SQL gives: Python computes them when they are read.
@@ -69,14 +69,13 @@ THIN = ReportTable(_SQL / "thin.sql")
 TEXT_SECTIONS = (
     _figures("origins", *_tables("origins"), first=True),
     _figures("specificity", *_tables("specificity"), first=True),
-    _figures("consensus", *_tables("consensus", "consensus_by_topic"), first=True),
-    _figures("diversity", *_tables("diversity", "companions")),
+    _figures("consensus", *_tables("consensus"), first=True),
+    _figures("diversity", *_tables("diversity", "companions", "saturation")),
     _figures("granularity", *_tables("granularity", "granularity_by_country")),
     _section("numbers", _later("headline.build"), HEADLINE),
     _section("compared", _later("comparisons.build"), COMPARISONS),
-    _figures("saturation", *_tables("saturation")),
-    _section("components", _later("components.build"), *_tables("components")),
-    _section("claims", _later("claims.build", without_texts=True), CLAIMS),
+    _section("components", _later("components.build"), *_tables("components"), template="table"),
+    _section("claims", _later("claims.build", without_texts=True), CLAIMS, template="table"),
     _section("dominance", _later("dominance.build"), *_tables("dominance"), template="table"),
     _section("text_regions", _later("text_labels.build"), TEXTS, template="table"),
     _section(
@@ -85,7 +84,7 @@ TEXT_SECTIONS = (
 )
 CLOSING_SECTIONS = (
     _section("leaderboards", _later("leaderboard.build", without_texts=True), *_tables("leaderboard")),
-    _section("evidence", _later("evidence.build")),
+    _section("evidence", lambda data: data.about_texts or None),  # an empty table, which the page's script fills
     _section("method", _later("method.build", without_texts=True)),
 )
 OWN_SECTIONS = with_instruments(())

@@ -14,8 +14,9 @@ Importing this module loads neither DuckDB nor pandas, as `section`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -55,18 +56,23 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a table; with a `place` its label leads to the evidence. A `whole` line stands above its parts."""
+    """A line of a table; with a `place` its label leads to the evidence. A `whole` line stands above its parts; what is
+    `told` apart is in bold."""
 
     label: str
     cells: tuple[FormattedEstimate | TextCell | str, ...]
     place: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     whole: bool = False
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Lines of one model, under a common head or, without one, below a line of the whole model."""
+    """Lines of one model, under a common head or, without one, below a line of the whole model.
+
+    Without a `model` they are of several.
+    """
 
     model: str
     head: str
@@ -82,6 +88,7 @@ class PageTable:
     label: str  # the head of the lines
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
+    style: str = ""  # a class of the page's style sheet
 
 
 def place_label(row: Row, names: Names) -> str:
@@ -130,6 +137,34 @@ def page_table(
         for (model, *_), own in sorted(found.items(), key=lambda one: (models.index(one[0][0]), *one[0][1:]))
     ]
     return PageTable(title, caption, line_head, tuple(columns), tuple(groups))
+
+
+def plain_table(
+    rows: Iterable[Row],
+    columns: Sequence[Column],
+    *,
+    title: str,
+    caption: str = "",
+    line_head: str,
+    label: Callable[[Row], str],
+    head: Callable[[Row], str] = lambda _: "",
+    note: Callable[[Row], str] = lambda _: "",
+    told: Callable[[Row], bool] = lambda _: False,
+    style: str = "",
+) -> PageTable:
+    """The table of rows in their order, which are not of a model each; rows that follow with one head are a group."""
+    groups = (
+        Group(
+            "",
+            said,
+            tuple(
+                Line(label(row), tuple(column.cell(row) for column in columns), note=note(row), told=told(row))
+                for row in own
+            ),
+        )
+        for said, own in groupby(rows, head)
+    )
+    return PageTable(title, caption or f"{title}, with 95 % intervals", line_head, tuple(columns), tuple(groups), style)
 
 
 def model_table(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import commands_page
 import lists_page
-import store_diagram
 import tables_page
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -12,7 +11,6 @@ from mkdocs.structure.files import File, Files
 PAGES = {
     "commands.md": commands_page.page,
     "tables.md": tables_page.page,
-    "tables.svg": store_diagram.drawing,
     "lists.md": lists_page.page,
 }
 

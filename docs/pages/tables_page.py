@@ -6,8 +6,6 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from store_diagram import BOXES
-
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.run_folder import RunFolder
@@ -28,13 +26,24 @@ writes this page from the store's own dictionary. The same for your run, with ev
 
 ## The main tables
 
-![Prompts lead to responses, these to mentions, these to links and items, and all of them to the metrics](tables.svg)
-
-A line says that rows of one table lead to rows of the other by the columns that both show. A **cell** is a model,
-language, topic, condition, country and wording. [The store](store.md) describes the files.
-[Queries](queries.md) has worked questions.
+A row of one table leads to rows of the next by columns that both have. A **cell** is a model, language, topic,
+condition, country and wording. [The store](store.md) describes the files. [Queries](queries.md) has worked questions.
 
 """
+# From a prompt to the metrics: a table, the next one, and the columns by which its rows lead there.
+LEADS = (
+    ("prompts", "responses", ("prompt_id",)),
+    ("responses", "extractions", ("response_id",)),
+    ("extractions", "mentions", ("extraction_id",)),
+    ("mentions", "links", ("query",)),
+    ("links", "candidates", ("query",)),
+    ("candidates", "entities", ("qid",)),
+    ("entities", "entity_countries", ("qid",)),
+    ("links", "linked_mentions", ("surface", "qid")),
+    ("linked_mentions", "entity_counts", ("qid",)),
+    ("entity_counts", "granularity", ("model", "language", "topic", "country")),
+    ("granularity", "numbers", ("model",)),
+)
 READY = """## Tables that are ready to read
 
     polyculture table cbs exp.toml rule=mean language=ja --format csv -o cbs.csv
@@ -67,10 +76,18 @@ def dictionary() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def page() -> str:
-    """The columns of the tables that the drawing shows, then a line a view, by the part that declares it."""
-    columns = "".join(_columns(box.name) for box in BOXES)
+    """The main tables and their columns, then a line a view, by the part that declares it."""
+    columns = f"{_leads()}\n\n{''.join(map(_columns, dict.fromkeys(name for lead in LEADS for name in lead[:2])))}"
     lists = "".join(f"### {title}\n\n{_listed(views)}\n\n" for title, views in _parts().items())
     return f"{HEAD}{columns}{READY}{_ready()}\n\n{LISTED}{lists}".rstrip() + "\n"
+
+
+def _leads() -> str:
+    rows = [
+        f"| [`{one}`](#{one}) | [`{other}`](#{other}) | {', '.join(f'`{column}`' for column in columns)} |"
+        for one, other, columns in LEADS
+    ]
+    return "\n".join(["| from | to | by |", "| --- | --- | --- |", *rows])
 
 
 def _ready() -> str:

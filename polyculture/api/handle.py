@@ -215,7 +215,7 @@ class Run:
                 return _hand_over(written, Path(path).expanduser())
 
     def export(self, to: Path | str, *, licence: str | None = None) -> Path:
-        """Writes all tables that have rows to one portable folder or file (`*.duckdb`), as `polyculture export`.
+        """Writes all tables that have rows to one portable folder, as `polyculture export`.
 
         `licence` is what you publish it under. An export that stands there is replaced. Raises `StoreError` for
         anything else there, and where it cannot be written.

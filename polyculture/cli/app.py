@@ -69,7 +69,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "view": ("Serve pages on this machine to browse the store.", "polyculture view exp.toml --port 8765"),
         "export": (
             "Write a run to one portable folder or file.",
-            "polyculture export exp.toml --to food-in-13-languages; polyculture export exp.toml --to run.duckdb",
+            "polyculture export exp.toml --to food-in-13-languages --licence CC-BY-4.0",
         ),
     },
     "Instruments": {},

@@ -1,4 +1,4 @@
-"""`polyculture export`: a run as one portable folder or file."""
+"""`polyculture export`: a run as one portable folder."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from polyculture.running.layout import store_layout
 
 def export(
     experiment: ExperimentFile,
-    to: Annotated[Path, typer.Option("--to", help="A folder, for Parquet files; or one file, NAME.duckdb.")],
+    to: Annotated[Path, typer.Option("--to", help="The folder of Parquet files.")],
     licence: Annotated[
         str | None, typer.Option("--licence", help="The licence that you publish it under, e.g. CC-BY-4.0.")
     ] = None,
     runs: Runs = None,
 ) -> None:
-    """Write all tables of a run that have rows to one portable folder or file, with a data card.
+    """Write all tables of a run that have rows to one portable folder, with a data card.
 
-    A folder has a Parquet file per table, README.md (schema, versions, licences, limits, how to cite) and
-    croissant.json, which hubs and search engines read. A DuckDB file has the tables, the card in the table
-    about_this_export, and the columns in the table dictionary. Views of more than a million rows that other tables
-    give are left out; the card names them.
+    The folder has a Parquet file per table, README.md (schema, versions, licences, limits, how to cite) and
+    croissant.json, which hubs and search engines read. Views of more than a million rows that other tables give are
+    left out; the card names them.
 
     No key, address of a server or path of this machine is in it. An export that stands there is replaced, when the new
     one is whole; nothing else is.

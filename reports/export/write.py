@@ -1,4 +1,4 @@
-"""Writes an export: a folder of Parquet files, or one DuckDB file; whole, or not at all."""
+"""Writes an export: a folder of Parquet files with a data card and metadata; whole, or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import secrets
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from polyculture.cache.database import check_path, connect, memory_limit
+from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import (
     ABANDONED,
@@ -26,7 +25,6 @@ from polyculture.cache.files import (
     claim_folder,
     exchange,
     remove_folder,
-    replacing,
     scratch_folder,
     store_faults,
 )
@@ -41,9 +39,8 @@ from polyculture.reports.export.croissant import croissant, file_name
 from polyculture.reports.export.redaction import redaction_of
 from polyculture.reports.export.tables import ExportedTable, choose_tables, rows_of
 
-CARD, METADATA, DATABASE = "README.md", "croissant.json", ".duckdb"
+CARD, METADATA = "README.md", "croissant.json"
 _log = logging.getLogger(__name__)
-ABOUT = "about_this_export"  # the table of a DuckDB file that has the card, and says whose file it is
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class Exported:
 
 
 def write_export(run: RunFolder, layout: Layout, to: Path, licence: str | None = None) -> Exported:
-    """Writes the tables of a run that have rows, a data card and metadata to `to`: a folder, or a file `*.duckdb`.
+    """Writes the tables of a run that have rows, a data card and metadata to the folder `to`.
 
     An export that stands there is replaced; raises `StoreError` for anything else there, where there is no run, and
     where the place cannot be written. Nothing is written into the run.
@@ -64,15 +61,12 @@ def write_export(run: RunFolder, layout: Layout, to: Path, licence: str | None =
     target = to.absolute()
     if target.is_relative_to(run.root.resolve()):
         raise StoreError("is inside the run itself", where=to, remedy="Export to another place.")
-    single = target.suffix == DATABASE
-    if single:
-        check_path(target)
-    (_check_file if single else _check_folder)(target)
+    _check_folder(target)
     with store_faults(to), scratch_folder("export") as folder:
         at = folder / "store.duckdb"
         with open_store(run, layout, KEPT, at=at, memory=memory_limit()) as store:
             tables = choose_tables(store, {table.name for table in layout.tables})
-            (_write_file if single else _write_folder)(store, run, manifest, tables, target, licence)
+            _write_folder(store, run, manifest, tables, target, licence)
     return Exported(to, tuple(tables))
 
 
@@ -103,48 +97,21 @@ def _write_folder(
         (folder / CARD).write_text(data_card(manifest, tables, redaction, licence), encoding="utf-8")
 
 
-def _write_file(
-    store: duckdb.DuckDBPyConnection,
-    run: RunFolder,
-    manifest: Manifest,
-    tables: list[ExportedTable],
-    target: Path,
-    licence: str | None,
-) -> None:
-    redaction = redaction_of(manifest, run.root)
-    with replacing(target) as temporary, connect(temporary) as database:
-        for table in tables:
-            if table.left_out is None:
-                database.from_arrow(rows_of(store, table, redaction)).create(table.name)
-        database.execute(f"CREATE TABLE {ABOUT} (name VARCHAR, text VARCHAR)")
-        card = data_card(manifest, tables, redaction, licence)
-        database.execute(f"INSERT INTO {ABOUT} VALUES ($name, $card)", {"name": CARD, "card": card})  # noqa: S608
-        said = [
-            (table.name, column.name, column.type, column.meaning)
-            for table in tables
-            if table.left_out is None
-            for column in table.columns
-        ]
-        database.execute('CREATE TABLE dictionary (view VARCHAR, "column" VARCHAR, type VARCHAR, meaning VARCHAR)')
-        database.executemany("INSERT INTO dictionary VALUES (?, ?, ?, ?)", said)
-        database.execute("CHECKPOINT")
-
-
-def _check_file(target: Path) -> None:
-    """Raises `StoreError` for a file that is no export: a user's own database is never replaced."""
-    if not target.exists() and not target.is_symlink():
-        return
-    with suppress(duckdb.Error), connect(target, read_only=True) as database:
-        if database.sql(f"SELECT count(*) FROM {ABOUT}").fetchall():  # noqa: S608
-            return
-    raise _not_ours(target)
-
-
 def _check_folder(target: Path) -> None:
+    """Raises `StoreError` for what is no export, and for an export with files that no export wrote."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise _not_ours(target)
-    if target.is_dir() and any(target.iterdir()) and not (target / MARKER).is_file():
+    if not target.is_dir() or not any(target.iterdir()):
+        return
+    if not (target / MARKER).is_file():
         raise _not_ours(target)
+    own = {CARD, METADATA, MARKER}
+    with suppress(OSError, ValueError, KeyError, TypeError):  # its metadata name the other files
+        said = json.loads((target / METADATA).read_text(encoding="utf-8"))
+        own |= {file["contentUrl"] for file in said["distribution"]}
+    if others := sorted(path.name for path in target.iterdir() if path.name not in own):
+        remedy = "Move it elsewhere, or export to another place; nothing was touched."
+        raise StoreError(f"is an export, and {others[0]} in it is none of its files", where=target, remedy=remedy)
 
 
 def _not_ours(target: Path) -> StoreError:
@@ -156,7 +123,7 @@ def _not_ours(target: Path) -> StoreError:
 def _replacing_folder(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, which takes its place in one step if the block succeeds.
 
-    What else lies in an earlier export, a user's own notes, goes along. Nothing but what this call made is removed.
+    Nothing but what this call made, and the earlier export, is removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     folder = _beside(target)
@@ -168,8 +135,6 @@ def _replacing_folder(target: Path) -> Iterator[Path]:
                 os.fsync(written.fileno())
         if target.exists():
             _check_folder(target)
-            for path in _foreign(target):
-                _carry(path, folder / path.name)
             exchange(target, folder)  # `folder` is the earlier export now
             claim_folder(folder)  # an empty folder has no marker yet
         else:
@@ -186,27 +151,3 @@ def _beside(target: Path) -> Path:
         if left.fullmatch(path.name) and time.time() - path.stat().st_mtime > ABANDONED:
             _log.warning("%s: left by an export that was killed; remove it", path)
     return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-
-
-def _foreign(target: Path) -> list[Path]:
-    """What an exported folder holds that no export wrote: its metadata name the files that one did."""
-    own = {CARD, METADATA, MARKER}
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        said = json.loads((target / METADATA).read_text(encoding="utf-8"))
-        own |= {file["contentUrl"] for file in said["distribution"]}
-    return [path for path in target.iterdir() if path.name not in own]
-
-
-def _carry(path: Path, to: Path) -> None:
-    """The same file or folder under another name, beside the first: linked, or copied where that cannot be."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.copytree(path, to, symlinks=True, copy_function=_link)
-    else:
-        _link(path, to)
-
-
-def _link(path: str | Path, to: str | Path) -> None:
-    try:
-        os.link(path, to, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(path, to, follow_symlinks=False)

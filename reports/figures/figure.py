@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
-from matplotlib.figure import Figure as Drawing
 
-from polyculture.reports.figures.chart import Mark
+from polyculture.reports.figures.chart import Chart, Mark
+from polyculture.reports.figures.heat import Heat
 from polyculture.reports.figures.style import SERIES, SHAPES, marker_of
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, count, decimal, estimate_of, known, rests_on
@@ -21,15 +20,7 @@ Row = Mapping[Hashable, Any]
 COUNTS = ("diversity",)  # a count of few is no share of few: it is never grey
 
 
-class Drawable(Protocol):
-    """A `Chart` or a `Heat`: drawn for the page as HTML or SVG, and for a file."""
-
-    @property
-    def alternative(self) -> str: ...
-
-    def draw(self) -> Markup: ...
-
-    def picture(self, width: float, above: float = 0.0) -> Drawing: ...
+Drawable = Chart | Heat  # drawn for the page as SVG or HTML, and for a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +108,9 @@ def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names:
     )
 
 
-def number_mark(row: Row, metric: str, place: Mapping[str, str], names: Names, note: str = "") -> Mark:
+def number_mark(row: Row, metric: str, place: Mapping[str, str], names: Names) -> Mark:
     """'smollm2, Japanese: 0.42, 0.35 to 0.50; n = 6': what a number is, and the `place` that it leads to."""
-    where = ", ".join([*(getattr(names, axis)(code) for axis, code in place.items()), *filter(None, [note])])
+    where = ", ".join(getattr(names, axis)(code) for axis, code in place.items())
     if known(row["estimate"]) is None:
         return Mark(where, place)
     found = estimate_of(row, metric, thin=metric not in COUNTS)
@@ -139,7 +130,8 @@ def cells(frame: pd.DataFrame, row: str, column: str, metric: str) -> pd.DataFra
         items=("incidences", "sum"),
     ).rename(columns={row: "row", column: "column"})
     told = pd.Series([_interval_and_items(one, metric) for one in found.itertuples()], found.index, dtype=object)
-    thin = found["items"].where(found["value"].notna() & (found["items"] < FEWEST))
+    few = found["value"].notna() & (found["items"] < (0 if metric in COUNTS else FEWEST))
+    thin = found["items"].where(few)
     return found.assign(thin=thin, says=told)
 
 

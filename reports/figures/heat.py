@@ -54,6 +54,7 @@ class Heat:
     place: Mapping[str, str] | None = None
     signed: bool = False
     lacking: str = ""
+    digits: int = 2
 
     def draw(self) -> Markup:
         """The map as a `<table>` in which arrow keys move, and the key of its colours."""
@@ -95,9 +96,10 @@ class Heat:
         return f'<td class="{shade}{frame}"{says}{stop}>{self.written(value)}{note}</td>'
 
     def written(self, value: float) -> str:
-        """A number in a cell: '.42', '+.10', '0'."""
-        number = f"{value:+.2f}" if self.signed else f"{value:.2f}"
-        return number.replace("0.", ".", 1).replace("-", "−") if float(number) else "0"
+        """A number in a cell: '.42', '+.10', '0', '12.5'."""
+        number = f"{value:+.{self.digits}f}" if self.signed else f"{value:.{self.digits}f}"
+        short = number.replace("0.", ".", 1) if abs(float(number)) < 1 else number
+        return short.replace("-", "−") if float(number) else "0"
 
     def _begins(self) -> set[str]:
         """The rows with which a block begins; none where there is only one."""

@@ -6,19 +6,16 @@ number and leads to what is behind it; without this column nothing leads anywher
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from polyculture.reports.figures.chart import Chart, Links, Margins
-from polyculture.reports.figures.style import INK, LETTER, MUTED, PAPER, RULE, SERIES, label_width, marker_of, plain
+from polyculture.reports.figures.style import LETTER, MUTED, PAPER, SERIES, label_width, marker_of, plain
 
 WIDE, SHORT, NARROW = 303.0, 146.0, 82.0  # points of axes in the page: one, two or three stand side by side
-FEWEST_IN_BOX = 5  # numbers: fewer are drawn one by one, since their quartiles would say nothing
 _ROWS = Margins(left=9, top=5, right=7, bottom=28)  # of a chart with labelled rows
 _SCALES = Margins(left=30, top=6, right=9, bottom=28)  # of one with two scales
 _BESIDE, _ABOVE = 0.25, 10.0  # of the width: longer labels stand above their rows, which have so much more room
@@ -112,7 +109,6 @@ def lines(
     labels: tuple[str, str],
     ticks: Mapping[float, str],
     top: float | None = None,
-    logarithmic: bool = False,
     beside: float = 0.05,
     width: float = SHORT,
     place: Mapping[str, str] | None = None,
@@ -146,9 +142,6 @@ def lines(
                 zorder=3,
                 urls=urls,
             )
-        if logarithmic:
-            axes.set_xscale("log")
-            axes.set_xticks([], minor=True)
         axes.margins(x=beside)
         axes.set_xticks(list(ticks), list(ticks.values()))
         axes.set(xlabel=labels[0], ylabel=labels[1])
@@ -156,42 +149,6 @@ def lines(
         axes.grid(axis="y")
 
     return Chart(alternative, frame, paint, width, _SCALES, aspect=0.8, place=place or {})
-
-
-def boxes(
-    frame: pd.DataFrame,
-    *,
-    alternative: str,
-    rows: Mapping[str, str],
-    says: Mapping[str, Any],
-    label: str,
-    limits: tuple[float, float],
-    begins: Sequence[str] = (),
-    place: Mapping[str, str] | None = None,
-) -> Chart:
-    """A box for each key of `rows`: the middle half of its numbers, their median, lines to the least and the largest.
-
-    Columns: row, value, chosen, and low, high and mark of those that are chosen: these are marked among the others.
-    `says` has the `Mark` of each box. A row with fewer than `FEWEST_IN_BOX` numbers has a ring for each. A line stands
-    above the rows of `begins`.
-    """
-    places = {row: number for number, row in enumerate(rows)}
-
-    def paint(axes: Axes, links: Links) -> None:
-        axes.hlines([places[row] - 0.5 for row in begins], *limits, color=MUTED, linewidth=0.4)
-        many = frame.groupby("row").size()
-        few = frame[frame["row"].map(many) < FEWEST_IN_BOX]
-        axes.scatter(few["value"], few["row"].map(places), s=9, facecolor=PAPER, edgecolor=MUTED, linewidth=0.6)
-        _boxes(axes, frame, {row: places[row] for row in rows if many[row] >= FEWEST_IN_BOX}, links, says)
-        marked = frame[frame["chosen"]]
-        marked = marked.assign(x=marked["value"], y=marked["row"].map(places).astype(float), series="")
-        points(axes, marked, [""], links, axes.hlines, "y", marker="D")
-        axes.set(xlabel=label, xlim=limits, ylabel="")
-        axes.grid(axis="x")
-
-    return Chart(
-        alternative, frame, paint, WIDE, _ROWS, height=10.0 * len(rows), rows=list(rows.values()), place=place or {}
-    )
 
 
 def axis_limits(values: pd.DataFrame) -> tuple[float, float]:
@@ -207,12 +164,10 @@ def points(
     links: Links,
     interval: Callable[..., object],
     across: str,
-    *,
-    marker: str = "",
 ) -> None:
     """Marks at x and y with their intervals; what rests on little is hollow and grey, with its number beside it."""
     colours = {name: SERIES[number % len(SERIES)] for number, name in enumerate(series)}
-    shapes = {name: marker or marker_of(number) for number, name in enumerate(series)}
+    shapes = {name: marker_of(number) for number, name in enumerate(series)}
     thin = frame["thin"].fillna("") != "" if "thin" in frame else pd.Series(data=False, index=frame.index)
     for pale, own in ((False, frame[~thin]), (True, frame[thin])):
         if own.empty:
@@ -242,22 +197,6 @@ def points(
                 )
 
 
-def _boxes(axes: Axes, frame: pd.DataFrame, places: Mapping[str, int], links: Links, says: Mapping[str, Any]) -> None:
-    if not places:
-        return
-    by_row = dict(list(frame.groupby("row")["value"]))
-    values = [by_row[row] for row in places]
-    least, low, middle, high, most = np.array([np.quantile(own, (0, 0.25, 0.5, 0.75, 1)) for own in values]).T
-    rows = np.array(list(places.values()))
-    axes.hlines(rows, least, most, color=MUTED, linewidth=0.7)
-    drawn = axes.barh(
-        rows, high - low, left=low, height=0.58, facecolor=RULE, edgecolor=MUTED, linewidth=0.6, zorder=2.5
-    )
-    for bar, url in zip(drawn, links.urls(says[row] for row in places), strict=True):
-        bar.set_url(url)
-    axes.vlines(middle, rows - 0.29, rows + 0.29, color=INK, linewidth=1.2, zorder=2.6)
-
-
 def _names(axes: Axes, frame: pd.DataFrame, room: float) -> None:
     """The names for which there is room: none is written over another."""
     wide, high = axes.get_window_extent().size
@@ -275,10 +214,3 @@ def _names(axes: Axes, frame: pd.DataFrame, room: float) -> None:
                 row["name"], (row["x"], row["y"]), (shift, 0), textcoords="offset points", va="center",
                 ha="left" if shift > 0 else "right", fontsize=6,
             )  # fmt: skip
-
-
-def size_ticks(sizes: Sequence[int]) -> dict[float, str]:
-    """Ticks of sizes on a logarithmic scale: all where they are few, else the powers of ten and the last."""
-    most = max(sizes, default=1)
-    some = [n for n in sizes if len(sizes) < 5 or n == most or (math.log10(n) % 1 == 0 and n < most / 3)]
-    return {float(size): f"{size:,}" for size in sorted(set(some))}

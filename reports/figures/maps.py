@@ -1,4 +1,4 @@
-"""Maps of countries x languages, and of languages x languages, per model."""
+"""Maps of countries x languages, and of languages x languages, per model; and granularity, a mark a model."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ import pandas as pd
 
 from polyculture.cache.manifest import UNSTATED, Manifest
 from polyculture.reports.figures.figure import (
+    COUNTS,
     Figure,
     Key,
     Panel,
+    basis,
     cells,
     extremes,
     lacking_most,
     make_figure,
+    model_keys,
     reach,
+    tidy,
 )
 from polyculture.reports.figures.heat import Heat, codes
+from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST
 from polyculture.reports.texts import texts
@@ -58,14 +63,31 @@ def specificity_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> F
     )  # fmt: skip
 
 
-def country_map(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    """The figure from the rows of `sql/granularity_by_country.sql`: a map per model."""
+def granularity_marks(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/granularity.sql`: a mark per model and language."""
+    found = frame.dropna(subset=["estimate"])
+    models = ordered(manifest.models, found["model"])
+    said = {"extremes": extremes(frame, "granularity", names), "basis": basis(found), "fewest": str(FEWEST)}
+    chart = dots(
+        tidy(frame, "language", "granularity", ("model", "language"), names).assign(series=frame["model"]),
+        alternative=f"{texts().figures['granularity'].title}. {said['extremes']} {said['basis']}",
+        rows={code: names.both(code) for code in ordered(manifest.languages, found["language"])},
+        series=models,
+        label=texts().figures["granularity"].axis,
+        limits=(0, 1),
+    )
+    panels = [Panel("", chart)] if models else []
+    return make_figure("granularity", [panels], model_keys(models, names), "unmentioned", values=said)
+
+
+def country_maps(metric: str, frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from a table of countries and languages, as `sql/diversity.sql`: a map per model, all on one scale."""
+    name, top = f"{metric}_map", 1.0 if metric == "granularity" else reach(frame["estimate"].astype(float))
     panels = [
-        _country_panel(names.model(model), frame[frame["model"] == model], "granularity", FIRST, 1.0, manifest, names)
+        _country_panel(names.model(model), frame[frame["model"] == model], metric, FIRST, top, manifest, names)
         for model in ordered(manifest.models, frame.dropna(subset=["estimate"])["model"])
     ]
-    key = _native_key("country_map")
-    return make_figure("country_map", [panels], key, _missing(manifest), values={"fewest": str(FEWEST)})
+    return make_figure(name, [panels], _native_key(name), _missing(manifest), values={"fewest": str(FEWEST)})
 
 
 def pair_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
@@ -102,6 +124,7 @@ def _country_panel(
         limits=(-top if metric == GAIN else 0.0, top),
         signed=metric == GAIN,
         lacking=lacking_most(own),
+        digits=1 if metric in COUNTS else 2,
     )
     return Panel(title, chart, model, said)
 

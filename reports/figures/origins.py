@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -29,35 +28,27 @@ def origin_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure
     columns = _columns(countries, sums["column"], {**said.panels, REST: said.panels["rest"]}, names)
     condition = "explicit" if "explicit" in manifest.conditions else "implicit"
 
+    top = reach(sums.loc[~sums["column"].isin(KINDS), "estimate"])
+
     def panel(model: str) -> Panel:
         own = sums[sums["model"] == model]
         shares = {(row.country, row.column): row.estimate for row in own.itertuples()}
         asked = {code: names.country(code) for code in countries if code in set(own["country"])}
         most = _most(frame[frame["model"] == model], names)
-        chart = _heat(
-            f"{texts().metrics['origins'].name}, {names.model(model)}. {most}", codes("country", asked), columns,
-            lambda row, column: {
-                "value": shares.get((row, column), 0.0), "framed": row == column, "uncoloured": column in KINDS,
-            },
-            reach(sums.loc[~sums["column"].isin(KINDS), "estimate"]), {"model": model, "condition": condition},
-        )  # fmt: skip
+        cells = [
+            {"row": row, "column": column, "value": shares.get((row, column), 0.0), "framed": row == column,
+             "uncoloured": column in KINDS}
+            for row in asked
+            for column in columns
+        ]  # fmt: skip
+        alternative = f"{texts().metrics['origins'].name}, {names.model(model)}. {most}"
+        place = {"model": model, "condition": condition}
+        chart = Heat(alternative, pd.DataFrame(cells), codes("country", asked), columns, (0.0, top), place)
         return Panel(names.model(model), chart, model, most)
 
     panels = [[panel(model)] for model in ordered(manifest.models, frame["model"])]
     keys = [Key(label, "outline") for label in said.keys]
     return make_figure("origins", panels, keys, "no_origins", values={"others": str(OTHERS)})
-
-
-def _heat(
-    alternative: str,
-    rows: Mapping[str, Head],
-    columns: Mapping[str, Head],
-    cell: Callable[[str, str], dict[str, Any]],
-    top: float,
-    place: Mapping[str, str],
-) -> Heat:
-    found = [{"row": row, "column": column, **cell(row, column)} for row in rows for column in columns]
-    return Heat(alternative, pd.DataFrame(found), rows, columns, (0.0, top), place)
 
 
 def _columns(countries: Sequence[str], found: pd.Series, labels: Mapping[str, str], names: Names) -> dict[str, Head]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import re
 import subprocess
@@ -91,8 +91,7 @@ def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
     commands, tables, lists = ((site / f"{name}.html").read_text(encoding="utf-8") for name in GENERATED)
     named: Any = get_command(app)
     assert not [name for name in named.list_commands(None) if f'id="polyculture-{name}"' not in commands]
-    assert 'src="tables.svg"' in tables
-    assert (site / "tables.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert 'href="#prompts"' in tables
     missing = [one for one in (*known_servers(), *(kind.name for kind in fault_table().kinds)) if one not in lists]
     assert not missing
 
@@ -113,22 +112,14 @@ def test_no_page_of_the_repository_links_to_a_page_that_only_the_site_has() -> N
     assert not [path.name for path in pages if link.search(path.read_text(encoding="utf-8"))]
 
 
-@pytest.fixture(scope="module")
-def diagram() -> Any:
-    spec = importlib.util.spec_from_file_location("diagram", ROOT / "docs" / "pages" / "store_diagram.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["diagram"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_drawing_shows_columns_that_tables_have(diagram: Any, tmp_path: Path) -> None:
+def test_tables_lead_to_one_another_by_columns_that_both_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs" / "pages")
+    leads = importlib.import_module("tables_page").LEADS
     columns: dict[str, set[str]] = {}
     with open_store(StoreBuilder(tmp_path).write(), store_layout()) as store:
         for view, column, *_ in store.sql("FROM dictionary").fetchall():
             columns.setdefault(view, set()).add(column)
-    assert not [(box.name, name) for box in diagram.BOXES for name in box.columns if name not in columns[box.name]]
-    assert not [line for line in diagram.LINES if not set(line.columns) <= columns[line.source] & columns[line.target]]
+    assert not [lead for lead in leads if not set(lead[2]) <= columns[lead[0]] & columns[lead[1]]]
 
 
 WRONG = {

@@ -326,7 +326,7 @@ def test_the_figure_has_what_is_told_and_says_what_is_not(tmp_path: Path) -> Non
 
 @data_sets(20, 60)
 def test_intervals_of_a_small_world_cover_the_truth(count: int) -> None:
-    """A small part of `bench/coverage.py`: sixty data sets tell a share of 95 % to within six points."""
+    """A small part of `tests/bench/test_coverage.py`: sixty data sets tell a share of 95 % to within six points."""
     found = told(WORLDS["2 models, 2 languages, 6 countries, 2 wordings"], count)
     assert {"model", "wording", "sampling"} < found.keys()
     assert all(one.covered >= min(0.81, least(count)) for one in found.values())

@@ -31,14 +31,7 @@ def test_the_header_names_wordings_names_and_the_countries_of_persons(tmp_path: 
     assert "2 wordings, 2 names each; 1 sample each" in opening
 
 
-def test_a_run_without_persons_has_wordings_alone(tmp_path: Path) -> None:
-    builder = StoreBuilder(tmp_path, n=1)
-    builder.answer(builder.ask(), ["ramen"])
-    opening = _opening(write_report(builder.write(), sections=sections_named("numbers")).read_text(encoding="utf-8"))
-    assert "1 wording; 1 sample each" in opening
-    assert "names of persons" not in opening
-
-
 def test_names_that_wordings_share_are_said_to_be_shared() -> None:
     assert wordings_and_names(3, 1, shared=True) == "3 wordings, 1 name each (wordings share names)"
+    assert wordings_and_names(1, 0, shared=False) == "1 wording"
     assert wordings_and_names(0, 0, shared=False) is None

@@ -38,7 +38,8 @@ class Visit:
     """A page that is open, with all folds and models; what it complained about, or asked the network for."""
 
     def __init__(self, browser: Browser, report: Path, width: int = 1280) -> None:
-        self.page = browser.new_page(viewport={"width": width, "height": 900})
+        # Without motion: a click's smooth way to the evidence would go on under the next one.
+        self.page = browser.new_page(viewport={"width": width, "height": 900}, reduced_motion="reduce")
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
@@ -51,6 +52,12 @@ class Visit:
         found: list[str] = self.page.locator("#entities .open").all_inner_texts()
         return found
 
+    def begin_anew(self) -> None:
+        """Undoes what was chosen, by an address that asks for nothing, as a reader types it."""
+        self.page.evaluate("location.hash = '#evidence&search='")
+        wait_until(self.page, "location.hash === '#evidence'")
+        open_all(self.page)
+
 
 def open_all(page: Page) -> None:
     wait_until(page, "performance.getEntriesByName('usable').length > 0")
@@ -60,15 +67,22 @@ def open_all(page: Page) -> None:
     page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
 
 
-@pytest.fixture
-def visit(browser: Browser, report: Path) -> Iterator[Visit]:
+@pytest.fixture(scope="module")
+def opened(browser: Browser, report: Path) -> Iterator[Visit]:
     visit = Visit(browser, report)
     yield visit
-    assert visit.complaints == []
-    assert {address.partition("#")[0] for address in visit.requests if not address.startswith("blob:")} == {
+    visit.page.close()
+
+
+@pytest.fixture
+def visit(opened: Visit, report: Path) -> Iterator[Visit]:
+    """The page that all tests share, as it is when it is opened."""
+    opened.begin_anew()
+    yield opened
+    assert opened.complaints == []
+    assert {address.partition("#")[0] for address in opened.requests if not address.startswith("blob:")} == {
         report.as_uri()
     }
-    visit.page.close()
 
 
 @pytest.mark.slow
@@ -104,14 +118,12 @@ def test_filters_and_search_narrow_the_table(visit: Visit) -> None:
     visit.page.fill("#search", "no such thing")
     assert visit.labels() == []
     assert visit.page.locator("#tally").inner_text().startswith("0 rows with 0 mentions")
-
-
-def test_filters_hold_for_the_responses_too(visit: Visit) -> None:
+    visit.page.fill("#search", "")
     visit.page.select_option("#filter-language", label="Japanese")
     visit.page.locator("#entities .open", has_text="ramen").first.click()
     where = visit.page.locator(".mention .where").all_inner_texts()
     assert where
-    assert all("Japanese" in line for line in where)
+    assert all("Japanese" in line for line in where), "filters hold for the responses, too"
 
 
 def test_headers_sort(visit: Visit) -> None:
@@ -120,6 +132,7 @@ def test_headers_sort(visit: Visit) -> None:
     assert visit.page.locator("th[aria-sort=ascending]").inner_text().startswith("Entity")
     visit.page.locator("[data-sort=label]").click()
     assert visit.labels() == sorted(visit.labels(), key=str.lower, reverse=True)
+    visit.page.locator("[data-sort=mentions]").click()
 
 
 def test_what_was_not_linked_is_shown_by_status(visit: Visit) -> None:
@@ -155,17 +168,13 @@ def test_the_first_screen_holds_the_picture_and_the_plot_answers_to_keys(browser
     page.close()
 
 
-def test_a_finding_leads_to_its_sentences(browser: Browser, report: Path) -> None:
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(report.as_uri())
-    wait_until(page, "performance.getEntriesByName('usable').length > 0")
-    link = page.locator(".found .places a").first
+def test_a_finding_leads_to_its_sentences(visit: Visit) -> None:
+    link = visit.page.locator(".found .places a").first
     codes = {axis: link.get_attribute(f"data-{axis}") for axis in ("model", "language", "condition", "country")}
     link.click()
-    chosen = [page.locator(f"#filter-{axis} option:checked").get_attribute("value") for axis in codes]
+    chosen = [visit.page.locator(f"#filter-{axis} option:checked").get_attribute("value") for axis in codes]
     assert any(chosen)
     assert any(codes.values())
-    page.close()
 
 
 def test_every_figure_is_one_stop_of_the_tab_key_and_arrows_lead_on_to_its_numbers(visit: Visit) -> None:
@@ -181,22 +190,18 @@ def test_every_figure_is_one_stop_of_the_tab_key_and_arrows_lead_on_to_its_numbe
     page.locator("#entities .open").first.click()
     where = page.locator(".mention .where").all_inner_texts()
     assert all("Arabic" in line or "Japanese" in line for line in where)
-    page.locator("#diversity svg a:not([tabindex])").first.focus()
+    page.locator("#granularity svg a:not([tabindex])").first.focus()
     page.keyboard.press("ArrowRight")
-    country = page.evaluate("document.activeElement.dataset.country")
     name = page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert page.locator(".tip").inner_text() == name  # what a mark says is beside it for the keyboard, too
     page.keyboard.press("Enter")
-    chosen = [page.locator(f"#filter-{axis} option:checked").inner_text() for axis in ("language", "country")]
-    assert chosen[0] == "all"
-    assert name.startswith(f"{chosen[1]}, 6 languages: from ")
-    assert page.evaluate("location.hash").count(f"country={country}") == 1
+    chosen = [page.locator(f"#filter-{axis} option:checked").inner_text() for axis in ("model", "language")]
+    assert name.startswith(f"{', '.join(chosen)}: ")
     assert visit.labels()
 
 
 def test_a_cell_of_the_map_of_origins_leads_to_what_is_from_there(visit: Visit) -> None:
     page = visit.page
-    page.emulate_media(reduced_motion="reduce")
     heat = page.locator("#origins .heat").first
     heads = heat.locator("thead th").all_inner_texts()
     assert heads.index("CN") < heads.index("TH") < heads.index("IN") < heads.index("AE") < heads.index("US")
@@ -213,13 +218,12 @@ def test_a_cell_of_the_map_of_origins_leads_to_what_is_from_there(visit: Visit) 
 
 def test_a_pointer_on_a_mark_of_a_figure_or_beside_it_leads_to_its_entities(visit: Visit) -> None:
     page = visit.page
-    page.emulate_media(reduced_motion="reduce")  # else a click's smooth way to the evidence goes on under the next one
     drawn = page.locator("#granularity figure").first.locator("svg a")
     hits = drawn.evaluate_all(
         f"marks => marks.map(mark => document.elementFromPoint(...({CENTRE})(mark)).closest('a') === mark)"
     )
     assert hits == [True] * 12
-    for mark in (drawn.nth(0), drawn.nth(7), page.locator("#saturation svg a").last):
+    for mark in (drawn.nth(0), drawn.nth(7)):
         x, y = mark.evaluate(CENTRE)
         page.mouse.click(x + 10, y - 1)
         chosen = [page.locator(f"#filter-{axis} option:checked").inner_text() for axis in ("model", "language")]
@@ -254,22 +258,23 @@ def test_arabic_runs_from_right_to_left(visit: Visit) -> None:
     assert quote.evaluate("element => getComputedStyle(element).direction") == "rtl"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_is_as_wide_as_the_window(browser: Browser, report: Path, width: int) -> None:
-    visit = Visit(browser, report, width)
-    visit.page.locator("#entities .open").first.click()
-    visit.page.evaluate("document.querySelectorAll('.sources details').forEach((query) => { query.open = true; })")
-    assert visit.page.evaluate("document.documentElement.scrollWidth") == width
-    assert visit.page.locator(".detail-box").bounding_box()["width"] <= width
-    visit.page.close()
-
-
-def test_a_printed_page_is_as_wide_as_the_paper(browser: Browser, report: Path) -> None:
-    page = browser.new_page(viewport={"width": 718, "height": 1000})  # A4 less its margins
-    page.emulate_media(media="print")
-    page.goto(report.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") == 718
-    page.close()
+def test_the_page_is_as_wide_as_the_window_or_the_paper(visit: Visit) -> None:
+    page = visit.page
+    page.locator("#entities .open").first.click()
+    page.evaluate("document.querySelectorAll('.sources details').forEach((query) => { query.open = true; })")
+    wide = "document.documentElement.scrollWidth"
+    try:
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate(wide) == width
+            assert page.locator(".detail-box").bounding_box()["width"] <= width
+        page.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins
+        page.emulate_media(media="print")
+        assert page.evaluate(wide) == 718
+    finally:
+        page.emulate_media(media="screen")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.evaluate("document.querySelectorAll('.sources details').forEach((query) => { query.open = false; })")
 
 
 # Opens all folds, and leaves of each table but the maps three rows: contrasts are looked for part by part.
@@ -465,4 +470,5 @@ def test_a_mark_may_lead_to_another_part_of_the_page_than_the_entities(visit: Vi
     mark.focus()
     visit.page.keyboard.press("Enter")
     wait_until(visit.page, "location.hash.startsWith('#method')")
+    mark.evaluate("mark => mark.setAttribute('href', '#evidence')")
     assert visit.page.locator("#search").input_value() == ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from polyculture.cache.identity import file_sha256
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
+from polyculture.cli import export as cli
 from polyculture.reports.export import tables as exported_tables
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
 from polyculture.reports.export.write import CARD, METADATA, write_export
@@ -56,11 +56,6 @@ def folder(run: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_export(run, store_layout(), tmp_path_factory.mktemp("out") / "data", "CC-BY-4.0").path
 
 
-@pytest.fixture(scope="module")
-def single(run: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_export(run, store_layout(), tmp_path_factory.mktemp("single") / "one.duckdb").path
-
-
 def rows(folder: Path, table: str) -> list[tuple[object, ...]]:
     return duckdb.sql(f"FROM '{folder}/{table}.parquet'").fetchall()
 
@@ -75,40 +70,18 @@ def test_a_folder_has_every_table_with_rows(run: RunFolder, folder: Path) -> Non
     assert texts == ["She read /usr/share/dict and https://example.org/x | <b>"] * 2  # what models write stays
 
 
-def test_nothing_of_this_machine_is_in_it(run: RunFolder, folder: Path, single: Path) -> None:
+def test_nothing_of_this_machine_is_in_it(run: RunFolder, folder: Path) -> None:
     seen = " ".join(
         [
             (folder / CARD).read_text(encoding="utf-8"),
             (folder / METADATA).read_text(encoding="utf-8"),
             *(str(pq.read_table(file).to_pylist()) for file in folder.glob("*.parquet")),
-            *(repr(value) for value in dumped(single)),
         ]
     )
     for private in ("/home/jane", "secret-project", "gpu7.lab", "jane.log", str(run.root), "cache dir"):
         assert private not in seen, private
     assert "llamacpp:q4.gguf" in seen
     assert f"Connection to {ADDRESS} failed; see (path left out)" in seen
-
-
-def dumped(file: Path) -> list[object]:
-    with duckdb.connect(file, read_only=True) as database:
-        names = [name for (name,) in database.sql("SELECT table_name FROM duckdb_tables()").fetchall()]
-        assert database.sql("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchall() == [(0,)]
-        return [database.sql(f'FROM "{name}"').fetchall() for name in names]
-
-
-def test_one_file_answers_without_the_run(run: RunFolder, tmp_path: Path) -> None:
-    copy = RunFolder(Path(shutil.copytree(run.root, tmp_path / "copy")))
-    single = write_export(copy, store_layout(), tmp_path / "one.duckdb").path
-    shutil.rmtree(copy.root)
-    moved = single.rename(tmp_path / "moved.duckdb")
-    with duckdb.connect(moved, read_only=True) as database:
-        assert database.sql("SELECT count(*) FROM responses").fetchall() == [(4,)]
-        assert "## Tables" in database.sql("SELECT text FROM about_this_export").fetchall()[0][0]
-        said = database.sql(
-            "SELECT meaning FROM dictionary WHERE view = 'responses' AND \"column\" = 'text'"
-        ).fetchall()
-        assert said[0][0]
 
 
 def test_the_metadata_describe_the_files_that_are_there(folder: Path) -> None:
@@ -145,7 +118,7 @@ def test_the_metadata_are_read_by_the_library_of_the_format(folder: Path, caplog
     assert found == {row[0] for row in duckdb.sql(f"SELECT response_id FROM '{folder}/responses.parquet'").fetchall()}
 
 
-def test_the_card_says_what_is_in_it(run: RunFolder, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_card_says_what_is_in_it(folder: Path) -> None:
     card = (folder / CARD).read_text(encoding="utf-8")
     for part in ("How it was made", "Tables", "Limits", "Licences", "How to cite"):
         assert f"## {part}\n" in card
@@ -160,7 +133,7 @@ def test_large_views_that_others_give_are_left_out_and_told(
     run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exported_tables, "MOST_DERIVED", 3)
-    done = write_export(run, store_layout(), tmp_path / "data")
+    done = write_export(run, CORE, tmp_path / "data")
     left = {table.name for table in done.tables if table.left_out}
     assert left
     assert "responses" not in left
@@ -176,28 +149,27 @@ def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Pat
     write_export(run, CORE, target)
     write_export(run, CORE, target)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
-    write_export(run, CORE, tmp_path / "one.duckdb")
-    write_export(run, CORE, tmp_path / "one.duckdb")
 
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "thesis.txt").write_text("years of work", encoding="utf-8")
-    with duckdb.connect(tmp_path / "own.duckdb") as own:
-        own.execute("CREATE TABLE x AS SELECT 1")
-    (tmp_path / "text.duckdb").write_text("no database", encoding="utf-8")
     (tmp_path / "link").symlink_to(theirs)
-    for place in (theirs, tmp_path / "own.duckdb", tmp_path / "text.duckdb", tmp_path / "link", theirs / "thesis.txt"):
+    for place in (theirs, tmp_path / "link", theirs / "thesis.txt"):
         with pytest.raises(StoreError, match="is no export"):
             write_export(run, CORE, place)
     with pytest.raises(StoreError, match=r"inside.*itself"):
         write_export(run, CORE, run.root / "out")
     assert (theirs / "thesis.txt").read_text(encoding="utf-8") == "years of work"
-    with duckdb.connect(tmp_path / "own.duckdb", read_only=True) as own:
-        assert own.sql("FROM x").fetchall() == [(1,)]
+
+    (target / "notes").mkdir()
+    before = sorted((path, path.stat().st_mtime_ns) for path in target.iterdir())
+    with pytest.raises(StoreError, match=r"notes.*none of its files") as fault:
+        write_export(run, CORE, target)
+    assert fault.value.remedy
+    assert sorted((path, path.stat().st_mtime_ns) for path in target.iterdir()) == before
 
 
-@pytest.mark.parametrize("name", ["data", "one.duckdb"])
-def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_path: Path, name: str) -> None:
+def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
         "from polyculture.reports.export import write; from polyculture.cache.run_folder import RunFolder\n"
@@ -205,7 +177,7 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
         "write.data_card = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "write.write_export(RunFolder(Path(sys.argv[1])), CORE, Path(sys.argv[2]))\n"
     )
-    target = tmp_path / name
+    target = tmp_path / "data"
     done = subprocess.run([sys.executable, "-c", code, run.root, target], cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not target.exists()
@@ -215,7 +187,7 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
     long_ago = time.time() - 7200
     for path in left:
         os.utime(path, (long_ago, long_ago))
-    own = tmp_path / f".{name}.backup.tmp"
+    own = tmp_path / ".data.backup.tmp"
     own.write_text("mine", encoding="utf-8")
     os.utime(own, (long_ago, long_ago))
     write_export(run, CORE, target)
@@ -225,19 +197,15 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("all_threads")
-def test_two_exports_of_a_run_are_the_same_bytes(run: RunFolder, folder: Path, single: Path, tmp_path: Path) -> None:
+def test_two_exports_of_a_run_are_the_same_bytes(run: RunFolder, folder: Path, tmp_path: Path) -> None:
     again = write_export(run, store_layout(), tmp_path / "again", "CC-BY-4.0").path
     assert {file.name: file.read_bytes() for file in again.iterdir()} == {
         file.name: file.read_bytes() for file in folder.iterdir()
     }
-    assert dumped(write_export(run, store_layout(), tmp_path / "two.duckdb").path) == dumped(single)
 
 
-def test_an_export_is_never_away_and_a_users_own_files_in_it_stay(run: RunFolder, tmp_path: Path) -> None:
+def test_an_export_is_never_away(run: RunFolder, tmp_path: Path) -> None:
     target = write_export(run, CORE, tmp_path / "data").path
-    (target / "notes.md").write_text("mine", encoding="utf-8")
-    (target / "figures" / "deep").mkdir(parents=True)
-    (target / "figures" / "deep" / "one.svg").write_text("<svg/>", encoding="utf-8")
     absent, done = [], threading.Event()
 
     def watch() -> None:
@@ -252,9 +220,6 @@ def test_an_export_is_never_away_and_a_users_own_files_in_it_stay(run: RunFolder
     done.set()
     watching.join()
     assert not absent
-    assert (target / "notes.md").read_text(encoding="utf-8") == "mine"
-    assert (target / "figures" / "deep" / "one.svg").read_text(encoding="utf-8") == "<svg/>"
-    assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
 def test_two_models_of_one_file_name_stay_two(run: RunFolder) -> None:
@@ -266,7 +231,8 @@ def test_two_models_of_one_file_name_stay_two(run: RunFolder) -> None:
     assert redaction.plain("https://api.openai.com/v1") == "https://api.openai.com/v1"
 
 
-def test_the_command_line_exports(tmp_path: Path) -> None:
+def test_the_command_line_exports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "store_layout", lambda: CORE)  # each layout is exported alike
     (tmp_path / "exp.toml").write_text(
         'name = "one"\nmodels = ["mock:a"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n', "utf-8"
     )

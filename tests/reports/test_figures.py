@@ -1,4 +1,4 @@
-"""Boxes by country, the map of trust, and figures as files."""
+"""Charts and maps in the page, and as files."""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.figures import style
-from polyculture.reports.figures.by_country import country_boxes
-from polyculture.reports.figures.by_model import by_topic, saturation_curves
 from polyculture.reports.figures.chart import Chart, Mark
-from polyculture.reports.figures.figure import Figure, key_of
+from polyculture.reports.figures.figure import key_of
 from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.figures.kinds import dots, lines, scatter
-from polyculture.reports.figures.maps import specificity_maps
+from polyculture.reports.figures.maps import country_maps, specificity_maps
 from polyculture.reports.figures.origins import origin_maps
 from polyculture.reports.figures.style import PAGE_COLOURS, SERIES
-from polyculture.reports.leaderboard import boards
 from polyculture.reports.names import Names
 from polyculture.reports.sections import OWN_SECTIONS
 from tests.report_run import MODELS, kitchens
@@ -63,11 +60,6 @@ def rows(values: dict[tuple[str, str], float], incidences: int = 50) -> pd.DataF
     )  # fmt: skip
 
 
-def drawn(figure: Figure) -> ElementTree.Element:
-    """The first drawing of a figure, as the page has it."""
-    return ElementTree.fromstring(str(figure.rows[0][0].chart.draw()))
-
-
 def links(svg: ElementTree.Element) -> dict[str, dict[str, str]]:
     """The marks of a drawing by what they say."""
     return {link.attrib["aria-label"]: link.attrib for link in svg.iter("a")}
@@ -84,26 +76,12 @@ def cells_of(heat: object) -> list[dict[str, str]]:
     return [{**cell.attrib, "text": "".join(cell.itertext())} for cell in body.iter("td")]
 
 
-def test_country_box_marks_its_native_language(manifest: Manifest, names: Names) -> None:
-    languages = ("ar", "en", "hi", "ja", "th")
-    japan = {("JP", language): place / 10 for place, language in enumerate(languages)}
-    india = {("IN", language): 0.5 for language in languages}
-    svg = drawn(country_boxes(rows({**india, **japan}), manifest, names))
-    assert texts_of(svg)[-2:] == ["Japan", "India"]  # in the order of regions
-    marks = links(svg)
-    assert marks["Japan, 5 languages: from 0.0 (Arabic) to 0.4 (Thai), median 0.2"]["data-country"] == "JP"
-    native = marks["Japan, Japanese, native: 0.3, 0.2 to 0.4"]
-    assert (native["data-language"], native["href"]) == ("ja", "#evidence")
-    assert len(marks) == 4  # a box and a native language for each of the two
-    assert svg.attrib["data-condition"] == "explicit"
-
-
-def test_few_languages_have_no_box_and_a_count_of_few_items_is_not_grey(manifest: Manifest, names: Names) -> None:
-    few = country_boxes(rows({("JP", "ja"): 0.5, ("JP", "en"): 0.7}), manifest, names)
-    assert not [label for label in links(drawn(few)) if "2 languages" in label]  # no quartiles of two numbers
-    assert "a language, where there are fewer than five" in [key.label for key in few.keys]
-    thin = rows({("JP", language): 0.5 for language in ("ar", "en", "hi", "ja", "th")}, incidences=3)
-    assert not [label for label in links(drawn(country_boxes(thin, manifest, names))) if "n = 3" in label]
+def test_a_map_of_counts_has_no_grey_cell_and_frames_native_languages(manifest: Manifest, names: Names) -> None:
+    values = {("IN", "hi"): 10.5, ("IN", "en"): 0.5, ("JP", "ja"): 3.0}
+    [[panel]] = country_maps("diversity", rows(values, incidences=3), manifest, names).rows
+    cells = {cell["text"]: cell["class"] for cell in cells_of(panel.chart) if cell["text"]}
+    assert cells == {"3.0": "h3 native", "10.5": "h10 native", ".5": "h0"}
+    assert panel.chart.place == {"model": MODEL, "condition": "explicit"}
 
 
 def test_origins_that_are_no_country_have_no_colour(manifest: Manifest, names: Names) -> None:
@@ -118,56 +96,6 @@ def test_origins_that_are_no_country_have_no_colour(manifest: Manifest, names: N
     [panel] = origin_maps(frame, manifest, names).rows[0]
     shades = {cell["text"]: cell["class"].split()[0] for cell in cells_of(panel.chart) if cell["text"]}
     assert shades == {".20": "h10", ".10": "h5", ".70": "plain"}
-
-
-def test_consensus_by_topic_has_a_mark_per_model_and_topic_and_one_of_all_topics(
-    manifest: Manifest, names: Names
-) -> None:
-    found = [
-        {"model": model, "topic": topic, "estimate": value, "low": value / 2, "high": None if topic else 1.0,
-         "no_interval": None, "responses": 40, "incidences": 200}
-        for model, value in zip(MODELS[:2], (0.4, 0.8), strict=True)
-        for topic in (None, "food")
-    ]  # fmt: skip
-    svg = drawn(by_topic(pd.DataFrame(found), manifest, names))
-    assert [text for text in texts_of(svg) if text in ("All topics", "Food")] == ["All topics", "Food"]
-    marks = [link.attrib for link in svg.iter("a")]
-    assert sorted(mark.get("data-topic", "") for mark in marks) == ["", "", "food", "food"]
-    assert f"{names.model(MODELS[0])}: 0.40, 0.20 to 1.00" in links(svg)
-
-
-def test_panels_of_saturation_share_one_scale(manifest: Manifest, names: Names) -> None:
-    found = pd.DataFrame(
-        [
-            {"model": MODEL, "topic": topic, "responses": responses, "entities": most * responses, "low": None,
-             "high": most * responses + 1, "coverage": 0.5, "cells": 2}
-            for topic, most in (("food", 3.0), ("beverages", 1.0))
-            for responses in (1, 10)
-        ]
-    )  # fmt: skip
-    panels = saturation_curves(found, manifest, names).rows[0]
-    ticks = [re.findall(r">(\d+)</text>", str(panel.chart.draw())) for panel in panels]
-    assert len(ticks) == 2
-    assert ticks[0] == ticks[1]
-    assert "30" in ticks[0]
-
-
-def test_a_leaderboard_is_drawn_and_its_marks_lead_to_lines_of_its_table(names: Names) -> None:
-    place: dict[str, object] = {
-        "task": "t", "metric": "m", "dataset": "d", "setting": "s", "variant": "v", "goal": "zero", "language": "ja",
-        "culture": None, "same_items": True, "doubt": None, "native_entities": 1, "western_entities": 1, "failed": 3,
-    }  # fmt: skip
-    there = {**place, "estimate": -0.2, "low": -0.3, "high": 0.1, "rank_low": 1, "rank_high": 1, "contexts": 9}
-    failed = {**place, "estimate": None, "low": None, "high": None, "contexts": None, "reason": "refused"}
-    rows = [{"model": MODELS[0], "reason": None, **there}, {"model": MODELS[1], **failed}]
-    (board,) = boards(rows, {}, names)
-    assert board.figure is not None
-    svg = drawn(board.figure)
-    assert {"−0.3", "0.0", "0.3"} <= set(texts_of(svg))  # the scale lies around zero
-    (link,) = [link.attrib for link in svg.iter("a")]
-    assert link["href"] == f"#{board.groups[0].lines[0].anchor}"
-    assert link["aria-label"] == f"{names.model(MODELS[0])}, Japanese, all cultures: −0.20, −0.30 to +0.10; 9 contexts"
-    assert boards([rows[1]], {}, names)[0].figure is None
 
 
 def test_figures_are_files_of_a_columns_width_in_the_pages_colours(run: RunFolder, tmp_path: Path) -> None:
@@ -322,6 +250,19 @@ def test_texts_whose_file_says_no_kind_of_prompt_have_a_map() -> None:
     [[panel]] = figure.rows
     assert panel.title == "a: the file does not say what kind of prompt"
     assert "Neutral prompts:" not in figure.caption
+
+
+def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked() -> None:
+    manifest = Manifest(experiment="x", polyculture="0", models=["a:m"], languages=["en"], countries=["US"],
+                        conditions=["explicit"])  # fmt: skip
+    row = {"metric": "specificity", "model": "a:m", "language": "en", "condition": "explicit", "country": "US"}
+    frame = pd.DataFrame([row | {"estimate": 0.4, "low": 0.3, "high": 0.5, "no_interval": None, "incidences": 6}])
+    frame = pd.concat([frame, frame.assign(metric="specificity_gain", estimate=None)], ignore_index=True)
+    figure = specificity_maps(frame, manifest, Names(read_catalog(), ("a:m",)))
+    [[panel]] = figure.rows
+    assert panel.says == "0.40, English, United States, n = 6, and no other."
+    assert "Neutral prompts: not asked." in figure.caption
+    assert "Gain when the country is named: no neutral prompts." in figure.caption
 
 
 def test_no_two_series_of_a_figure_look_alike() -> None:

@@ -12,7 +12,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.comparison.compare import METRICS
 from polyculture.metrics.places import PER_CONDITION
-from polyculture.reports.dots import dots
+from polyculture.reports.dots import Dots, dots
 from polyculture.reports.findings import findings
 from polyculture.reports.headline import METRICS as METRICS_OF_PAGE
 from polyculture.reports.headline import model_lines
@@ -196,109 +196,86 @@ def test_what_could_not_be_tested_is_counted_with_what_it_needs() -> None:
 
 def test_the_first_screen_holds_findings_plot_and_strip(page: Page) -> None:
     header = page.all("header")[0]
-    said = " ".join(header.text.split())
-    assert "What was found" in said
-    assert "All comparisons" in said
+    assert "What was found" in header.text
     cells = [e for e in page.all("td") if "header" in e.inside and "tabindex" in e.attributes]
     assert len(cells) == len(MODELS) * 5
     assert [e.attributes["tabindex"] for e in cells].count("0") == 1  # one stop of the Tab key
     assert all(" to " in e.text and "n = " in e.text for e in cells)
     places = [e.attributes for e in page.all("i") if "header" in e.inside]
     assert {place["class"] for place in places} >= {"dot", "range"}
-    for name in (
-        "Without an item",
-        "Off-language",
-        "Distinct texts",
-        "Refused",
-        "Thinnest number",
-        "Extractor",
-        "Snapshot",
-    ):
-        assert name in [e.text for e in page.all("dt") if "header" in e.inside]
+    facts = {e.text for e in page.all("dt") if "header" in e.inside}
+    assert {"Without an item", "Off-language", "Distinct texts", "Refused", "Thinnest number", "Extractor"} <= facts
+
+
+def number(model: str, value: float | None, metric: str = "granularity", **more: Any) -> dict[str, Any]:
+    """A row of `sql/headline.sql`."""
+    row = {"model": model, "metric": metric, "estimate": value, "language": None, "low": None, "high": None}
+    row |= {"no_interval": None, "cells": 1, "missing": 0, "incidences": 1234, "shared": False}
+    return row | dict.fromkeys(("wide_low", "wide_high", "no_wide", "no_estimate")) | more
+
+
+def plot(numbers: list[dict[str, Any]], health: Any = (), ranks: Any = (), **more: Any) -> Dots:
+    manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), languages=["en", "ja"], **more)
+    return dots(numbers, ranks, model_lines(numbers, health, manifest), manifest, NAMES)
+
+
+GRANULARITY, GAIN, CONSENSUS = map(METRICS_OF_PAGE.index, ("granularity", "specificity_gain", "consensus"))
+FIRST = {"dimension": "model", "name": A, "metric": "granularity", "rank_low": 1, "rank_high": 2, "ranked": 2}
 
 
 def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() -> None:
-    manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), languages=["en", "ja"])
-    common = {"language": None, "no_interval": None, "cells": 1, "missing": 0, "incidences": 1234}
-    common |= dict.fromkeys(("wide_low", "wide_high", "no_wide", "no_estimate")) | {"shared": False}
     numbers = [
-        {"model": A, "metric": "granularity", "estimate": 0.62, "low": 0.55, "high": 0.7, **common},
-        {"model": B, "metric": "granularity", "estimate": 0.31, "low": None, "high": None, **common},
-        {"model": A, "metric": "specificity_gain", "estimate": -0.02, "low": -0.1, "high": 0.06, **common},
+        number(A, 0.62, low=0.55, high=0.7),
+        number(B, 0.31),
+        number(A, -0.02, "specificity_gain", low=-0.1, high=0.06),
     ]
-    ranks = [{"dimension": "model", "name": A, "metric": "granularity", "rank_low": 1, "rank_high": 2, "ranked": 2}]
-    plot = dots(numbers, ranks, model_lines(numbers, [], manifest), manifest, NAMES)
-    granularity, gain = (METRICS_OF_PAGE.index(metric) for metric in ("granularity", "specificity_gain"))
-    first, second = ([line.marks[granularity], line.marks[gain]] for line in plot.lines)
+    drawn = plot(numbers, ranks=[FIRST])
+    first, second = ([line.marks[GRANULARITY], line.marks[GAIN]] for line in drawn.lines)
     assert (first[0].rank, second[0].rank) == ("rank 1 to 2 of 2", "")
-    assert (plot.scales[granularity].least, plot.scales[granularity].most, plot.scales[granularity].zero) == (
-        "0.30",
-        "0.70",
-        None,
-    )
+    scale = drawn.scales[GRANULARITY]
+    assert (scale.least, scale.most, scale.zero) == ("0.30", "0.70", None)
     assert (first[0].at, first[0].low, first[0].width) == (80.0, 62.5, 37.5)
     assert (second[0].low, second[0].width, second[0].rests) == (None, None, "n = 1,234")
     assert (second[1].at, second[1].found.value) == (None, None)
-    assert plot.scales[gain].zero is not None
-    narrow = [{"model": A, "metric": "granularity", "estimate": 1.0, "low": 0.999, "high": 1.0, **common}]
-    scale = dots(narrow, [], model_lines(narrow, [], manifest), manifest, NAMES).scales[granularity]
-    assert (scale.least, scale.most) == ("0.90", "1.00")
-    low = [{"model": A, "metric": "consensus", "estimate": 0.01, "low": 0.0, "high": 0.02, **common}]
-    scale = dots(low, [], model_lines(low, [], manifest), manifest, NAMES).scales[METRICS_OF_PAGE.index("consensus")]
-    assert (scale.least, scale.most) == ("0.00", "0.10")
+    assert drawn.scales[GAIN].zero is not None
+    narrow = plot([number(A, 1.0, low=0.999, high=1.0)]).scales[GRANULARITY]
+    assert (narrow.least, narrow.most) == ("0.90", "1.00")
+    low = plot([number(A, 0.01, "consensus", low=0.0, high=0.02)]).scales[CONSENSUS]
+    assert (low.least, low.most) == ("0.00", "0.10")
 
 
 def test_a_metric_that_the_extractor_fixes_is_not_the_first_one_and_is_marked() -> None:
-    manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), extractor={"with": "gazetteer"})
-    scales = dots([], [], {}, manifest, NAMES).scales
+    scales = plot([], extractor={"with": "gazetteer"}).scales
     assert [(scale.metric.name, scale.fixed) for scale in (scales[0], scales[-1])] == [
         ("Culture specificity", False),
         ("Granularity", True),
     ]
 
 
-def test_numbers_over_shared_cells_are_marked() -> None:
-    manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), languages=["en", "ja"])
-    common = {"language": None, "metric": "granularity", "low": 0.5, "high": 0.7, "no_interval": None, "shared": True}
-    common |= {"incidences": 900, **dict.fromkeys(("wide_low", "wide_high", "no_wide"))}
+@pytest.mark.parametrize(("linked", "reason"), [(9, "not comparable"), (0, "no linked mentions")])
+def test_numbers_over_shared_cells_are_marked(linked: int, reason: str) -> None:
     numbers = [
-        {**common, "model": A, "estimate": 0.6, "no_estimate": None, "cells": 96, "missing": 24},
-        {**common, "model": B, "estimate": None, "no_estimate": "too few in common", "cells": 0, "missing": 120},
+        number(A, 0.6, low=0.5, high=0.7, shared=True, cells=96, missing=24),
+        number(B, None, no_estimate="too few in common", shared=True, cells=0, missing=120),
     ]
-    for linked, reason in ((9, "not comparable"), (0, "no linked mentions")):
-        health = [
-            {"model": model, "language": "en", "answered": 9, "extracted": 9, "mentions": 9, "linked": linked}
-            for model in MODELS
-        ]
-        plot = dots(numbers, [], model_lines(numbers, health, manifest), manifest, NAMES)
-        first, second = (
-            line.marks[METRICS_OF_PAGE.index("granularity")].found for line in plot.lines if line.language is None
-        )
-        assert (first.cells, second.value) == ("96 of 120 cells", None)
-        assert reason in (second.missing or "")
-        assert plot.shared is not None
+    counts = {"language": "en", "answered": 9, "extracted": 9, "mentions": 9, "linked": linked}
+    drawn = plot(numbers, [{"model": model, **counts} for model in MODELS])
+    first, second = (line.marks[GRANULARITY].found for line in drawn.lines if line.language is None)
+    assert (first.cells, second.value) == ("96 of 120 cells", None)
+    assert reason in (second.missing or "")
+    assert drawn.shared is not None
 
 
 def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have() -> None:
-    manifest = Manifest(
-        experiment="x", polyculture="0", models=list(MODELS), languages=["en", "ja"], languages_of={B: ["en"]}
-    )
-    row = {"metric": "granularity", "low": 0.5, "high": 0.7, "no_interval": None, "shared": False, "incidences": 900}
-    row |= {"no_estimate": None, "cells": 9, "missing": 0, **dict.fromkeys(("wide_low", "wide_high", "no_wide"))}
+    of = ((A, None, 0.6), (B, None, None), (A, "en", 0.62), (A, "ja", 0.58), (B, "en", 0.55))
     numbers = [
-        {**row, "model": A, "language": None, "estimate": 0.6},
-        {**row, "model": B, "language": None, "estimate": None, "no_estimate": "too few in common"},
-        {**row, "model": A, "language": "en", "estimate": 0.62},
-        {**row, "model": A, "language": "ja", "estimate": 0.58},
-        {**row, "model": B, "language": "en", "estimate": 0.55},
+        number(model, value, language=language, no_estimate=None if value else "too few in common")
+        for model, language, value in of
     ]
-    health = [
-        {"model": model, "language": language, "asked": 9} for model, language in ((A, "en"), (A, "ja"), (B, "en"))
-    ]
-    ranks = [{"dimension": "model", "metric": "granularity", "name": A, "ranked": 2, "rank_low": 1, "rank_high": 1}]
-    plot = dots(numbers, ranks, model_lines(numbers, health, manifest), manifest, NAMES)
-    at = METRICS_OF_PAGE.index("granularity")
-    assert [(line.model, line.language, line.marks[at].found.value, line.marks[at].rank) for line in plot.lines] == [
+    health = [{"model": model, "language": code, "asked": 9} for model, code in ((A, "en"), (A, "ja"), (B, "en"))]
+    drawn = plot(numbers, health, [FIRST | {"rank_high": 1}], languages_of={B: ["en"]})
+    marks = [(line.model, line.language, line.marks[GRANULARITY]) for line in drawn.lines]
+    assert [(model, language, mark.found.value, mark.rank) for model, language, mark in marks] == [
         (A, "en", "0.62", "rank 1 of 2"), (B, "en", "0.55", ""), (A, None, "0.60", ""),
     ]  # fmt: skip
 

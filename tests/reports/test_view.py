@@ -128,27 +128,22 @@ def test_the_first_page_has_the_numbers_of_the_health_of_models(served: Served) 
 
 
 def test_responses_can_be_read_page_by_page(served: Served, page: Page) -> None:
-    page.goto(f"{served.at}/responses?language=en")
-    first = page.locator("blockquote").all_inner_texts()
-    assert len(first) == 20 or not page.locator("text=More").count()
     page.goto(f"{served.at}/responses?language=ar&page=1")
+    assert page.locator("blockquote").count() == 20
     assert page.locator("blockquote").first.evaluate("element => getComputedStyle(element).direction") == "rtl"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "FROM granularity"])
-def test_axe_finds_no_violation(served: Served, page: Page, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/?q=sushi", "/?q=shusi", "/item/Q46383", "/responses?qid=Q46383", "FROM linked_mentions LIMIT 9"]
+)
+def test_a_page_is_accessible_and_as_wide_as_the_window(served: Served, page: Page, path: str) -> None:
     open_page(served, page, path)
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
     found = Axe().run(page, options={"resultTypes": ["violations"]})
     assert found.violations_count == 0, found.generate_report()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_pages_are_as_wide_as_the_window(served: Served, page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    for path in ("/?q=sushi", "/?q=shusi", "/item/Q46383", "/responses?qid=Q46383", "FROM linked_mentions"):
-        open_page(served, page, path)
-        assert page.evaluate("document.documentElement.scrollWidth") == width, path
 
 
 def test_sql_answers_one_select(served: Served, page: Page) -> None:
@@ -186,19 +181,6 @@ def test_a_long_question_is_stopped(served: Served, tmp_path: Path) -> None:
             "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3", 10, 10
         )
     assert impatient.question("SELECT 1", 10, 10).rows == [(1,)]
-
-
-def test_ctrl_c_stops_a_query_that_runs(served: Served, tmp_path: Path) -> None:
-    store = PageStore(served.store.run, tmp_path, store_layout(), seconds=300)
-    store.question("SELECT 1", 10, 10)  # it is open: before, there is nothing to interrupt
-    timer, begun = threading.Timer(0.5, store.interrupt), time.monotonic()
-    timer.start()
-    with pytest.raises(StoreError):
-        store.question(
-            "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3", 10, 10
-        )
-    timer.join()
-    assert time.monotonic() - begun < 100
 
 
 def test_a_large_answer_is_cut_and_its_memory_given_back(served: Served, tmp_path: Path) -> None:

@@ -150,12 +150,12 @@ def test_an_answer_of_another_page_or_of_nobody_is_refused(served: Served) -> No
     assert len(judgements_of(served.store.run)) == 1
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_the_page_is_accessible_and_as_wide_as_the_window(served: Served, page: Page, width: int) -> None:  # noqa: F811
-    page.set_viewport_size({"width": width, "height": 900})
-    for query in ("", "?judge=Ana", "?judge=Ana&language=en", "?judge=Ana&case=99&at=99"):
+def test_the_page_is_accessible_and_as_wide_as_the_window(served: Served, page: Page) -> None:  # noqa: F811
+    for query in ("", "?judge=Ana&language=en", "?judge=Ana&case=99&at=99"):
         page.goto(f"{served.at}/judge{query}")
-        assert page.evaluate("document.documentElement.scrollWidth") == width, query
+        for width in (390, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") == width, query
         assert page.locator("img").count() == 0
-        found = Axe().run(page)
+        found = Axe().run(page, options={"resultTypes": ["violations"]})
         assert found.violations_count == 0, found.generate_report()
