@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
 
-BOLD, DIM, GREEN = "1", "2", "1;32"  # styles of a terminal
 STATUS_WORDS = {
     "linked": "linked",
     "ambiguous": "ambiguous, another item may be meant",
@@ -111,9 +109,9 @@ class _Branch:
     line: str
     below: list[_Branch] = field(default_factory=list)
 
-    def add(self, text: str, more: str = "", style: str = "") -> _Branch:
-        """Adds a line: a text that may have a style on a terminal, and more without one."""
-        branch = _Branch(_styled(text, style) + _one_line(more))
+    def add(self, text: str) -> _Branch:
+        """Adds a line."""
+        branch = _Branch(_one_line(text))
         self.below.append(branch)
         return branch
 
@@ -127,11 +125,6 @@ class _Branch:
             )
 
 
-def _styled(text: str, style: str) -> str:
-    shown = _one_line(text)
-    return f"\x1b[{style}m{shown}\x1b[0m" if style and sys.stdout.isatty() and not os.environ.get("NO_COLOR") else shown
-
-
 def _one_line(text: str) -> str:
     """The text without control characters: names are untrusted."""
     return replace_control_chars(text).replace("\n", "\ufffd")
@@ -139,7 +132,7 @@ def _one_line(text: str) -> str:
 
 def _print_tree(asked: dict[str, str], explanations: Sequence[Explanation]) -> None:
     place = f" in {asked['language']}, {asked['topic']}, looked up in {asked['source']}"
-    tree = _Branch(_styled(f'"{asked["surface"]}"', BOLD) + _one_line(place))
+    tree = _Branch(_one_line(f'"{asked["surface"]}"{place}'))
     tree.add(f"normal form: {asked['normal_form']}")
     for _, alike in groupby(explanations, key=_without_kind):
         _add_kinds(tree, list(alike))
@@ -156,20 +149,20 @@ def _without_kind(explanation: Explanation) -> tuple[Any, ...]:
 def _add_kinds(tree: _Branch, alike: Sequence[Explanation]) -> None:
     first = alike[0]
     kinds = ", ".join(explanation.kind for explanation in alike)
-    branch = tree.add(f"as {kinds}", f": {STATUS_WORDS[first.status]}", BOLD)
+    branch = tree.add(f"as {kinds}: {STATUS_WORDS[first.status]}")
     if first.chosen:
         _add_chosen(branch, first, first.chosen, kinds)
     for rival in first.rivals:
-        branch.add(_name(rival.item), f": {_matched(rival)}; {rival.reason}", DIM)
+        branch.add(f"{_name(rival.item)}: {_matched(rival)}; {rival.reason}")
     for near in first.near_misses:
-        branch.add(f'"{near.name}" ({near.language}), {near.qid}', f": {near.reason}", DIM)
+        branch.add(f'"{near.name}" ({near.language}), {near.qid}: {near.reason}')
     more = first.candidates - len(first.rivals) - (first.chosen is not None)
     if more > 0:
         branch.add(f"... and {more} more")
 
 
 def _add_chosen(branch: _Branch, explanation: Explanation, chosen: RankedCandidate, kinds: str) -> None:
-    node = branch.add(_name(chosen.item), style=GREEN)
+    node = branch.add(_name(chosen.item))
     if chosen.item.description:
         node.add(chosen.item.description)
     node.add(f"matched: {_matched(chosen)}")

@@ -23,9 +23,7 @@ from polyculture.cache.sanitize import conceal
 from polyculture.cache.schema import PROMPTS, WANTED_RESPONSES, Prompt
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
-from polyculture.experiment.file import (
-    Experiment,
-)
+from polyculture.experiment.file import Experiment
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.prompts import asked_prompts
 from polyculture.experiment.setups import check_same, present_setups, setups_beside
