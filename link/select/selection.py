@@ -1,26 +1,37 @@
-"""Which items of a snapshot a starter holds, and their rows."""
+"""Makes a starter of a snapshot: which items it holds, and the folder with their Parquet tables and a manifest."""
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import orjson
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
+from polyculture.cache.files import replacing
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
+LICENCE = "CC0-1.0"
+MANIFEST = "manifest.json"
 TABLES = ("items", "names", "claims")
 ROLES = ("entity", "class", "creator", "country")
+_BY_TOPIC = """
+    SELECT topic, count(DISTINCT item)
+    FROM belongs ANTI JOIN unproven USING (topic, kind, item) SEMI JOIN entities USING (item)
+    GROUP BY topic ORDER BY topic
+"""
 # Why an item of the topics, or a name, is not in the starter.
 _LEFT_OUT = {
     "persons without an occupation or a work": (
@@ -46,10 +57,10 @@ class StarterRules:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows of a starter by table; its items by topic, kind and language; how many were left out, by reason."""
+    """The rows of a starter by table; how many items each topic has; how many were left out, by reason."""
 
     tables: Mapping[str, pa.Table]
-    counts: list[dict[str, Any]]
+    by_topic: Mapping[str, int]
     left_out: Mapping[str, int]
 
 
@@ -67,9 +78,46 @@ def select(snapshot: Snapshot, catalog: Catalog, rules: StarterRules) -> Selecti
             raise SnapshotError(what, where=snapshot.path, remedy="Take a larger snapshot, or fewer --languages.")
         return Selection(
             {name: connection.table(f"taken_{name}").to_arrow_table() for name in TABLES},
-            connection.sql(statement("starter_counts")).to_arrow_table().to_pylist(),
+            dict(connection.execute(_BY_TOPIC).fetchall()),
             {reason: int(connection.execute(query).fetchall()[0][0]) for reason, query in _LEFT_OUT.items()},
         )
+
+
+def write_starter_folder(snapshot: Snapshot, catalog: Catalog, out: Path, rules: StarterRules) -> dict[str, Any]:
+    """Writes the starter of `snapshot` into the folder `out`, over the files of an older one; other files there stay.
+
+    Returns the manifest. The same snapshot, catalogue and rules give the same bytes. Raises `SnapshotError` where the
+    snapshot has nothing to take, `StoreError` where `out` cannot be written.
+    """
+    selection, meta = select(snapshot, catalog, rules), snapshot.meta
+    files = {f"{name}.parquet": _parquet(table) for name, table in selection.tables.items()}
+    roles = Counter(selection.tables["items"]["role"].to_pylist())
+    manifest = {
+        "licence": LICENCE,
+        "snapshot": {
+            "identity": snapshot.identity,
+            "source": meta["source"],
+            "file": meta.get("file"),
+            "latest_change": meta.get("modified"),
+            "items": meta["counts"]["items"],
+        },
+        "rules": {"names_in_languages": rules.languages, "first": rules.most},
+        "items": {role: roles[role] for role in ROLES},
+        "left_out": selection.left_out,
+        "by_topic": selection.by_topic,
+        "bytes": {name: len(content) for name, content in files.items()},
+    }
+    files[MANIFEST] = orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    for name, content in files.items():
+        with replacing(out / name) as temporary:
+            temporary.write_bytes(content)
+    return manifest
+
+
+def _parquet(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", compression_level=19, write_statistics=False)
+    return bytes(sink.getvalue())
 
 
 def _create_rules(

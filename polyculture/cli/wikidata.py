@@ -17,7 +17,7 @@ from polyculture.console import say
 if TYPE_CHECKING:
     from polyculture.cache.catalog import Catalog
     from polyculture.experiment.workspace import Workspace
-    from polyculture.link.api.settings import ApiSettings
+    from polyculture.link.api.client import ApiSettings
 
 ENDPOINT = "https://query.wikidata.org/sparql"
 EPILOG = "polyculture wikidata pull exp.toml --contact you@example.org"
@@ -91,7 +91,7 @@ def pull(
         lambda total: watch(title, total),
     )
     items, sent = report.snapshot.meta["counts"]["items"], f"{report.asked:,} queries, {report.requests:,} requests"
-    say(f"Wrote {wanted.output}: {items:,} items; {sent}; {report.reused:,} answers of earlier queries")
+    say(f"Wrote {wanted.output}: {items:,} items; {sent}")
     say("  It has no items outside the topics, so fewer links are ambiguous")
     if wanted.workspace:
         say(f"  To link with it, write in {experiment}: {link_lines(wanted.workspace, wanted.output)}")
@@ -138,7 +138,7 @@ def _of_topics(
     output: Path | None, contact: str | None, topic: list[str] | None, catalog: list[Path] | None
 ) -> _Wanted:
     from polyculture.cache.catalog import read_catalog
-    from polyculture.link.api.settings import ApiSettings
+    from polyculture.link.api.client import ApiSettings
 
     for option, given in (("--output", output), ("--contact", contact)):
         if not given:
@@ -160,7 +160,7 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="The snapshot to wr
 def build(
     dump: Annotated[
         Path,
-        typer.Argument(metavar="DUMP", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2 or .json.zst."),
+        typer.Argument(metavar="DUMP", help="Wikidata's entity JSON: .json, .json.gz (fastest), .json.bz2, .json.zst."),
     ],
     output: Output,
     catalog: Packs = None,
@@ -201,9 +201,8 @@ def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], worker
     from polyculture.console import watch
     from polyculture.link.dumps.build import BuildSettings, build_index
 
-    if dump.suffix in (".gz", ".bz2") and DUMPS.missing:
-        missing = " and ".join(DUMPS.missing)
-        say(f"Without {missing} it is decompressed on one core, and slower: {install_line(DUMPS.name)}")
+    if dump.suffix == ".gz" and DUMPS.missing:
+        say(f"Without {DUMPS.missing[0]} it is decompressed at half the speed: {install_line(DUMPS.name)}")
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
@@ -236,8 +235,7 @@ def starter(
     """
     from polyculture.cache.catalog import read_catalog
     from polyculture.link.index.snapshot import open_snapshot, verify
-    from polyculture.link.select.folder import MANIFEST, write_starter_folder
-    from polyculture.link.select.selection import StarterRules
+    from polyculture.link.select.selection import MANIFEST, StarterRules, write_starter_folder
 
     check_free(output / MANIFEST, replace)
     index = open_snapshot(snapshot)

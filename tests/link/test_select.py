@@ -87,8 +87,7 @@ def test_the_same_snapshot_gives_the_same_bytes(index: Path, tmp_path: Path) -> 
     made(index, tmp_path / "two")
     first, second = ({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("one", "two"))
     assert first == second
-    assert set(first) == {"README.md", "manifest.json", "items.parquet", "names.parquet", "claims.parquet"}
-    assert b"CC0 1.0" in first["README.md"]
+    assert set(first) == {"manifest.json", "items.parquet", "names.parquet", "claims.parquet"}
 
 
 def test_an_experiment_links_with_the_folder(index: Path, tmp_path: Path) -> None:
