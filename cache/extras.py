@@ -27,6 +27,6 @@ class Extra:
             raise MissingDependencyError(package, self.name, who)
 
 
-DUMPS = Extra("dumps", ("isal", "rapidgzip"))
+DUMPS = Extra("dumps", ("isal",))
 MINING = Extra("mining", ("icu4py",))
 SHEETS = Extra("sheets", ("python_calamine",))

@@ -6,7 +6,7 @@ The form: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html. P
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
@@ -109,9 +109,9 @@ class Item(Struct, gc=False):
 
     type: str
     id: str
-    labels: dict[str, EntityText] | _Empty | None = None
-    aliases: dict[str, list[EntityText]] | _Empty | None = None
-    descriptions: dict[str, EntityText] | _Empty | None = None
+    labels: Any = None
+    aliases: Any = None
+    descriptions: Any = None
     claims: Claims | _Empty | None = None
     sitelinks: dict[str, _Nothing] | _Empty | None = None
     lastrevid: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
@@ -159,13 +159,6 @@ def _form(languages: tuple[str, ...]) -> type[Item]:
 def _by_language(languages: tuple[str, ...], kind: Any, missing: Any) -> Any:
     names = {f"language_{place}": language for place, language in enumerate(languages)}
     return msgspec.defstruct("Texts", [(name, kind, missing) for name in names], rename=names, gc=False)
-
-
-def convert(entity: Mapping[str, Any]) -> Item:
-    """An item from parsed JSON. Raises what the functions of `decoder` raise."""
-    if "type" in entity:
-        _check_kind(entity["type"])
-    return msgspec.convert(entity, Item)
 
 
 def number(qid: str) -> int:

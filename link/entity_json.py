@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, repeat
 from typing import Any, TypeAlias
 
+import orjson
 import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -17,7 +18,6 @@ from polyculture.link.entity import (
     EntityText,
     Item,
     best_targets,
-    convert,
     decoder,
     number,
 )
@@ -54,6 +54,7 @@ PLAIN = {
     for name, schema in SCHEMAS.items()
 }
 
+ArrowTables: TypeAlias = Mapping[str, pa.Table]  # rows by table
 Numbers: TypeAlias = "array.array[int]"  # of items
 _TextColumns: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each
 _Targets: TypeAlias = "tuple[Numbers, Numbers, list[int | None]]"  # items, a target of each, and when that ended
@@ -81,18 +82,15 @@ class Rows:
         return sum(len(items) for store in (self._labels, self._aliases) for _, items, _ in store)
 
     def add(self, entity: Mapping[str, Any]) -> None:
-        """Adds an entity from parsed JSON, whole or not at all. Raises what `add_item` raises."""
-        self.add_item(convert(entity))
+        """Adds an entity from parsed JSON. Raises what `add_json` raises."""
+        self.add_json(orjson.dumps(entity))
 
     def add_json(self, text: bytes) -> None:
-        """Adds an entity from JSON, whole or not at all. Raises what `add_item` raises."""
-        self.add_item(self._decode(text))
-
-    def add_item(self, item: Item) -> None:
-        """Adds one item, whole or not at all.
+        """Adds an entity from JSON, whole or not at all.
 
         Raises `NotAnItemError` for other kinds of entity, and `ValueError` for malformed items.
         """
+        item = self._decode(text)
         code, claims = number(item.id), self._found_claims(item)
         moved = (number(item.redirects.origin), number(item.redirects.target)) if item.redirects else None
         # From here on nothing can fail: the item is added whole.
@@ -120,7 +118,7 @@ class Rows:
         self._kinds[1].append(topic)
         self._kinds[2].append(kind)
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self) -> ArrowTables:
         """The rows as Arrow tables, by table name."""
         return {
             "items": _table("items", self._items),
@@ -141,16 +139,10 @@ class Rows:
         return [(column, best_targets(statements)) for column, statements in named if statements]
 
     def _add_texts(self, code: int, item: Item) -> None:
-        labels = self._in_order(item.labels)
+        labels = _in_order(item.labels)
         _add(self._labels, code, labels)
-        _add(self._descriptions, code, self._in_order(item.descriptions))
-        _add_aliases(self._aliases, code, self._in_order(item.aliases), labels)
-
-    def _in_order(self, texts: Any) -> Sequence[Any]:
-        """The item's text in each language, or None; an empty sequence where it has no texts."""
-        if isinstance(texts, Struct):
-            return astuple(texts)
-        return [texts.get(language) for language in self._languages] if texts else ()
+        _add(self._descriptions, code, _in_order(item.descriptions))
+        _add_aliases(self._aliases, code, _in_order(item.aliases), labels)
 
     def _described(self) -> pa.Table:
         rows = [
@@ -182,6 +174,11 @@ class Rows:
             if items
         ]
         return _joined("claims", rows)
+
+
+def _in_order(texts: Any) -> Sequence[Any]:
+    """The item's text in each language, or None; an empty sequence where it has no texts."""
+    return astuple(texts) if isinstance(texts, Struct) else ()
 
 
 # The API may answer with a fallback language; `text.language` names it.

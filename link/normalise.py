@@ -51,13 +51,11 @@ def normalise(names: Sequence[str], fold: Fold) -> list[str]:
 
     A name whose normal form would be empty (a quotation mark alone) keeps its case-folded form.
     """
-    if not names:
-        return []
-    return _lines(*_folded("\n".join([name.replace("\n", " ") for name in names]), fold))
+    return [str(form) for form in normalise_array(pa.array(names, pa.string()), fold).to_pylist()]
 
 
 def normalise_array(names: pa.Array[Any], fold: Fold) -> pa.Array[Any]:
-    """`normalise` for an Arrow array, at a tenth of the cost: for millions of names."""
+    """`normalise` for an Arrow array: for millions of names."""
     is_ascii = pc.string_is_ascii(names)
     simple = names.filter(is_ascii)
     if 2 * len(simple) < len(names):
@@ -113,10 +111,6 @@ def _text(names: pa.Array[Any]) -> str:
 
 def _split(text: str) -> pa.Array[Any]:
     return pc.split_pattern(pa.array([text]), "\n").flatten()
-
-
-def _lines(cased: str, bare: str) -> list[str]:
-    return [line.strip(" ") or kept.strip() for line, kept in zip(bare.split("\n"), cased.split("\n"), strict=True)]
 
 
 def _folded(text: str, fold: Fold) -> tuple[str, str]:

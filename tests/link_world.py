@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,10 @@ import orjson
 import pyarrow as pa
 
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.identity import file_sha256
 from polyculture.link.dumps.build import build_index
 from polyculture.link.forms import Forms
-from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.queries import QUERY_COLUMNS
 
@@ -78,10 +81,17 @@ def write_dump(path: Path, entities: Iterable[Entity]) -> Path:
     return path
 
 
+_BUILT = tempfile.TemporaryDirectory(prefix="worlds-")
+
+
 def index_of(folder: Path, entities: Iterable[Entity]) -> Snapshot:
-    """An index over the entities and `CLASSES`."""
-    dump = write_dump(folder / "dump.json", [*CLASSES, *entities])
-    return build_index(dump, folder / "index.duckdb", LANGUAGES).snapshot
+    """An index over the entities and `CLASSES`, in a file of the caller's own: many tests look into the same world."""
+    dump, out = write_dump(folder / "dump.json", [*CLASSES, *entities]), folder / "index.duckdb"
+    built = Path(_BUILT.name, file_sha256(dump))
+    if not built.is_file():
+        build_index(dump, built, LANGUAGES)
+    shutil.copyfile(built, out)
+    return open_snapshot(out)
 
 
 def queries(*rows: Sequence[str | None]) -> pa.Table:

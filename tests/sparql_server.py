@@ -13,9 +13,10 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs
 
+import orjson
 from pyoxigraph import BlankNode, NamedNode, Quad, QueryResultsFormat, QuerySolutions, Store
 
-from polyculture.link.entity import PROPERTIES, Claims, best_targets, convert
+from polyculture.link.entity import PROPERTIES, Claims, best_targets, decoder
 from tests.wikidata_server import WikidataServer
 
 Entity = dict[str, Any]
@@ -132,7 +133,7 @@ class SparqlServer:
 
 def _quads(entity: Entity) -> Iterable[Quad]:
     """The statements of best rank; an unknown value is a blank node, or an IRI that stands for one."""
-    claims, subject = convert(entity).claims, _item(entity["id"])
+    claims, subject = decoder(())(orjson.dumps(entity)).claims, _item(entity["id"])
     for code in PROPERTIES if isinstance(claims, Claims) else ():
         statements = getattr(claims, code)
         for target in best_targets(statements):

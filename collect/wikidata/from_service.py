@@ -12,7 +12,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id
 from polyculture.collect.wikidata.collect import TOPIC, Collection, as_catalog
-from polyculture.link.api.settings import ApiSettings
+from polyculture.link.api.client import ApiSettings
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.pull.client import SparqlSettings
 from polyculture.link.pull.pull import pull_index

@@ -7,21 +7,24 @@ service, never "nothing found".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 import orjson
 
 from polyculture.cache.errors import WikidataError
 from polyculture.cache.http_answers import retry_after
-from polyculture.link.api.answers import ApiAnswer, Entity, SearchHit, read_entities, read_hits
-from polyculture.link.api.settings import ApiSettings
-from polyculture.link.etiquette import TRIES_UNREACHED, PoliteClient, TryAgainError
+from polyculture.link.entity import number
+from polyculture.link.entity_json import Rows
+from polyculture.link.etiquette import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, duration
 
-__all__ = ["IDS_A_CALL", "ApiClient", "ApiSettings", "Entity"]
-
+WIKIDATA = "https://www.wikidata.org/w/api.php"
+REQUESTS_PER_MINUTE = 200.0  # Wikimedia's limit for a client that is not signed in
+REQUESTS_PER_NAME = 2  # measured: 1.1, and 1.9 where the English name is searched, too
 IDS_A_CALL = 50  # the API's limit for users without bot rights
 HITS_A_CALL = 50
 MOST_HITS = 10_000  # of a search; the API returns no more
@@ -30,9 +33,42 @@ _NO_SUCH = "no-such-entity"
 _PROPS = "info|labels|aliases|descriptions|claims|sitelinks"
 _LONGEST_REASON = 300  # characters of the service's message
 _BUSY_CODES = ("maxlag", "ratelimited", "readonly", "concurrency-limit")
-_SIGN_IN_CODES = ("mwoauth-", "assert")
+_INVALID_ID = re.compile(r"\(Invalid id: ([^)]*)\)")
 
+ApiAnswer = Mapping[str, Any]
+Entity = dict[str, Any]
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings(ServiceSettings):
+    """How to ask the service."""
+
+    endpoint: str = WIKIDATA
+    requests_per_minute: float = REQUESTS_PER_MINUTE
+    maxlag: int = 5  # seconds of replication lag above which the service may refuse a request
+
+    @property
+    def requests_line(self) -> str:
+        """How many requests names take, and how long, in words."""
+        names = 1000
+        return (
+            f"some {REQUESTS_PER_NAME} requests per distinct name, {self.requests_per_minute:g} a minute at most:"
+            f" {names * REQUESTS_PER_NAME / self.requests_per_minute:.0f} minutes per {names:,} names,"
+            " and nothing for names that the file was asked for"
+        )
+
+    def requests_for(self, names: int) -> str:
+        """How many requests so many names take, and how long, in words."""
+        requests, rate = names * REQUESTS_PER_NAME, self.requests_per_minute
+        return f"{requests:,} requests, {duration(requests / rate)} at {rate:g} a minute"
+
+
+class SearchHit(NamedTuple):
+    """An item that a search found, and the matching name."""
+
+    qid: str
+    text: str
 
 
 class ApiClient(PoliteClient):
@@ -45,7 +81,6 @@ class ApiClient(PoliteClient):
 
     def __init__(self, settings: ApiSettings) -> None:
         super().__init__("the Wikidata service", settings)
-        self._reported: set[str] = set()
 
     def search(self, language: str, term: str, start: int = 0) -> tuple[list[SearchHit], int | None]:
         """A page of the items that the service finds for a name, in its order, and where the next page starts, if any.
@@ -77,23 +112,20 @@ class ApiClient(PoliteClient):
     def _request(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: str = "") -> T:
         """The answer as parsed by `read`, which raises for a malformed one. The error code `allowed` is an answer."""
         everywhere = {"format": "json", "maxlag": str(self.settings.maxlag)}
-        signed_in = {"assert": "user"} if self.settings.token_env else {}
-        return self.ask(lambda: self._answer({**params, **everywhere, **signed_in}, read, allowed))
+        return self.ask(lambda: self._answer({**params, **everywhere}, read, allowed))
 
     def _answer(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: str) -> T:
-        token = self.settings.token()  # read for each request, never stored
-        response = self.send("GET", params=params, headers={"Authorization": f"Bearer {token}"} if token else {})
+        response = self.send("GET", params=params)
         after, status = retry_after(response.headers) or 0.0, f"HTTP {response.status_code} {response.reason_phrase}"
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code >= 500:
-            raise TryAgainError(self._one_line(status), after)
+            raise TryAgainError(_one_line(status), after)
         answer = _json_object(response)
         if answer is not None and "error" in answer:
             self._check_error(answer["error"], after, allowed)
         elif response.is_error:
-            raise self._refusal(self._one_line(status))
+            raise self._refusal(_one_line(status))
         if answer is None:
             raise TryAgainError("it does not send JSON", after, TRIES_UNREACHED)
-        self._report_warnings(answer)
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as fault:
@@ -103,32 +135,23 @@ class ApiClient(PoliteClient):
         code, info = (str(error.get(key)) for key in ("code", "info")) if isinstance(error, dict) else ("", str(error))
         if allowed and code == allowed:
             return
-        reason = self._one_line(f"{code}: {info}".rstrip(". "))
+        reason = _one_line(f"{code}: {info}".rstrip(". "))
         # A lagging service may answer with HTTP 200.
         if code == "maxlag":
             raise TryAgainError(reason, max(after, _lag(error)))
         if code in _BUSY_CODES or code.startswith("internal_api_error"):
             raise TryAgainError(reason, after)
-        raise self._refusal(reason, signing_in=code.startswith(_SIGN_IN_CODES))
+        raise self._refusal(reason)
 
-    def _refusal(self, reason: str, signing_in: bool = False) -> WikidataError:
+    def _refusal(self, reason: str) -> WikidataError:
         remedy = "Check the address of the service, the contact, and the languages of the catalogue."
-        if signing_in and self.settings.token_env:
-            remedy = f"Check the token in the environment variable {self.settings.token_env}."
         return self.error(f"refuses: {reason}", remedy)
 
-    def _one_line(self, text: str) -> str:
-        """A service's message for a terminal: without control characters, truncated, without our token."""
-        if token := self.settings.token():
-            text = text.replace(token, "...")
-        plain = "".join(letter if letter.isprintable() else " " for letter in text)
-        return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
 
-    def _report_warnings(self, answer: ApiAnswer) -> None:
-        for warning in _warnings(answer):
-            if warning not in self._reported:
-                self._reported.add(warning)
-                self.settings.tell(self._one_line(f"The Wikidata service warns: {warning}"))
+def _one_line(text: str) -> str:
+    """A service's message for a terminal: without control characters, truncated."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
 
 
 def _lag(error: Mapping[str, Any]) -> float:
@@ -146,18 +169,45 @@ def _json_object(response: httpx.Response) -> ApiAnswer | None:
     return answer if isinstance(answer, dict) else None
 
 
-def _warnings(answer: ApiAnswer) -> list[str]:
-    """The service's warnings as `module: text`; their form differs between modules."""
-    warnings = answer.get("warnings")
-    if not isinstance(warnings, dict):
-        return []
-    return [f"{module}: {_text(warning)}" for module, warning in warnings.items()]
+# The readers of answers raise `KeyError`, `TypeError`, `ValueError` or `AttributeError` for one that does not fit the
+# request.
+def read_hits(answer: ApiAnswer) -> tuple[list[SearchHit], int | None]:
+    """The hits of one page of `wbsearchentities`, and the offset of the next page, if any."""
+    hits = [
+        SearchHit(f"Q{number(hit['id'])}", str((hit.get("match") or {}).get("text", ""))) for hit in answer["search"]
+    ]
+    following = answer.get("search-continue")
+    return hits, None if following is None else int(following)
 
 
-def _text(warning: Any) -> str:
-    texts = [warning]
-    if isinstance(warning, dict):
-        messages = warning.get("messages")
-        texts = [message.get("html") for message in messages if isinstance(message, dict)] if messages else [warning]
-        texts = [text.get("*", text) if isinstance(text, dict) else text for text in texts]
-    return "; ".join(str(text) for text in texts)
+def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAnswer) -> dict[str, Entity | None]:
+    """The entities of `wbgetentities` by requested id; None for a missing one.
+
+    Where the service rejects the batch for one invalid id, only that id, as missing.
+    """
+    if "error" in answer:
+        return {_invalid_id(answer["error"], asked): None}
+    given: dict[str, Entity] = {}
+    for qid, entity in answer["entities"].items():
+        given.setdefault(str((entity.get("redirects") or {}).get("from", qid)), entity)
+        given[qid] = entity
+    wanted = list(languages)
+    return {qid: _item(given[qid], wanted) for qid in asked}
+
+
+def _invalid_id(error: Mapping[str, Any], asked: Sequence[str]) -> str:
+    """The id that the service rejects: in the field `id`, or in the message."""
+    said = _INVALID_ID.search(str(error.get("info", "")))
+    named = [error.get("id"), said[1] if said else None, *(asked if len(asked) == 1 else ())]
+    invalid = [qid for qid in named if qid in asked]
+    if not invalid:
+        raise ValueError(f"none of the requested ids is in {error}")
+    return str(invalid[0])
+
+
+def _item(entity: Entity, languages: Sequence[str]) -> Entity | None:
+    """The item; None where `missing` is set: an empty string in the old format, true in the new one."""
+    if "missing" in entity:
+        return None
+    Rows(languages).add(entity)  # raises for items that no snapshot can hold
+    return entity

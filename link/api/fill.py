@@ -16,17 +16,13 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
-from polyculture.cache.files import remove_folder
 from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.link.api.answers import SearchHit
-from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
-from polyculture.link.api.kept import Kept, read_searches
+from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings, SearchHit
+from polyculture.link.api.kept import Kept, kept_answers, read_searches
 from polyculture.link.api.names import Named, Searches
 from polyculture.link.index.snapshot import FILLED, Snapshot, open_snapshot
-from polyculture.link.index.under_way import answers_beside, answers_folder
+from polyculture.link.index.under_way import answers_folder
 from polyculture.link.normalise import fold_of, normalise
-
-_FILE = "answers.duckdb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +56,11 @@ def fill_snapshot(
         if not any(name.next(known) for name in wanted):
             return FillReport(base)
     settings.check()
-    with answers_beside(out, _FILE) as folder:
-        answers = Kept(folder / _FILE, base, settings.endpoint, languages, catalog)
-        with answers as kept, ApiClient(settings) as client:
-            terms = _search(client, kept, wanted, progress)
-            items = fetch_needed(client, kept, progress, terms)
-            snapshot = _written(kept, base, out, settings.endpoint)
-        remove_folder(folder)
+    asked = {"endpoint": settings.endpoint}
+    with kept_answers(out, asked, languages, catalog, base) as kept, ApiClient(settings) as client:
+        terms = _search(client, kept, wanted, progress)
+        items = fetch_needed(client, kept, progress, terms)
+        snapshot = _written(kept, base, out, settings.endpoint)
     return FillReport(snapshot, client.requests, terms, items)
 
 

@@ -5,23 +5,26 @@ report = build_index(Path("latest-all.json.gz"), Path("wikidata-2026-09.duckdb")
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from polyculture.cache.database import cores
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.dumps.checkpoint import Checkpoint, CheckpointFolder
-from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpReader
+from polyculture.cache.files import remove_folder
+from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.dumps.worker_pool import ingested
-from polyculture.link.index.parts import PartWriter, part_files
-from polyculture.link.index.snapshot import Snapshot, assemble, open_snapshot
+from polyculture.link.index.draft import Draft
+from polyculture.link.index.snapshot import VERSION, Snapshot, assemble
 from polyculture.link.index.under_way import building_folder, locked_folder
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
@@ -62,6 +65,16 @@ class BuildSettings:
 DEFAULT = BuildSettings()
 
 
+class Checkpoint(msgspec.Struct, frozen=True):
+    """How far the rows of a draft were read from a dump, and with what counts."""
+
+    languages: list[str]
+    position: DumpPosition = msgspec.field(default_factory=DumpPosition)
+    counts: IngestCounts = msgspec.field(default_factory=IngestCounts)
+    whole: bool = False  # is the dump read to its end?
+    version: str = VERSION
+
+
 def build_index(dump: Path, out: Path, languages: Iterable[str], settings: BuildSettings = DEFAULT) -> BuildReport:
     """Builds the snapshot `out` from `dump`: entity JSON, plain or packed, an array or an item a line.
 
@@ -70,66 +83,70 @@ def build_index(dump: Path, out: Path, languages: Iterable[str], settings: Build
     Raises `SnapshotError` where the dump is missing, truncated, no dump or without items, and writes no index then;
     `StoreError` where `out` cannot be written; `JobHeldError` where another process builds it.
     """
-    wanted, path = frozenset(languages), building_folder(out)
-    with locked_folder(path):
-        folder = CheckpointFolder(path, wanted)
-        if folder.state.built and not out.is_file():
-            folder.clear()  # somebody removed the snapshot, and the parts may be gone, too
+    fresh, folder = Checkpoint(sorted(set(languages))), building_folder(out)
+    with locked_folder(folder):
+        with Draft(folder / "rows.duckdb") as draft:
+            try:
+                done = _resume(dump, draft, fresh, settings)
+            except SnapshotError:
+                draft.connection.close()
+                remove_folder(folder)
+                raise
+            snapshot = assemble(out, folder, draft, fresh.languages, _provenance(dump, done))
+        remove_folder(folder)
+    return BuildReport(snapshot, done.counts)
+
+
+def _resume(dump: Path, draft: Draft, fresh: Checkpoint, settings: BuildSettings) -> Checkpoint:
+    """Reads the part of the dump that the draft lacks; all of it, where the draft is of another dump or languages."""
+    state = msgspec.convert(draft.state, Checkpoint) if draft.state else fresh
+    if (state.version, state.languages) == (fresh.version, fresh.languages):
         try:
-            _resume(dump, folder, settings)
-        except SnapshotError:
-            folder.remove()
-            raise
-        if folder.state.built:
-            snapshot = open_snapshot(out)
-        else:
-            snapshot = assemble(
-                out, folder.path, partial(part_files, folder.parts), wanted, _provenance(dump, folder.state)
-            )
-        folder.finish()
-    return BuildReport(snapshot, folder.state.counts)
+            return _read(dump, draft, state, settings)
+        except ChangedDumpError:
+            settings.tell(f"{dump}: has changed since the build began; reading it from the start")
+    with draft.transaction():
+        draft.clear()
+    return _read(dump, draft, fresh, settings)
 
 
-def _resume(dump: Path, folder: CheckpointFolder, settings: BuildSettings) -> None:
-    """Reads the part of the dump that the folder lacks; all of it, where the folder is of another dump."""
-    try:
-        _read(dump, folder, settings)
-    except ChangedDumpError:
-        settings.tell(f"{dump}: has changed since the build began; reading it from the start")
-        folder.clear()
-        _read(dump, folder, settings)
-
-
-def _read(dump: Path, folder: CheckpointFolder, settings: BuildSettings) -> None:
-    state = folder.state
-    with DumpReader(dump, state.position if state.parts else None) as reader:
+def _read(dump: Path, draft: Draft, state: Checkpoint, settings: BuildSettings) -> Checkpoint:
+    with DumpReader(dump, state.position if state.position.read else None) as reader:
         if state.whole and reader.size == state.position.read:
             settings.tell(f"{dump}: was read already; sorting its items")
-            return
+            return state
         if state.whole:
             raise ChangedDumpError
-        if state.parts:
+        if state.position.read:
             settings.tell(f"{dump}: resuming at line {state.position.line}, with {state.counts.items} items")
-        _ingest(reader, folder, settings)
-    counts = folder.state.counts
-    if not counts.items:
-        raise SnapshotError(f"holds no item ({counts.broken} broken lines)", where=dump, remedy=FORM)
+        done = _ingest(reader, draft, state, settings)
+    if not done.counts.items:
+        raise SnapshotError(f"holds no item ({done.counts.broken} broken lines)", where=dump, remedy=FORM)
+    return done
 
 
-def _ingest(reader: DumpReader, folder: CheckpointFolder, settings: BuildSettings) -> None:
-    state, parts = folder.state, PartWriter(folder.parts, folder.state.parts)
-    position, counts = state.position, deepcopy(state.counts)
-    sealed, patience = time.monotonic(), min(FIRST_SEAL, settings.seal_every)
-    workers = settings.workers_for(reader.size)
-    with closing(ingested(reader.chunks(), state.languages, workers)) as done:
-        for position, more, tables in done:
-            counts.add(more)
-            parts.add(tables)
-            if time.monotonic() - sealed >= patience:
-                folder.save(position, counts, parts.seal())
-                sealed, patience = time.monotonic(), min(2 * patience, settings.seal_every)
-            settings.progress(reader.read, reader.size)
-        folder.save(replace(position, read=reader.size, sha256=reader.sha256), counts, parts.seal(), whole=True)
+def _ingest(reader: DumpReader, draft: Draft, state: Checkpoint, settings: BuildSettings) -> Checkpoint:
+    counts, patience = deepcopy(state.counts), min(FIRST_SEAL, settings.seal_every)
+    with closing(ingested(reader.chunks(), state.languages, settings.workers_for(reader.size))) as chunks:
+        more = True
+        while more:  # a transaction for each checkpoint
+            sealed = time.monotonic()
+            with draft.transaction():
+                more = False
+                for position, of_chunk, tables in chunks:
+                    counts.add(of_chunk)
+                    draft.add(tables)
+                    state = replace(state, position=position)
+                    settings.progress(reader.read, reader.size)
+                    if more := time.monotonic() - sealed >= patience:
+                        break
+                else:
+                    position = dataclasses.replace(state.position, read=reader.size, sha256=reader.sha256)
+                    state = replace(state, position=position, whole=True)
+                state = replace(state, counts=counts)
+                draft.state = msgspec.to_builtins(state)
+            patience = min(2 * patience, settings.seal_every)
+    return state
 
 
 def _provenance(dump: Path, state: Checkpoint) -> dict[str, Any]:

@@ -1,15 +1,14 @@
 """Decompresses files to a stream of blocks: gzip, bzip2, Zstandard or plain, recognised by their first bytes.
 
-Intel's ISA-L decompresses gzip at twice the speed of zlib, rapidgzip large bzip2 files on all cores, Arrow all else.
-Files of several members (dumps are compressed in parallel) are read to the end; truncated files raise an error. ISA-L
-and rapidgzip are an extra, and not available for every processor: without them Arrow decompresses.
+Intel's ISA-L decompresses gzip at twice the speed of zlib, Arrow all else. Files of several members (dumps are
+compressed in parallel) are read to the end; truncated files raise an error. ISA-L is an extra, and not available for
+every processor: without it Arrow decompresses.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.util import find_spec
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 BLOCK = 16 << 20  # bytes, decompressed: what a process converts at once, for few calls
-ALL_CORES = 64 << 20  # bytes of a bzip2 file from which on all cores decompress it
 
 
 class PackedError(Exception):
@@ -80,7 +78,7 @@ def unpacked(file: HashedFile) -> Iterator[bytes]:
     if magic.startswith(b"\x1f\x8b"):
         return _gzip(file) if find_spec("isal") else _arrow(file, "gzip")
     if magic.startswith(b"BZh"):
-        return _bzip2(file) if file.size >= ALL_CORES and find_spec("rapidgzip") else _arrow(file, "bz2")
+        return _arrow(file, "bz2")
     if magic.startswith(b"\x28\xb5\x2f\xfd"):
         return _arrow(file, "zstd")
     return _blocks(file.read, file)
@@ -102,20 +100,6 @@ def _gzip(file: HashedFile) -> Iterator[bytes]:
         raise PackedError("ends too early") from fault
     except (igzip.BadGzipFile, igzip_lib.IsalError) as fault:  # type: ignore[misc]
         raise PackedError(f"cannot be decompressed ({fault})") from fault
-
-
-def _bzip2(file: HashedFile) -> Iterator[bytes]:
-    """On all cores, which read out of order: the file is hashed separately."""
-    import rapidgzip
-
-    try:
-        with rapidgzip.IndexedBzip2File(str(file.path), parallelization=os.cpu_count() or 1) as stream:
-            for block in _blocks(stream.read, file):
-                file.position = stream.tell_compressed() // 8
-                file.hash_until(file.position)
-                yield block
-    except (RuntimeError, ValueError) as fault:
-        raise PackedError("ends too early, or is damaged") from fault
 
 
 def _arrow(file: HashedFile, codec: Literal["gzip", "bz2", "zstd"]) -> Iterator[bytes]:

@@ -21,8 +21,7 @@ from typing import NamedTuple
 from polyculture.cache.errors import StoreError
 from polyculture.link.dumps.dump import Chunk, DumpPosition
 from polyculture.link.dumps.ingest import IngestCounts, ingest_lines
-from polyculture.link.entity_json import Rows
-from polyculture.link.index.parts import ArrowTables
+from polyculture.link.entity_json import ArrowTables, Rows
 
 
 class Ingested(NamedTuple):

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.entity_json import SCHEMAS
-from polyculture.link.index.parts import ArrowTables
+from polyculture.link.entity_json import SCHEMAS, ArrowTables
 from polyculture.link.keys import keys_of
 from polyculture.link.normalise import fold_of, normalise_array
 

@@ -6,11 +6,12 @@ snapshot.meta["counts"]["items"]
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,11 +21,11 @@ import orjson
 import pyarrow as pa
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.errors import SnapshotError, StoreError
+from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import cache_folder, store_faults
 from polyculture.cache.identity import content_id
-from polyculture.link.entity_json import PLAIN
-from polyculture.link.index.parts import ArrowTables, flush, part_files, write_parts
+from polyculture.link.entity_json import PLAIN, ArrowTables
+from polyculture.link.index.draft import Draft, disk_faults
 from polyculture.link.index.under_way import note_written
 from polyculture.link.keys import keys_version
 from polyculture.link.normalise import NORMALISATION
@@ -34,7 +35,6 @@ from polyculture.link.statements import statement
 # Of the tables and their content; an index of another version is refused.
 VERSION = f"4.{NORMALISATION}.{keys_version()[:8]}"
 FILLED = "api"  # the kind of source of a snapshot that the live service filled
-MEMORY = "1GB"  # DuckDB's memory limit while it builds; the rest goes to disk
 # Compression methods that DuckDB would try on every column, for a third of the time, and never choose.
 USELESS = "zstd,fsst,dictionary"
 ROW_GROUP = 30_720  # rows, a quarter of DuckDB's default; with fewer still the file grows by half
@@ -64,8 +64,6 @@ TABLES = {
         }
     ),
 }
-
-Files = Callable[[str], list[Path]]  # table -> its Parquet files
 
 
 class _Meta(msgspec.Struct):
@@ -165,7 +163,9 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
             if file.read(12)[8:] != b"DUCK":  # of other databases DuckDB would load an extension from the net
                 raise ValueError("it is no DuckDB database")
         with duckdb.connect(str(path), read_only=True) as connection:
-            meta = {key: orjson.loads(value) for key, value in connection.execute("FROM meta").fetchall()}
+            if not connection.execute("FROM duckdb_tables() WHERE table_name = 'meta'").fetchall():
+                raise ValueError("it has no table meta")
+            meta = {key: orjson.loads(value) for key, value in connection.execute("FROM main.meta").fetchall()}
             if meta.get("version") != VERSION:
                 wrong = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
             else:
@@ -223,89 +223,78 @@ def damage_named(snapshot: Snapshot) -> Iterator[None]:
 
 
 def write_snapshot(
-    out: Path, languages: Iterable[str], batches: Iterable[ArrowTables], provenance: Callable[[], Mapping[str, Any]]
+    out: Path, languages: Iterable[str], batches: Iterable[ArrowTables], provenance: Mapping[str, Any]
 ) -> Snapshot:
-    """Writes a snapshot of all rows in `batches`, whole or not at all, in constant memory.
+    """Writes a snapshot of all rows in `batches`, whole or not at all.
 
-    `provenance` is called after the last batch; its `source`, the languages and the version decide the snapshot's
-    identity. Raises `StoreError` where the folder cannot be written or the disk is full.
+    `source` of its provenance, the languages and the version decide the snapshot's identity. Raises `StoreError` where
+    the folder cannot be written or the disk is full.
     """
     with store_faults(out):
         out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-") as folder:
-            write_parts(Path(folder), batches)
-            return assemble(out, Path(folder), partial(part_files, Path(folder)), languages, provenance())
+        folder = tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-")
+    with folder, Draft(None) as draft:
+        for tables in batches:
+            draft.add(tables)
+        return assemble(out, Path(folder.name), draft, languages, provenance)
 
 
 def assemble(
-    out: Path, folder: Path, files: Files, languages: Iterable[str], provenance: Mapping[str, Any]
+    out: Path, folder: Path, draft: Draft, languages: Iterable[str], provenance: Mapping[str, Any]
 ) -> Snapshot:
-    """Writes the snapshot of the rows in the Parquet files that `files` gives for each table.
+    """Writes the snapshot of the rows of `draft`, which serves for nothing else after that.
 
     The snapshot is renamed to `out` once it is complete. Until then it and its temporary files are in `folder`, which
     must be on the same disk. Raises what `write_snapshot` raises.
     """
-    try:
-        with store_faults(out), tempfile.TemporaryDirectory(dir=folder, prefix="sorting-") as sorting:
-            file = Path(sorting) / out.name
-            _build(file, files, Path(sorting), sorted(set(languages)), provenance)
-            snapshot = open_snapshot(file)  # what would be refused later replaces nothing
-            flush(file)
-            note_written(folder, file)
-            file.replace(out)
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
-        remedy = "Free space or choose another folder, then build again."
-        raise StoreError(f"cannot be written: {fault}", where=out, remedy=remedy) from fault
+    with disk_faults(out), tempfile.TemporaryDirectory(dir=folder, prefix="sorting-") as sorting:
+        file = Path(sorting) / out.name
+        if draft.file is None:  # the others have a folder of their own
+            draft.connection.execute("SET temp_directory = $folder", {"folder": sorting})
+        _build(draft.connection, file, sorted(set(languages)), provenance)
+        snapshot = open_snapshot(file)  # what would be refused later replaces nothing
+        with file.open("rb+") as written:
+            os.fsync(written.fileno())
+        note_written(folder, file)
+        file.replace(out)
     return replace(snapshot, path=out)
 
 
-def _build(file: Path, files: Files, sorting: Path, languages: list[str], provenance: Mapping[str, Any]) -> None:
-    with duckdb.connect() as connection:
-        connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
-        connection.execute("SET temp_directory = $folder", {"folder": str(sorting)})
-        connection.execute("SET preserve_insertion_order = false")
-        connection.execute("SET disabled_compression_methods = $methods", {"methods": USELESS})
-        for table in PLAIN:
-            _part(connection, files(table), table).create_view(f"part_{table}")
-        # Small row groups: a name is found by reading few, as the tables are sorted by what is looked up.
-        connection.execute(f"ATTACH $file AS snapshot (ROW_GROUP_SIZE {ROW_GROUP})", {"file": str(file)})
-        connection.execute(statement("snapshot_sorted"))
-        scopes = _keep_members(connection)
-        connection.execute(statement("snapshot_names"))
-        meta = {
-            "version": VERSION,
-            "identity": content_id(VERSION, provenance["source"], languages),
-            "languages": languages,
-            "counts": _counts(connection),
-            "scopes": scopes,
-            "built_with": f"DuckDB {duckdb.__version__}",
-            **provenance,
-        }
-        rows = pa.table({"key": list(meta), "value": [orjson.dumps(value).decode() for value in meta.values()]})
-        connection.from_arrow(rows).create("snapshot.meta")
-        connection.execute("DETACH snapshot")
+def _build(
+    connection: duckdb.DuckDBPyConnection, file: Path, languages: list[str], provenance: Mapping[str, Any]
+) -> None:
+    connection.execute("SET preserve_insertion_order = false")
+    connection.execute("RESET force_compression")
+    connection.execute("SET disabled_compression_methods = $methods", {"methods": USELESS})
+    # Small row groups: a name is found by reading few, as the tables are sorted by what is looked up.
+    connection.execute(f"ATTACH $file AS snapshot (ROW_GROUP_SIZE {ROW_GROUP})", {"file": str(file)})
+    connection.execute(statement("snapshot_sorted"))
+    scopes = _keep_members(connection)
+    connection.execute(statement("snapshot_names"))
+    meta = {
+        "version": VERSION,
+        "identity": content_id(VERSION, provenance["source"], languages),
+        "languages": languages,
+        "counts": _counts(connection),
+        "scopes": scopes,
+        "built_with": f"DuckDB {duckdb.__version__}",
+        **provenance,
+    }
+    rows = pa.table({"key": list(meta), "value": [orjson.dumps(value).decode() for value in meta.values()]})
+    connection.from_arrow(rows).create("snapshot.meta")
+    connection.execute("DETACH snapshot")
 
 
 def _keep_members(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Creates the table `members` of the built-in topics, and `pages`; returns the scopes' numbers by rules."""
-    connection.execute("CREATE SCHEMA wikidata")
     for table in ("items", "claims"):
-        connection.execute(f"CREATE VIEW wikidata.{table} AS FROM snapshot.{table}")
+        connection.execute(f"CREATE OR REPLACE VIEW wikidata.{table} AS FROM snapshot.{table}")
     catalog = read_catalog()
     scopes = sorted(set(scopes_of(catalog, catalog.topics).values()))
     numbers = {scope.rules: number for number, scope in enumerate(scopes)}
     create_members(connection, scopes, numbers)
     connection.execute("CREATE TABLE snapshot.members AS FROM members ORDER BY scope, item")
     return numbers
-
-
-def _part(connection: duckdb.DuckDBPyConnection, files: list[Path], table: str) -> duckdb.DuckDBPyRelation:
-    declared = connection.from_arrow(PLAIN[table].empty_table())
-    if not files:
-        return declared
-    # Parquet has no seconds, for one: a time comes back in milliseconds.
-    columns = [f"{name}::{kind} AS {name}" for name, kind in zip(declared.columns, declared.types, strict=True)]
-    return connection.read_parquet([str(file) for file in files]).select(", ".join(columns))
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

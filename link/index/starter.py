@@ -83,7 +83,7 @@ def write_starter(out: Path, folder: Path = STARTER) -> Snapshot:
     made, languages = made_rows(folder, by_hand)
     if not items and not made:
         raise SnapshotError("holds no starter", where=folder, remedy=REMEDY)
-    return write_snapshot(out, written | languages, [by_hand, *made], lambda: {"source": source, "complete": False})
+    return write_snapshot(out, written | languages, [by_hand, *made], {"source": source, "complete": False})
 
 
 def _entity(qid: str, item: StarterItem) -> dict[str, Any]:

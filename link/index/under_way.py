@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from polyculture.cache.errors import JobHeldError, WikidataError
+from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import claim_folder, remove_folder, store_faults
 
 _WRITTEN = "written"
@@ -32,26 +32,13 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 
 def building_folder(out: Path) -> Path:
-    """Where the parts of a dump for the snapshot `out` stand until it is written."""
+    """Where the rows of a dump for the snapshot `out` stand until it is written."""
     return out.with_name(f"{out.name}.building")
 
 
 def answers_folder(out: Path) -> Path:
     """Where answers for the snapshot `out` stand until it is written."""
     return out.with_name(f"{out.name}.asked")
-
-
-@contextmanager
-def answers_beside(out: Path, pattern: str) -> Iterator[Path]:
-    """The locked folder of the answers; one in which no file of `pattern` came to be is removed."""
-    folder = answers_folder(out)
-    with locked_folder(folder):
-        try:
-            yield folder
-        except WikidataError:
-            if not any(folder.glob(pattern)):
-                remove_folder(folder)  # nothing was answered
-            raise
 
 
 def note_written(folder: Path, file: Path) -> None:

@@ -6,16 +6,13 @@ time, across no stop class. It may find more items than the ontology accepts, ne
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from polyculture.cache.catalog import Catalog
 from polyculture.link.ontology import Scope, scopes_of
-from polyculture.link.pull.pages import QueryPages
-from polyculture.link.pull.queries import Name, Query
+from polyculture.link.pull.pages import Name, Query, QueryPages
 
 _AT_ONCE = 100  # items per query
-_ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9][0-9]{0,8})")
 
 
 def find_members(
@@ -92,10 +89,7 @@ def _pairs(pages: QueryPages, name: Name, items: Iterable[int], code: str) -> It
     """Yields (item of `items`, item that refers to it)."""
     ordered = sorted(items)
     for start in range(0, len(ordered), _AT_ONCE):
-        for row in pages.rows(Query(name, tuple(ordered[start : start + _AT_ONCE]), code)):
-            above, item = (_ENTITY.fullmatch(row[name].value) for name in ("above", "item"))
-            if above and item:  # anything else is an unknown value
-                yield int(above[1]), int(item[1])
+        yield from pages.pairs(Query(name, tuple(ordered[start : start + _AT_ONCE]), code))
 
 
 def _union(groups: Iterable[Iterable[int]]) -> frozenset[int]:

@@ -1,35 +1,99 @@
-"""Pages of query results from a SPARQL endpoint, kept on disk until the snapshot is complete."""
+"""SPARQL queries, and their results page by page: a query that exceeds the endpoint's time limit is split.
+
+The texts are those of `sparql/*.rq`, filled in with validated item numbers, properties and limits.
+"""
 
 from __future__ import annotations
 
-import gzip
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from string import Template
+from typing import Literal, Self
 
-from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
+from polyculture.link.api.kept import Kept
+from polyculture.link.entity import LARGEST, PROPERTIES
 from polyculture.link.pull.client import Binding, SparqlClient, TooLargeError, read_rows
-from polyculture.link.pull.queries import Query
 
-PAGES = "*.json.gz"
-PAGE_DAYS = 7.0  # days; older pages are requested again
-_DAY = 86_400.0
+LIMIT = 20_000  # rows of a page
+_LEAST = 100  # rows; smaller pages are not split
 _PATIENCE = (30.0, 120.0)  # seconds to wait before the smallest query is sent again
 _ROUND = 1_000  # endpoints that truncate an answer silently do so at a round number of rows
+_ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9][0-9]{0,8})")
+_FOLDER = Path(__file__).with_name("sparql")
+
+Name = Literal["below", "idle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One page of a query. Raises `ValueError` for an invalid item number or property."""
+
+    name: Name
+    items: tuple[int, ...]
+    code: str = "P31"  # the property of `below`
+    limit: int = LIMIT
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        wrong = [str(item) for item in self.items if not 1 <= item <= LARGEST]
+        wrong += [] if self.code in PROPERTIES else [self.code]
+        if wrong or not self.items or self.limit < 1 or self.offset < 0:
+            raise ValueError(f"cannot query {wrong or self}")
+
+    @property
+    def text(self) -> str:
+        """The text of the query."""
+        return _template(self.name).substitute(
+            items=" ".join(f"wd:Q{item}" for item in self.items),
+            property=self.code,
+            limit=self.limit,
+            offset=self.offset,
+        )
+
+    def after(self, rows: int) -> Self:
+        """The page after this one, which had `rows` rows."""
+        return replace(self, offset=self.offset + rows)
+
+    @property
+    def smaller(self) -> list[Self]:
+        """Smaller queries that together give at least the same rows; an empty list where the query cannot be split."""
+        if len(self.items) > 1:
+            half = len(self.items) // 2
+            return [replace(self, items=items, offset=0) for items in (self.items[:half], self.items[half:])]
+        return [replace(self, limit=self.limit // 2)] if self.limit >= 2 * _LEAST else []
+
+
+@cache
+def _template(name: Name) -> Template:
+    return Template((_FOLDER / f"{name}.rq").read_text(encoding="utf-8"))
 
 
 class QueryPages:
-    """Requests query results page by page; `reused` counts the pages of earlier runs found in `folder`.
+    """Asks an endpoint, each query once: what `kept` has is not asked again. `asked` counts the pages of this run."""
 
-    A query that exceeds the endpoint's time limit is split into smaller ones.
-    """
+    def __init__(self, client: SparqlClient, kept: Kept, sleep: Callable[[float], object] = time.sleep) -> None:
+        self._client, self._kept, self._sleep = client, kept, sleep
+        self.asked = 0
 
-    def __init__(
-        self, client: SparqlClient, folder: Path, endpoint: str, sleep: Callable[[float], object] = time.sleep
-    ) -> None:
-        self._client, self._folder, self._endpoint, self._sleep = client, folder, endpoint, sleep
-        self.asked = self.reused = 0
+    def pairs(self, query: Query) -> Sequence[tuple[int, int]]:
+        """The pairs (item of the query, item that refers to it)."""
+        key = content_id(query.text)
+        known = self._kept.pairs(key)
+        if known is None:
+            known = sorted(set(self._pairs(query)))
+            self._kept.keep_pairs(key, known)
+        return known
+
+    def _pairs(self, query: Query) -> Iterator[tuple[int, int]]:
+        for row in self.rows(query):
+            above, item = (_ENTITY.fullmatch(row[name].value) for name in ("above", "item"))
+            if above and item:  # anything else is an unknown value
+                yield int(above[1]), int(item[1])
 
     def rows(self, query: Query) -> Iterator[Binding]:
         """Yields all rows of a query, from this page to the last. A row may come twice."""
@@ -46,42 +110,17 @@ class QueryPages:
 
     def _page(self, query: Query) -> Sequence[Binding] | None:
         """One page; None where it exceeds the time limit and can be split."""
-        key = content_id(self._endpoint, query.text)
-        page, refused = self._folder / f"{key}.json.gz", self._folder / f"{key}.refused"
-        if _is_fresh(page):
-            self.reused += 1
-            return read_rows(gzip.decompress(page.read_bytes()))
-        if _is_fresh(refused):
-            return None
-        body = self._request(query)
-        if body is None:
-            _write(refused, b"")
-            return None
-        self.asked += 1
-        _write(page, gzip.compress(body, 1))
-        return read_rows(body)
-
-    def _request(self, query: Query) -> bytes | None:
         # A query that cannot be split is small: the endpoint is probably overloaded for a while.
         for pause in (*_PATIENCE, None):
             try:
-                return self._client.query(query.text)
+                page = read_rows(self._client.query(query.text))
             except TooLargeError as fault:
                 if query.smaller:
                     return None
                 if pause is None:
                     raise self._client.too_large(f"Q{query.items[0]} and its {query.name}") from fault
                 self._sleep(pause)
+            else:
+                self.asked += 1
+                return page
         raise AssertionError("not reached")
-
-
-def _write(path: Path, content: bytes) -> None:
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
-
-
-def _is_fresh(path: Path) -> bool:
-    try:
-        return time.time() - path.stat().st_mtime < PAGE_DAYS * _DAY
-    except FileNotFoundError:
-        return False

@@ -3,7 +3,7 @@ CREATE OR REPLACE VIEW found AS
 SELECT DISTINCT coalesce(redirect.target, hit.item) AS item
 FROM (
     SELECT unnest(hits) AS item FROM wikidata.fetched WHERE language <> ''
-    UNION ALL FROM topic_items
+    UNION ALL FROM draft.topic_items
 ) AS hit
 LEFT JOIN wikidata.redirects AS redirect USING (item);
 

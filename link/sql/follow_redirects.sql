@@ -1,4 +1,4 @@
 -- claims: replace merged items by their targets.
-UPDATE wikidata.claims SET target = redirect.target
+UPDATE draft.claims SET target = redirect.target
 FROM wikidata.redirects AS redirect
 WHERE claims.target = redirect.item;

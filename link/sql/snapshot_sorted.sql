@@ -1,4 +1,4 @@
--- The tables of a snapshot but for its names, from the unsorted rows in part_items, part_claims, ...: distinct rows, claims with
+-- The tables of a snapshot but for its names, from the unsorted rows in `draft` (link/index/draft.py): distinct rows, claims with
 -- redirects resolved, sorted by their lookup columns. Rows of one item record are distinct already: only items with several
 -- records need deduplication.
 
@@ -6,26 +6,26 @@
 
 -- redirects: a row is an item that was merged into another.
 CREATE TABLE snapshot.redirects AS
-SELECT item, max(target) AS target FROM part_redirects WHERE item <> target GROUP BY item ORDER BY item;
+SELECT item, max(target) AS target FROM draft.redirects WHERE item <> target GROUP BY item ORDER BY item;
 
 -- items: a row is a Wikidata item. `sitelinks` is 0 where the dump has none.
 CREATE TABLE snapshot.items AS
-SELECT item, max(sitelinks) AS sitelinks, max(revision) AS revision FROM part_items GROUP BY item ORDER BY item;
+SELECT item, max(sitelinks) AS sitelinks, max(revision) AS revision FROM draft.items GROUP BY item ORDER BY item;
 
 -- repeated: a row is an item with several records.
 CREATE TEMP TABLE repeated AS
 SELECT item
-FROM part_items
-WHERE (SELECT count(*) FROM part_items) > (SELECT count(*) FROM snapshot.items)
+FROM draft.items
+WHERE (SELECT count(*) FROM draft.items) > (SELECT count(*) FROM snapshot.items)
 GROUP BY item
 HAVING count(*) > 1;
 
 -- descriptions: a row is the description of an item in one language.
 CREATE TABLE snapshot.descriptions AS
-SELECT item, language, description FROM part_descriptions ANTI JOIN repeated USING (item)
+SELECT item, language, description FROM draft.descriptions ANTI JOIN repeated USING (item)
 UNION ALL
 SELECT item, language, min(description)
-FROM part_descriptions SEMI JOIN repeated USING (item)
+FROM draft.descriptions SEMI JOIN repeated USING (item)
 GROUP BY item, language
 ORDER BY item, language;
 
@@ -33,17 +33,17 @@ ORDER BY item, language;
 CREATE TEMP TABLE redirected AS
 SELECT item FROM repeated
 UNION
-SELECT claim.item FROM part_claims AS claim SEMI JOIN snapshot.redirects AS redirect ON claim.target = redirect.item;
+SELECT claim.item FROM draft.claims AS claim SEMI JOIN snapshot.redirects AS redirect ON claim.target = redirect.item;
 
 -- claims: a row is a statement of best rank whose value is an item. `ended`: the year in which it ended, -32767 where that
 -- is unknown; NULL: it has no end.
 CREATE TABLE snapshot.claims AS
-SELECT item, property, target, ended FROM part_claims ANTI JOIN redirected USING (item)
+SELECT item, property, target, ended FROM draft.claims ANTI JOIN redirected USING (item)
 UNION ALL
 SELECT
     claim.item, claim.property, coalesce(redirect.target, claim.target),
     CASE WHEN bool_and(claim.ended IS NOT NULL) THEN max(claim.ended) END
-FROM part_claims AS claim
+FROM draft.claims AS claim
 SEMI JOIN redirected ON redirected.item = claim.item
 LEFT JOIN snapshot.redirects AS redirect ON claim.target = redirect.item
 GROUP BY ALL
@@ -51,9 +51,9 @@ ORDER BY property, target, item;
 
 -- kinds: a row is an item that was assigned to a topic's kind by hand, which gives its granularity. Wikidata has no such
 -- data: a snapshot of a dump has no rows here.
-CREATE TABLE snapshot.kinds AS SELECT DISTINCT item, topic, kind FROM part_kinds ORDER BY item, topic, kind;
+CREATE TABLE snapshot.kinds AS SELECT DISTINCT item, topic, kind FROM draft.kinds ORDER BY item, topic, kind;
 
 -- fetched: a row is a name that the live service was asked for in a language of Wikidata's, with the items that it found,
 -- in its order; with '' as language, items that were asked for by number and do not exist. Only a filled snapshot has rows.
 CREATE TABLE snapshot.fetched AS
-SELECT language, term, max(asked_at) AS asked_at, arg_max(hits, asked_at) AS hits FROM part_fetched GROUP BY language, term ORDER BY language, term;
+SELECT language, term, max(asked_at) AS asked_at, arg_max(hits, asked_at) AS hits FROM draft.fetched GROUP BY language, term ORDER BY language, term;

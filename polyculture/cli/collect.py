@@ -137,7 +137,7 @@ def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | 
     from polyculture.cache.files import cache_folder
     from polyculture.collect.wikidata.from_service import pulled
     from polyculture.console import say
-    from polyculture.link.api.settings import ApiSettings
+    from polyculture.link.api.client import ApiSettings
     from polyculture.link.pull.client import SparqlSettings
 
     service = ApiSettings(contact or "", tell=say)

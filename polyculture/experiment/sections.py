@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -104,7 +103,6 @@ class LinkSection(Section):
     forms: Forms = "all"  # "paper": labels and aliases as they stand, and the surface alone
     contact: str | None = None  # for the live service: an address that Wikimedia can write to
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
-    token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
     deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live service
     max_megabytes: float = Field(default=128.0, gt=0, le=1_000_000)  # of one, decompressed
@@ -116,14 +114,6 @@ class LinkSection(Section):
                 'fill is of a file of your own: write snapshot = "FILE.duckdb", which is made where missing'
             )
         return self
-
-    @field_validator("token_env")
-    @classmethod
-    def _names_a_variable(cls, name: str | None) -> str | None:
-        # The message must not repeat the value: it may be the token itself.
-        if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
-            raise ValueError("is not the name of an environment variable; the token itself never stands in a file")
-        return name
 
 
 class StopSection(Section):

@@ -19,8 +19,8 @@ from polyculture.experiment.workspace import Workspace
 
 if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
+    from polyculture.link.api.client import ApiSettings
     from polyculture.link.api.names import Named
-    from polyculture.link.api.settings import ApiSettings
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.published import PublishedLinker
 
@@ -185,17 +185,15 @@ def api_settings(workspace: Workspace, contact: str | None = None) -> ApiSetting
 
     A contact that nobody gave is missed only where something is to be asked: a plan needs none.
     """
-    from polyculture.link.api.settings import REQUESTS_PER_MINUTE, REQUESTS_SIGNED_IN, ApiSettings
+    from polyculture.link.api.client import REQUESTS_PER_MINUTE, ApiSettings
 
     section = workspace.experiment.link
     settings = ApiSettings(
         contact=contact or section.contact or "",
         endpoint=section.endpoint,
-        requests_per_minute=section.requests_per_minute
-        or (REQUESTS_SIGNED_IN if section.token_env else REQUESTS_PER_MINUTE),
+        requests_per_minute=section.requests_per_minute or REQUESTS_PER_MINUTE,
         deadline=section.deadline,
         megabytes=section.max_megabytes,
-        token_env=section.token_env,
         tell=say,
     )
     try:

@@ -14,8 +14,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cli.tables import WIDTH
 from polyculture.link.audit.audit import LinkAuditRow, audit_links, judge, score
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
-from polyculture.link.audit.verdict import WRONG
-from polyculture.link.index.snapshot import Snapshot, open_snapshot
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.starter import write_starter
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.queries import label_chain
@@ -254,6 +253,7 @@ def test_the_targets_hold_on_the_slice(slice_index: Snapshot, shared_data: Path)
     assert (rows["name", "one item"].linkable.right or 0) >= 0.97
     assert (rows["name", "several, one in the topic"].linkable.right or 0) >= 0.9
     assert (result.all.in_topic.right or 0) >= 0.99
+    assert sum(one.status == "linked" and not one.right for one in result.verdicts) <= 0.003 * len(gold)
 
 
 def test_the_command_writes_the_scores_and_the_wrong_answers(tmp_path: Path) -> None:
@@ -274,14 +274,6 @@ def test_the_command_writes_the_scores_and_the_wrong_answers(tmp_path: Path) -> 
     assert rows[0]["accuracy_low"] == pytest.approx(0.0945, abs=1e-4)
 
 
-def test_a_list_of_no_wrong_answers_is_written_too(tmp_path: Path) -> None:
-    file = gold_file(tmp_path, HEADER + "\nramen\ten\tfood\tQ234646\n")
-    done = polyculture("link", "audit", file, "--wrong", "wrong.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Wrote wrong.csv: 0 wrong answers" in done.stderr + done.stdout
-    assert (tmp_path / "wrong.csv").read_text(encoding="utf-8").splitlines() == [",".join(WRONG)]
-
-
 def test_a_users_mistake_ends_in_one_line(tmp_path: Path) -> None:
     file = gold_file(tmp_path, HEADER + "\nramen\ten\tfod\tQ234646\n")
     line = one_line(polyculture("link", "audit", file, cwd=tmp_path))
@@ -291,10 +283,3 @@ def test_a_users_mistake_ends_in_one_line(tmp_path: Path) -> None:
         polyculture("link", "audit", file, "--snapshot", "none.duckdb", cwd=tmp_path)
     )
     assert "no column 'trap'" in one_line(polyculture("link", "audit", file, "--by", "trap", cwd=tmp_path))
-
-
-def test_an_audit_leaves_the_snapshot_as_it_is(world: Snapshot) -> None:
-    before = world.path.read_bytes()
-    audit_links([food("ramen", "Q11")], CATALOG, world)
-    assert world.path.read_bytes() == before
-    assert open_snapshot(world.path).identity == world.identity

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from polyculture.cache.errors import ExperimentError, JobHeldError, SnapshotError, WikidataError
 from polyculture.experiment.opening import open_workspace
-from polyculture.link.api import fill as fill_module
+from polyculture.link.api import kept as kept_module
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, fill_snapshot
 from polyculture.link.api.names import Named, Searches
@@ -30,7 +30,7 @@ from polyculture.link.index.snapshot import write_snapshot
 from polyculture.link.index.under_way import answers_folder
 from polyculture.link.linker import TABLES
 from polyculture.running.linking import api_settings, plan_linking
-from tests.link.test_api import LIMITED, OF_ANOTHER_QUESTION, Time, settings
+from tests.link.test_api import OF_ANOTHER_QUESTION, settings
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, index_of, item, link_all, write_dump
 from tests.polyculture.test_command_line import polyculture
 from tests.wikidata_server import UNAVAILABLE, WikidataServer, as_wikidata
@@ -334,7 +334,7 @@ def test_a_kill_between_the_snapshot_and_the_end_asks_and_changes_nothing(
     server: WikidataServer, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(fill_module, "remove_folder", killed)
+        patched.setattr(kept_module, "remove_folder", killed)
         with pytest.raises(KeyboardInterrupt):
             fill(server, out)
     asked, written = len(server.requests), out.read_bytes()
@@ -363,17 +363,6 @@ def test_what_was_answered_is_kept_when_the_service_goes_away(
     assert resumed.snapshot.meta["source"]["content"] == whole["content"]
 
 
-def test_a_service_in_trouble_is_waited_for(server: WikidataServer, out: Path) -> None:
-    server.faults = [None, LIMITED, None, LIMITED]
-    waits = Time()
-    fill_snapshot(CATALOG, NAMES, out, settings(server, waits))
-    assert waits.pauses == [12.0, 12.0]
-    with WikidataServer(WORLD, MERGED) as calm:
-        calm_out = out.with_name("calm.duckdb")
-        fill(calm, calm_out)
-    assert rows_of(out, "items", "names", "claims") == rows_of(calm_out, "items", "names", "claims")
-
-
 def test_no_network_is_one_line_and_leaves_nothing(out: Path) -> None:
     nobody = ApiSettings("me@example.org", "http://127.0.0.1:9/w/api.php", sleep=lambda _: None)
     with pytest.raises(WikidataError, match="does not answer"):
@@ -381,18 +370,6 @@ def test_no_network_is_one_line_and_leaves_nothing(out: Path) -> None:
     assert not answers_folder(out).exists()
     with pytest.raises(WikidataError, match="requires a contact"):
         fill_snapshot(CATALOG, NAMES, out, ApiSettings(""))
-
-
-def test_the_token_is_sent_and_stands_in_no_file(
-    server: WikidataServer, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MY_TOKEN", "s3cr3t.t0ken\n")
-    fill(server, out, token_env="MY_TOKEN")
-    assert {headers["Authorization"] for headers in server.headers} == {"Bearer s3cr3t.t0ken"}
-    assert {request["assert"] for request in server.requests} == {"user"}
-    assert not [file for file in out.parent.iterdir() if b"s3cr3t" in file.read_bytes()]
-    monkeypatch.delenv("MY_TOKEN")
-    assert fill(server, out, token_env="MY_TOKEN").requests == 0  # asks nothing, so it needs no token
 
 
 def test_a_language_more_fetches_the_items_anew_and_searches_nothing_again(server: WikidataServer, out: Path) -> None:
@@ -410,7 +387,7 @@ def pulled(out: Path, languages: frozenset[str]) -> None:
     for entity in [*CLASSES, *ITEMS[:2]]:
         rows.add(entity)
     source = {"kind": "sparql", "endpoint": "http://there"}
-    write_snapshot(out, languages, [rows.tables()], lambda: {"source": source, "complete": False})
+    write_snapshot(out, languages, [rows.tables()], {"source": source, "complete": False})
 
 
 def test_a_pulled_snapshot_can_be_filled(server: WikidataServer, out: Path) -> None:
@@ -445,12 +422,12 @@ def test_answers_of_one_service_are_not_another_s(server: WikidataServer, out: P
         fill(server, out)
     with (
         WikidataServer(WORLD, MERGED) as other,
-        pytest.raises(SnapshotError, match=f"holds answers of {re.escape(server.url)}, not of {re.escape(other.url)}"),
+        pytest.raises(SnapshotError, match=f"other endpoint: {re.escape(server.url)}, not {re.escape(other.url)}"),
     ):
         fill(other, out)
     assert not other.requests
     english = CATALOG.model_copy(update={"languages": {"en": CATALOG.languages["en"]}})
-    with pytest.raises(SnapshotError, match=r"names in other languages.*Delete the folder"):
+    with pytest.raises(SnapshotError, match=r"other languages: .*Delete its folder"):
         fill_snapshot(english, NAMES[:1], out, settings(server))
     fill(server, out)
     assert not answers_folder(out).exists()
@@ -477,52 +454,23 @@ contact = "test@example.org"
 """
 
 
-def test_an_experiment_holds_the_settings_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MY_TOKEN", raising=False)
-    file = tmp_path / "exp.toml"
-    file.write_text(EXPERIMENT, encoding="utf-8")
-    plain, before = api_settings(open_workspace(file)), plan_linking(open_workspace(file)).linker_id
-    assert (plain.requests_per_minute, plain.token_env) == (200, None)
-    with file.open("a", encoding="utf-8") as more:
-        more.write("token_env = 'MY_TOKEN'\n")
-    signed_in = api_settings(open_workspace(file))
-    assert (signed_in.requests_per_minute, signed_in.token_env) == (600, "MY_TOKEN")
-    assert plan_linking(open_workspace(file)).linker_id == before  # how fast it is asked changes no link
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("requests_per_minute = 0", "link.requests_per_minute: must be more than 0"),
-        ("requests_per_minute = inf", "link.requests_per_minute: must be"),
-        ("token_env = 'eyJ0.s3cr3t-token'", "link.token_env: is not the name of an environment variable"),
-        ("token = 's3cr3t'", "unknown key 'link.token'. Did you mean 'token_env'?"),
-        ("token_env = 'T'\nendpoint = 'http://example.org/'", "would be sent unencrypted"),
-        ("source = 'published'", "fill is of a file of your own"),
-    ],
-)
-def test_a_mistake_in_the_settings_of_requests_is_one_line(tmp_path: Path, line: str, says: str) -> None:
-    file = tmp_path / "exp.toml"
-    file.write_text(f"{EXPERIMENT}{line}\n", encoding="utf-8")
-    with pytest.raises(ExperimentError, match=re.escape(says)) as error:
-        plan_linking(open_workspace(file))
-    assert str(file) in str(error.value)
-    assert "s3cr3t" not in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
+        ("fill = true", "fill = true\nrequests_per_minute = 0", "link.requests_per_minute: must be more than 0"),
+        ("fill = true", "fill = true\nrequests_per_minute = inf", "link.requests_per_minute: must be"),
+        ("fill = true", "fill = true\nsource = 'published'", "fill is of a file of your own"),
         ('snapshot = "filled.duckdb"\n', "", 'write snapshot = "FILE.duckdb"'),
         ('contact = "test@example.org"\n', "", "link.contact is missing"),
         ("test@example.org", "me", "'me' is neither an e-mail address nor a page"),
     ],
 )
-def test_a_fill_needs_a_file_and_a_contact(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_a_mistake_in_the_settings_is_one_line(tmp_path: Path, old: str, new: str, says: str) -> None:
     file = tmp_path / "exp.toml"
     file.write_text(EXPERIMENT.replace(old, new), encoding="utf-8")
-    with pytest.raises(ExperimentError, match=re.escape(says)):
+    with pytest.raises(ExperimentError, match=re.escape(says)) as error:
         plan_linking(open_workspace(file))
+    assert str(file) in str(error.value)
 
 
 def test_a_plan_says_how_much_the_service_is_asked(tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from polyculture.experiment.snapshots import STARTER, find_snapshot
+from polyculture.link.entity_json import Rows
+from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.origins import items_by_country, uncovered_topics
 from polyculture.link.pull.client import SparqlSettings
@@ -54,13 +57,19 @@ PLACES = [
 ]
 
 
+PERSON, DISH = item("Q1", "Thing", P31="Q5"), item("Q2", "Thing", P31="Q746549")
+
+
 def countries(folder: Path, **said: object) -> set[tuple[str | None, tuple[str, ...]]]:
     """The countries and successors of a person (of whom a citizenship or birth is stated) or of a dish."""
-    person = {"P27", "P19"} & said.keys()
-    thing = item("Q1", "Thing", P31="Q5" if person else "Q746549", **said)  # type: ignore[arg-type]
-    found = link_all(
-        index_of(folder, [*PLACES, thing]), ("en", *(("book", "author") if person else ("food", "dish")), "Thing")
-    )
+    thing, kind = (PERSON, ("book", "author")) if {"P27", "P19"} & said.keys() else (DISH, ("food", "dish"))
+    rows = Rows(["en"])
+    rows.add(item(thing["id"], "Thing", **said))  # type: ignore[arg-type]
+    file = index_of(folder, [*PLACES, PERSON, DISH]).path
+    file = file.rename(folder / f"{len(list(folder.iterdir()))}.duckdb")  # one that was opened is remembered
+    with duckdb.connect(str(file)) as connection:
+        connection.from_arrow(rows.tables()["claims"]).insert_into("claims")
+    found = link_all(open_snapshot(file), ("en", *kind, "Thing"))
     return {(row["country"], tuple(row["successors"] or ())) for row in found["entity_countries"].to_pylist()}
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,15 +13,15 @@ import pyarrow as pa
 import pytest
 
 from polyculture.cache.errors import CatalogError, SnapshotError, WikidataError
-from polyculture.link.api.settings import ApiSettings
+from polyculture.link.api.client import ApiSettings
+from polyculture.link.api.kept import kept_answers
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.pull.client import SparqlClient, SparqlSettings
-from polyculture.link.pull.pages import QueryPages
+from polyculture.link.pull.pages import Query, QueryPages
 from polyculture.link.pull.pull import PullReport, pull_index
-from polyculture.link.pull.queries import Query
-from tests.link.test_api import LIMITED, Time, settings
+from tests.link.test_api import settings
 from tests.link.test_fill import WaitingServer, fetched, kill_when_full
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -38,7 +36,7 @@ from tests.sparql_server import (
     Fault,
     SparqlServer,
 )
-from tests.wikidata_server import MAXLAG_200, WikidataServer
+from tests.wikidata_server import WikidataServer
 
 TOPICS = ["food", "beverage", "music", "book"]
 
@@ -135,6 +133,13 @@ def server() -> Iterator[SparqlServer]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> PullReport:
+    """A pull of the world without trouble."""
+    with SparqlServer(WORLD, REDIRECTS) as running:
+        return pull(running, tmp_path_factory.mktemp("quiet") / "pulled.duckdb")
+
+
 def test_the_same_links_as_from_a_dump_row_for_row(tmp_path: Path) -> None:
     index = from_dump(tmp_path, NEEDED, REDIRECTS)
     with SparqlServer(NEEDED, REDIRECTS) as server:
@@ -196,26 +201,24 @@ def test_it_is_polite(server: SparqlServer, tmp_path: Path) -> None:
     ("fault", "wait"),
     [(TOO_MANY, 7.0), (TOO_MANY_UNTOLD, 60.0), (UNAVAILABLE, 1.0), (HTML, 1.0), ((200, {}, b'{"boolean": true}'), 1.0)],
 )
-def test_a_busy_endpoint_is_waited_for(server: SparqlServer, tmp_path: Path, fault: Fault, wait: float) -> None:
-    quiet = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path)
+def test_a_busy_endpoint_is_waited_for(
+    server: SparqlServer, quiet: PullReport, tmp_path: Path, fault: Fault, wait: float
+) -> None:
     server.faults, waits = [fault, fault], Waits()
-    assert content(pull(server, tmp_path / "busy.duckdb", waits).snapshot.path) == quiet
+    assert content(pull(server, tmp_path / "busy.duckdb", waits).snapshot.path) == content(quiet.snapshot.path)
     assert len([pause for pause in waits if pause >= wait]) == 2
 
 
 @pytest.mark.parametrize("fault", [TIMED_OUT, CUT, (504, {}, b"Gateway Time-out"), (503, {}, b"The query timed out")])
-def test_queries_that_time_out_are_split(server: SparqlServer, tmp_path: Path, fault: Fault) -> None:
-    quiet = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path)
-    asked = len(server.queries)
+def test_queries_that_time_out_are_split(server: SparqlServer, quiet: PullReport, tmp_path: Path, fault: Fault) -> None:
     server.faults = [fault] * 3
-    assert content(pull(server, tmp_path / "slow.duckdb").snapshot.path) == quiet
-    assert len(server.queries) - asked >= asked + 3
+    assert content(pull(server, tmp_path / "slow.duckdb").snapshot.path) == content(quiet.snapshot.path)
+    assert len(server.queries) >= quiet.asked + 3
 
 
-def test_an_endpoint_with_little_time(server: SparqlServer, tmp_path: Path) -> None:
-    quiet = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path)
+def test_an_endpoint_with_little_time(server: SparqlServer, quiet: PullReport, tmp_path: Path) -> None:
     server.refuses = lambda query: query.count("wd:Q") > 40
-    assert content(pull(server, tmp_path / "slow.duckdb").snapshot.path) == quiet
+    assert content(pull(server, tmp_path / "slow.duckdb").snapshot.path) == content(quiet.snapshot.path)
 
 
 def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -> None:
@@ -228,22 +231,20 @@ def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -
 @pytest.mark.parametrize("limit", [100, 7, 1])
 def test_pages_together_hold_every_row(server: SparqlServer, tmp_path: Path, limit: int) -> None:
     query = Query("below", (5, 10, 2095, 746549), "P31", limit=limit)
-    with SparqlClient(SparqlSettings("me@example.org", server.url, 60_000, sleep=lambda _: None)) as client:
-        rows = list(QueryPages(client, tmp_path, server.url).rows(query))
-    items = sorted(int(row["item"].value.rpartition("Q")[2]) for row in rows)
+    polite = SparqlSettings("me@example.org", server.url, 60_000, sleep=lambda _: None)
+    with kept_answers(tmp_path / "out.duckdb", {}, LANGUAGES, CATALOG) as kept, SparqlClient(polite) as client:
+        items = sorted(item for _, item in QueryPages(client, kept).pairs(query))
     assert items == [11, 14, 14, 15, 16, 20, 21, 22, 23, 54]
     assert len(server.queries) == 10 // limit + 1
 
 
-def test_answered_pages_are_not_requested_again(server: SparqlServer, tmp_path: Path) -> None:
-    quiet = pull(server, tmp_path / "quiet.duckdb")
+def test_answered_pages_are_not_requested_again(server: SparqlServer, quiet: PullReport, tmp_path: Path) -> None:
     out = tmp_path / "pulled.duckdb"
     server.faults = [None] * 5 + [FORBIDDEN]
     with pytest.raises(WikidataError, match="HTTP 403"):
         pull(server, out)
     assert not out.exists()
     report = pull(server, out)
-    assert report.reused == 5
     assert report.asked == quiet.asked - 5
     assert content(out) == content(quiet.snapshot.path)
     assert not out.with_name("pulled.duckdb.asked").exists()
@@ -252,7 +253,8 @@ def test_answered_pages_are_not_requested_again(server: SparqlServer, tmp_path: 
 KILLED = """
 import sys
 from pathlib import Path
-from polyculture.link.api.settings import ApiSettings
+from polyculture.link.api.kept import kept_answers
+from polyculture.link.api.client import ApiSettings
 from polyculture.link.pull.client import SparqlSettings
 from polyculture.link.pull.pull import pull_index
 from tests.link.test_pull import CATALOG, TOPICS
@@ -262,8 +264,9 @@ pull_index(CATALOG, TOPICS, Path(out), *polite)
 """
 
 
-def test_after_a_kill_no_query_is_sent_and_no_item_fetched_again(server: SparqlServer, tmp_path: Path) -> None:
-    quiet = pull(server, tmp_path / "quiet.duckdb")
+def test_after_a_kill_no_query_is_sent_and_no_item_fetched_again(
+    server: SparqlServer, quiet: PullReport, tmp_path: Path
+) -> None:
     out, gate = tmp_path / "pulled.duckdb", WaitingServer(WORLD, REDIRECTS, after=2)
     with SparqlServer(WORLD, REDIRECTS, items=gate) as slow:
         kill_when_full(gate, KILLED, gate.url, slow.url, str(out))
@@ -273,7 +276,7 @@ def test_after_a_kill_no_query_is_sent_and_no_item_fetched_again(server: SparqlS
         began = len(gate.requests)
         report = pull(slow, out)
         later = gate.requests[began:]
-        assert (len(slow.queries), report.reused) == (queries, quiet.asked)
+        assert (len(slow.queries), report.asked) == (queries, 0)
     items = [{qid for request in part for qid in request["ids"].split("|")} for part in (answered, later)]
     assert not items[0] & items[1]
     assert content(out) == content(quiet.snapshot.path)
@@ -288,16 +291,6 @@ def test_items_that_are_gone_or_merged_by_now_leave_no_hole(tmp_path: Path) -> N
     items = [number for number, *_ in found["items"]]
     assert len(items) == len(set(items))
     assert not {13, 14} & set(items)
-
-
-def test_a_service_of_items_in_trouble_is_waited_for(server: SparqlServer, tmp_path: Path) -> None:
-    quiet, waits = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path), Time()
-    server.items.faults = [MAXLAG_200, LIMITED]
-    endpoint = SparqlSettings("test@example.org", server.url, 60_000, sleep=waits.sleep)
-    busy = pull_index(CATALOG, TOPICS, tmp_path / "busy.duckdb", endpoint, settings(server.items, waits))
-    assert content(busy.snapshot.path) == quiet
-    assert len(waits.pauses) == 2
-    assert min(waits.pauses) > 6
 
 
 @pytest.mark.parametrize(
@@ -356,23 +349,6 @@ def test_nothing_but_numbers_and_codes_goes_into_a_query(wrong: dict[str, Any]) 
         Query(**{"name": "below", "items": (5,), **wrong})
 
 
-def test_the_command(server: SparqlServer, tmp_path: Path) -> None:
-    out = tmp_path / "pulled.duckdb"
-    out.touch()
-    command = [sys.executable, "-m", "polyculture", "wikidata", "pull", "--topic", "music", "-o", str(out)]
-    there = [*command, "--endpoint", server.url, "--contact", "me@example.org", "--requests-per-minute", "6000"]
-    for wrong, says in [
-        (there, "is there already"),
-        (command, "--contact"),
-        ([*there, "--replace", "--topic", "musik"], "unknown topic 'musik'"),
-        ([*there, "--replace", "--endpoint", "wdqs"], "is not the address of a service"),
-    ]:
-        failed = subprocess.run(wrong, capture_output=True, text=True, check=False)
-        assert failed.returncode == 2
-        assert says in failed.stderr
-        assert "Traceback" not in failed.stderr
-
-
 OWN = """
 name = "mine"
 models = ["mock:m"]
@@ -423,5 +399,8 @@ def test_a_pull_of_an_experiment_refuses_what_the_file_says_already(tmp_path: Pa
         ((file, "--topic", "food"), "--topic is for a pull without an experiment"),
         (("--contact", "me@example.org"), "Missing option '--output', or an experiment file"),
         ((tmp_path / "none.toml",), "there is no such experiment file"),
+        (("-o", file, "--contact", "me@example.org"), "is there already"),
+        (("-o", "x", "--contact", "me@example.org", "--topic", "musik"), "unknown topic 'musik'"),
+        (("-o", "x", "--contact", "me@example.org", "--endpoint", "wdqs"), "is not the address of a service"),
     ]:
         assert says in one_line(polyculture("wikidata", "pull", *words, cwd=tmp_path))

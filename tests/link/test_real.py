@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections import Counter
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import fill_snapshot
 from polyculture.link.api.names import Named
 from polyculture.link.dumps.build import build_index
-from polyculture.link.entity import PROPERTIES
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.ontology import open_members
@@ -40,26 +39,10 @@ def test_the_book_topic_accepts_few_of_the_slice(slice_index: Snapshot) -> None:
     assert 1_000 < len(titles) <= 8_200
 
 
-def test_dishes_are_linked_by_their_own_labels(slice_index: Snapshot, shared_data: Path) -> None:
-    """FmLAMA: dishes in eight languages. Links are correct or ambiguous; wrong items are rare."""
-    files = sorted((shared_data / "wikidata" / "fmlama").glob("*.jsonl"))
-    dishes = [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
-    rows = [{"language": d["lang"], "topic": "food", "kind": "dish", "surface": d["sub_label"]} for d in dishes]
-    links = Linker(CATALOG, slice_index).link(pa.Table.from_pylist(rows))["links"].to_pylist()
-    linked = {(link["language"], link["surface"]): link for link in links}
-    outcome: Counter[str] = Counter()
-    for dish in dishes:
-        link = linked[dish["lang"], dish["sub_label"]]
-        right = link["qid"] == dish["url"].rsplit("/", 1)[1]
-        outcome["right" if right else "wrong" if link["status"] == "linked" else "unsure"] += 1
-    assert outcome["right"] / len(dishes) >= 0.96
-    assert outcome["wrong"] / len(dishes) <= 0.003
-
-
-def test_a_fill_gives_the_links_of_a_build(shared_data: Path, tmp_path: Path) -> None:
-    entities = _some_entities(shared_data / "wikidata" / "slice.json.gz")
+def test_a_fill_gives_the_links_of_a_build(slice_index: Snapshot, shared_data: Path, tmp_path: Path) -> None:
+    rows = _sample(slice_index, 120)
+    entities = _bearers(slice_index, rows["surface"].to_pylist(), shared_data / "wikidata" / "slice.json.gz")
     built = build_index(write_dump(tmp_path / "d.json", entities), tmp_path / "i.duckdb", LANGUAGES).snapshot
-    rows = _sample(built, 120)
     names = [Named(row["language"], row["surface"]) for row in rows.to_pylist()]
     with WikidataServer(entities) as server:
         settings = ApiSettings("test@example.org", server.url, requests_per_minute=1_000_000)
@@ -75,23 +58,24 @@ def test_a_fill_gives_the_links_of_a_build(shared_data: Path, tmp_path: Path) ->
     assert [one for one, _ in linked] == [other for _, other in linked]
 
 
-def _some_entities(file: Path) -> list[Entity]:
-    """A fiftieth of the slice, with every item that another one refers to."""
+def _bearers(index: Snapshot, names: list[str], file: Path) -> list[Entity]:
+    """The items of the slice with one of the names, and all that they and these refer to."""
+    query = """
+        WITH RECURSIVE needed AS (
+            SELECT item FROM names WHERE name IN (SELECT unnest($names))
+            UNION
+            SELECT claims.target FROM needed JOIN claims USING (item)
+        )
+        SELECT item FROM needed
+    """
+    with duckdb.connect(str(index.path), read_only=True) as connection:
+        needed = {b"Q%d" % item for (item,) in connection.execute(query, {"names": names}).fetchall()}
     with gzip.open(file, "rb") as lines:
-        entities = [orjson.loads(line.strip().rstrip(b",")) for line in lines if len(line) > 5]
-    named = {
-        f"Q{target}"
-        for entity in entities
-        for code, statements in entity["claims"].items()
-        if code in PROPERTIES
-        for target in map(_target, statements)
-    }
-    return [entity for entity in entities if entity["id"] in named or int(entity["id"][1:]) % 50 == 7]
-
-
-def _target(statement: dict[str, Any]) -> int | None:
-    value = statement["mainsnak"].get("datavalue", {}).get("value", {})
-    return int(value["id"][1:]) if "id" in value else value.get("numeric-id")
+        return [
+            orjson.loads(line.strip().rstrip(b","))
+            for line in lines
+            if (found := re.match(rb'\{"type":"item","id":"(Q\d+)"', line)) and found[1] in needed
+        ]
 
 
 def _sample(index: Snapshot, count: int) -> pa.Table:

@@ -1,0 +1,114 @@
+"""The rows of a snapshot under construction: one DuckDB file, with the tables as they come, before they are sorted.
+
+A transaction that has ended is on disk: a process that is killed loses what was under way, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+import orjson
+import pyarrow as pa
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import store_faults
+from polyculture.link.entity_json import PLAIN, ArrowTables
+
+MEMORY = "1GB"  # DuckDB's memory limit while a snapshot is made; the rest goes to disk
+
+
+@contextmanager
+def disk_faults(path: Path | None) -> Iterator[None]:
+    """Turns the errors of a disk that cannot be written, or is full, into a `StoreError`."""
+    try:
+        with store_faults(path or Path()):
+            yield
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
+        remedy = "Free space, or delete the folder; then run the same command again."
+        raise StoreError(f"cannot be written: {fault}", where=path, remedy=remedy) from fault
+
+
+class Draft:
+    """The file, attached as `draft`; with None it is in memory. Whoever makes it keeps what it has to know in `state`.
+
+    `wikidata` has the tables as views, for the statements that read a snapshot's. Raises `StoreError` where the file
+    cannot be written.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self.file, self.connection = file, duckdb.connect()
+        try:
+            self._open()
+        except BaseException:
+            self.connection.close()  # nobody else can: the object is not made
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+
+    def add(self, tables: ArrowTables) -> None:
+        """Adds rows."""
+        for name, rows in tables.items():
+            self.insert(name, rows)
+
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Adds rows to one of the tables."""
+        if rows.num_rows:
+            self.connection.from_arrow(rows).insert_into(f"draft.{table}")
+
+    def clear(self) -> None:
+        """Deletes all rows."""
+        for name in PLAIN:
+            self.connection.execute(f"TRUNCATE draft.{name}")
+
+    @property
+    def state(self) -> Any:
+        """What was noted last; None: nothing yet."""
+        noted = self.connection.execute("FROM draft.state").fetchone()
+        return orjson.loads(noted[0]) if noted else None
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        self.connection.execute("DELETE FROM draft.state")
+        self.connection.execute("INSERT INTO draft.state VALUES ($state)", {"state": orjson.dumps(value).decode()})
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is added within, or nothing of it."""
+        with disk_faults(self.file):
+            self.connection.begin()
+            try:
+                yield
+            except BaseException:
+                with suppress(duckdb.Error):  # of a connection that a full disk has ended
+                    self.connection.rollback()
+                raise
+            self.connection.commit()
+
+    def _open(self) -> None:
+        with disk_faults(self.file):
+            self.connection.execute("ATTACH $file AS draft", {"file": str(self.file or ":memory:")})
+        self.connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
+        if self.file:
+            self.connection.execute("SET temp_directory = $folder", {"folder": str(self.file.parent)})
+        # Rows are read once: to find out how they could be packed took twice as long as to write them.
+        self.connection.execute("SET force_compression = 'uncompressed'")
+        self.connection.execute("CREATE SCHEMA wikidata")
+        with self.transaction():
+            self.connection.execute("CREATE TABLE IF NOT EXISTS draft.state (state VARCHAR)")
+            there = {row[0] for row in self.connection.execute("SHOW TABLES FROM draft").fetchall()}
+            for name, schema in PLAIN.items():
+                if name not in there:
+                    self.connection.from_arrow(schema.empty_table()).create(f"draft.{name}")
+        for name in PLAIN:
+            self.connection.execute(f"CREATE VIEW wikidata.{name} AS FROM draft.{name}")
