@@ -129,12 +129,6 @@ def test_as_a_walk_over_every_path(
         assert all(climbs) if path == [] or path[-1] in roots - types else climbs.count(False) <= 1
 
 
-def test_instance_of_is_a_first_step_only() -> None:
-    claims = [(10, "P31", 11), (11, "P31", 1), (12, "P279", 11), (13, "P31", 14), (14, "P279", 1)]
-    found = reached(claims, topic({1}, set(), "any", False, 12))
-    assert {item for _, item in found} == {1, 11, 13, 14}
-
-
 def test_an_instance_of_a_type_is_as_good_as_a_root() -> None:
     # Chocolate mousse (11) is a subclass of mousse (10), an instance of type of dish (3), a subclass of food type (2).
     claims = [(3, "P279", 2), (10, "P31", 3), (11, "P279", 10), (12, "P31", 11), (13, "P31", 12)]
@@ -160,34 +154,11 @@ def test_what_is_a_page_alone_is_nothing_that_a_text_could_mean() -> None:
     assert {item for scope, item in found if scope == 0} == {1, 2, 11}
 
 
-def test_part_of_only_where_the_topic_allows_it() -> None:
-    claims = [(10, "P361", 1), (11, "P31", 10)]
-    assert {item for _, item in reached(claims, topic({1}, set(), "any", False, 12))} == {1}
-    assert reached(claims, topic({1}, set(), "any", True, 12))[0, 11] == (2, [10, 1])
-
-
-def test_a_cycle_ends_and_does_not_hide_the_way_out() -> None:
-    claims = [(10, "P279", 11), (11, "P279", 10), (11, "P279", 1), (12, "P279", 12)]
-    assert reached(claims, topic({1}, set(), "any", False, 12)) == {
-        (0, 1): (0, []),
-        (0, 11): (1, [1]),
-        (0, 10): (2, [11, 1]),
-    }
-
-
 def test_a_stop_is_not_crossed_though_it_may_be_reached_as_an_instance() -> None:
     # A poem is an instance of literary genre; one poem is not a genre, though poem stands below poetry, a genre.
     claims = [(10, "P31", 1), (10, "P279", 12), (12, "P279", 1), (20, "P31", 10)]
     found = reached(claims, topic({1}, {10}, "any", False, 12))
     assert {item for _, item in found} == {1, 10, 12}
-
-
-def test_distance_is_bounded_by_the_topic() -> None:
-    chain = [(item + 1, "P279", item) for item in range(1, 40)]
-    near = reached(chain, topic({1}, set(), "any", False, 3))
-    far = reached(chain, topic({1}, set(), "any", False, 30))
-    assert {item for _, item in near} == {1, 2, 3, 4}
-    assert len(far) == 31
 
 
 def test_kinds_with_the_same_rules_share_a_scope() -> None:

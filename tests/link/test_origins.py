@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import duckdb
 import pytest
 
 from polyculture.experiment.snapshots import STARTER, find_snapshot
-from polyculture.link.entity_json import Rows
-from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.origins import items_by_country, uncovered_topics
 from polyculture.link.pull.client import SparqlSettings
@@ -57,105 +55,89 @@ PLACES = [
 ]
 
 
-PERSON, DISH = item("Q1", "Thing", P31="Q5"), item("Q2", "Thing", P31="Q746549")
+Countries = set[tuple[str | None, tuple[str, ...]]]  # and the successors of a state, where none is the country
 
 
-def countries(folder: Path, **said: object) -> set[tuple[str | None, tuple[str, ...]]]:
-    """The countries and successors of a person (of whom a citizenship or birth is stated) or of a dish."""
-    thing, kind = (PERSON, ("book", "author")) if {"P27", "P19"} & said.keys() else (DISH, ("food", "dish"))
-    rows = Rows(["en"])
-    rows.add(item(thing["id"], "Thing", **said))  # type: ignore[arg-type]
-    file = index_of(folder, [*PLACES, PERSON, DISH]).path
-    file = file.rename(folder / f"{len(list(folder.iterdir()))}.duckdb")  # one that was opened is remembered
-    with duckdb.connect(str(file)) as connection:
-        connection.from_arrow(rows.tables()["claims"]).insert_into("claims")
-    found = link_all(open_snapshot(file), ("en", *kind, "Thing"))
-    return {(row["country"], tuple(row["successors"] or ())) for row in found["entity_countries"].to_pylist()}
-
-
-def alone(*codes: str) -> set[tuple[str | None, tuple[str, ...]]]:
+def alone(*codes: str) -> Countries:
     return {(code, ()) for code in codes}
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ({"P27": GERMAN_EMPIRE, "P19": "Q90010"}, ["DE"]),  # one heir, wherever one was born
-        ({"P27": [statement(GERMAN_EMPIRE, ended="1918"), US]}, ["DE", "US"]),  # the state ended, not the citizenship
-        ({"P27": UK_AND_IRELAND, "P19": "Q90001"}, ["GB"]),
-        ({"P27": UK_AND_IRELAND, "P19": "Q90004"}, ["IE"]),
-        ({"P27": UK_AND_IRELAND}, ["GB"]),
-        ({"P27": [AUSTRIA_HUNGARY, CZECHOSLOVAKIA], "P19": "Q90005"}, ["CZ"]),
-        ({"P27": BRITISH_RAJ, "P19": "Q90006"}, ["IN"]),
-        ({"P27": PROVINCES_OF_INDIA, "P19": "Q90008"}, ["PK"]),
-        ({"P27": RUSSIAN_EMPIRE, "P19": "Q90009"}, ["UA"]),
-        ({"P27": RUSSIAN_EMPIRE}, ["RU"]),
-        ({"P27": [SOVIET_UNION, RU], "P19": "Q90009"}, ["RU"]),  # of the heirs the one that is stated
-        ({"P27": [SOVIET_UNION, statement(RU, ended="1930"), US], "P19": "Q90009"}, ["RU", "US"]),  # ended, yet stated
-        ({"P27": [JOSEON, "Q884"]}, ["KR"]),
-        ({"P27": [statement(JOSEON, ended="1897"), US], "P19": "Q90011"}, ["KR", "US"]),
-        ({"P495": KOREA}, ["KP", "KR"]),  # two continue it alike, and nothing says which is meant
-        ({"P27": "Q90040"}, ["US"]),  # in no table: what replaced it
-        ({"P27": [statement(IT, ended="1930"), US]}, ["US"]),
-        ({"P27": [statement(IT, ended="1930"), statement(US, ended="1950")]}, ["US"]),
-        ({"P19": "Q90006"}, ["IN"]),
-        ({"P27": US, "P19": "Q90006"}, ["US"]),
-        ({"P495": "Q8733"}, ["CN"]),
-        ({"P495": RUSSIAN_EMPIRE}, ["RU"]),
-        ({"P495": "Q90051"}, ["UA"]),  # a province of a divided state that lies in a state of today
-        ({"P495": SOVIET_UNION, "P17": UA}, ["UA"]),
-    ],
-)
-def test_what_comes_from_a_former_state_is_of_an_heir(
-    tmp_path: Path, said: dict[str, object], expected: list[str]
-) -> None:
-    assert countries(tmp_path, **said) == alone(*expected)
+FORMER: list[tuple[dict[str, Any], list[str]]] = [
+    ({"P27": GERMAN_EMPIRE, "P19": "Q90010"}, ["DE"]),  # one heir, wherever one was born
+    ({"P27": [statement(GERMAN_EMPIRE, ended="1918"), US]}, ["DE", "US"]),  # the state ended, not the citizenship
+    ({"P27": UK_AND_IRELAND, "P19": "Q90001"}, ["GB"]),
+    ({"P27": UK_AND_IRELAND, "P19": "Q90004"}, ["IE"]),
+    ({"P27": UK_AND_IRELAND}, ["GB"]),
+    ({"P27": [AUSTRIA_HUNGARY, CZECHOSLOVAKIA], "P19": "Q90005"}, ["CZ"]),
+    ({"P27": BRITISH_RAJ, "P19": "Q90006"}, ["IN"]),
+    ({"P27": PROVINCES_OF_INDIA, "P19": "Q90008"}, ["PK"]),
+    ({"P27": RUSSIAN_EMPIRE, "P19": "Q90009"}, ["UA"]),
+    ({"P27": RUSSIAN_EMPIRE}, ["RU"]),
+    ({"P27": [SOVIET_UNION, RU], "P19": "Q90009"}, ["RU"]),  # of the heirs the one that is stated
+    ({"P27": [SOVIET_UNION, statement(RU, ended="1930"), US], "P19": "Q90009"}, ["RU", "US"]),  # ended, yet stated
+    ({"P27": [JOSEON, "Q884"]}, ["KR"]),
+    ({"P27": [statement(JOSEON, ended="1897"), US], "P19": "Q90011"}, ["KR", "US"]),
+    ({"P495": KOREA}, ["KP", "KR"]),  # two continue it alike, and nothing says which is meant
+    ({"P27": "Q90040"}, ["US"]),  # in no table: what replaced it
+    ({"P27": [statement(IT, ended="1930"), US]}, ["US"]),
+    ({"P27": [statement(IT, ended="1930"), statement(US, ended="1950")]}, ["US"]),
+    ({"P19": "Q90006"}, ["IN"]),
+    ({"P27": US, "P19": "Q90006"}, ["US"]),
+    ({"P495": "Q8733"}, ["CN"]),
+    ({"P495": RUSSIAN_EMPIRE}, ["RU"]),
+    ({"P495": "Q90051"}, ["UA"]),  # a province of a divided state that lies in a state of today
+    ({"P495": SOVIET_UNION, "P17": UA}, ["UA"]),
+]
+PLACED: list[tuple[dict[str, Any], list[str]]] = [
+    ({"P495": "Q90020"}, ["IT"]),
+    ({"P495": "Q90021"}, ["JP"]),
+    ({"P495": "Q90024"}, ["IN", "PK"]),
+    ({"P495": "Q90010"}, ["PL"]),  # where it lies today
+    ({"P495": "Q90023", "P17": "Q822"}, ["LB"]),  # a region without a country does not hide what follows
+    ({"P2012": "Q90030", "P17": US}, ["JP"]),
+    ({"P361": "Q90030"}, ["JP"]),
+    ({"P361": "Q90031"}, ["IT"]),
+    ({"P361": "Q90033"}, []),  # part of something else than a cuisine
+    ({"P2596": "Q90034"}, ["NG"]),
+    ({"P1071": "Q90021"}, ["JP"]),
+    ({"P276": "Q90020"}, ["IT"]),
+    ({"P17": [statement(DE, ended="1945"), "Q36"]}, ["PL"]),
+]
+SOVIET, RAJ = (CATALOG.former_states[state].heirs for state in (SOVIET_UNION, BRITISH_RAJ))
+OPEN: list[tuple[dict[str, Any], Countries]] = [
+    ({"P27": SOVIET_UNION}, {(None, SOVIET)}),
+    ({"P27": [SOVIET_UNION, US]}, {(None, SOVIET), ("US", ())}),  # open beside a state of today
+    ({"P495": "Q90042"}, {(None, ("RU", "US"))}),
+    ({"P495": SOVIET_UNION, "P17": US}, {(None, SOVIET)}),  # what follows is no heir
+    ({"P495": "Q90050"}, {(None, SOVIET)}),  # a province has the heirs of its divided state
+    ({"P27": "Q90050"}, {(None, SOVIET)}),
+    ({"P495": "Q90052"}, {(None, RAJ)}),  # not of the empire that the Raj was part of
+    ({"P495": "Q90043"}, {(None, ("RU", "US"))}),
+    ({"P27": "Q90052", "P19": "Q90008"}, alone("PK")),
+    ({"P495": "Q90023"}, {(None, ())}),  # a region without a country is told by its item
+    ({"P495": "Q2277"}, {(None, CATALOG.former_states["Q2277"].heirs)}),  # the Roman Empire: three continents
+]
+CASES = [*((said, alone(*codes)) for said, codes in (*FORMER, *PLACED)), *OPEN]
 
 
-def test_an_open_question_between_heirs_stays_open_beside_a_state_of_today(tmp_path: Path) -> None:
-    soviet = CATALOG.former_states[SOVIET_UNION].heirs
-    assert countries(tmp_path, P27=SOVIET_UNION) == {(None, soviet)}
-    assert countries(tmp_path, P27=[SOVIET_UNION, US]) == {(None, soviet), ("US", ())}
-    assert countries(tmp_path, P495="Q90042") == {(None, ("RU", "US"))}
-    assert countries(tmp_path, P495=SOVIET_UNION, P17=US) == {(None, soviet)}  # what follows is no heir
-    assert {"FR", "GB", "IT", "TN"} < set(next(iter(countries(tmp_path, P495="Q2277")))[1])
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Countries]:
+    """The countries of a person (of whom a citizenship or birth is stated) or of a dish, by case."""
+    things, asked = [], []
+    for number, (said, _) in enumerate(CASES):
+        person = {"P27", "P19"} & said.keys()
+        things.append(item(f"Q{1_000 + number}", f"thing {number}", P31="Q5" if person else "Q746549", **said))
+        asked.append(("en", *(("book", "author") if person else ("food", "dish")), f"thing {number}"))
+    source = index_of(tmp_path_factory.mktemp("world"), [*PLACES, *things])
+    countries: dict[int, Countries] = {number: set() for number in range(len(CASES))}
+    for row in link_all(source, *asked)["entity_countries"].to_pylist():
+        countries[int(row["qid"][1:]) - 1_000].add((row["country"], tuple(row["successors"] or ())))
+    return countries
 
 
-def test_a_province_has_the_heirs_of_its_divided_state(tmp_path: Path) -> None:
-    soviet, raj = (CATALOG.former_states[state].heirs for state in (SOVIET_UNION, BRITISH_RAJ))
-    assert countries(tmp_path, P495="Q90050") == {(None, soviet)}
-    assert countries(tmp_path, P27="Q90050") == {(None, soviet)}
-    assert countries(tmp_path, P495="Q90052") == {(None, raj)}  # not of the empire that the Raj was part of
-    assert countries(tmp_path, P495="Q90043") == {(None, ("RU", "US"))}
-    assert countries(tmp_path, P27="Q90052", P19="Q90008") == alone("PK")
-
-
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ({"P495": "Q90020"}, ["IT"]),
-        ({"P495": "Q90021"}, ["JP"]),
-        ({"P495": "Q90024"}, ["IN", "PK"]),
-        ({"P495": "Q90010"}, ["PL"]),  # where it lies today
-        ({"P495": "Q90023", "P17": "Q822"}, ["LB"]),  # a region without a country does not hide what follows
-        ({"P2012": "Q90030", "P17": US}, ["JP"]),
-        ({"P361": "Q90030"}, ["JP"]),
-        ({"P361": "Q90031"}, ["IT"]),
-        ({"P361": "Q90033"}, []),  # part of something else than a cuisine
-        ({"P2596": "Q90034"}, ["NG"]),
-        ({"P1071": "Q90021"}, ["JP"]),
-        ({"P276": "Q90020"}, ["IT"]),
-        ({"P17": [statement(DE, ended="1945"), "Q36"]}, ["PL"]),
-    ],
-)
-def test_places_and_cuisines_lead_to_their_country(
-    tmp_path: Path, said: dict[str, object], expected: list[str]
-) -> None:
-    assert countries(tmp_path, **said) == alone(*expected)
-
-
-def test_a_region_without_a_country_is_told_by_its_item(tmp_path: Path) -> None:
-    assert countries(tmp_path, P495="Q90023") == {(None, ())}
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[str(said) for said, _ in CASES])
+def test_former_states_places_and_cuisines_lead_to_their_country(found: dict[int, Countries], number: int) -> None:
+    assert found[number] == CASES[number][1]
 
 
 def test_the_maker_of_a_work_decides_between_the_heirs(tmp_path: Path) -> None:
