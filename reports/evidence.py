@@ -86,7 +86,7 @@ def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]
     responses = _responses(shown, reading.rows(_SQL["marks"]), axes, cells)
     items = _items(details, counts, axes, cells, names)
     return {
-        "axes": {axis: [[code, _name(axis, code, names)] for code in axes[axis]] for axis in AXES},
+        "axes": {axis: [[code, getattr(names, axis)(code)] for code in axes[axis]] for axis in AXES},
         "split": [axis for axis in AXES if axis in ("model", "language", "topic", *split)],
         "statuses": [[code, name, texts().status_notes[code]] for code, name in texts().statuses.items()],
         "of_status": {row["status"]: row["of_status"] for row in details},
@@ -133,11 +133,6 @@ def _cell(row: Mapping[str, Any], axes: Mapping[str, Sequence[str]], cells: dict
     """The number of a row's cell: its index on each axis, -1 for none (a neutral prompt has no country)."""
     place = tuple(-1 if row[axis] is None else axes[axis].index(row[axis]) for axis in AXES)
     return cells.setdefault(place, len(cells))
-
-
-def _name(axis: str, code: str, names: Names) -> str:
-    name: str = getattr(names, axis)(code)
-    return name
 
 
 def _items(

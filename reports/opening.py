@@ -7,7 +7,7 @@ from itertools import groupby
 
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import tables_of_setups
-from polyculture.metrics.audit.scores import Share, audit_scores
+from polyculture.metrics.audit.scores import audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.metrics.text_doubts import copies
 from polyculture.reports.asked_about import country_lines, sentence
@@ -144,11 +144,8 @@ def _asked(data: ReportData, languages: tuple[str, ...]) -> tuple[str, ...]:
 def _judged(data: ReportData) -> tuple[str, ...]:
     """Precision and recall of the whole run from its judgements, as printed; empty where nobody judged."""
     shares = audit_scores(data.reading.connection)
-    return tuple(_judged_share(one) for one in shares if one.language is None and one.topic is None and one.of)
-
-
-def _judged_share(one: Share) -> str:
-    return f"{one.what} {one.value:.2f} [{one.low:.2f}, {one.high:.2f}]"
+    whole = [one for one in shares if one.language is None and one.topic is None and one.of]
+    return tuple(f"{one.what} {one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in whole)
 
 
 def _counts(facts: dict[str, int], entities: int, models: int) -> Counts:

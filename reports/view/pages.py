@@ -40,12 +40,7 @@ class Pages:
         self._environment = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._environment.globals.update(
-            experiment=experiment,
-            names=names,
-            axes=AXES,
-            base=base,
-        )
+        self._environment.globals.update(experiment=experiment, names=names, axes=AXES, base=base)
 
     @property
     def layout(self) -> Layout:

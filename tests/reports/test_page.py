@@ -332,14 +332,6 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
     assert not run.report_data.exists()
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("all_threads")
-def test_the_same_store_gives_the_same_bytes(run: RunFolder) -> None:
-    before = run.report.read_bytes()
-    assert write_report(run, layout=store_layout(), sections=report_sections()) == run.report
-    assert run.report.read_bytes() == before
-
-
 def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPathFactory) -> None:
     hostile = hostile_kitchen(tmp_path_factory)
     page = parsed(hostile)

@@ -33,8 +33,7 @@ from polyculture.reports.sections import CLOSING_SECTIONS
 from polyculture.running import layout
 from polyculture.running.layout import report_sections, store_layout
 from polyculture.running.results import report_run
-from tests.report_instruments import add_instruments
-from tests.report_run import Synthetic
+from tests.report_run import Synthetic, kitchens
 
 CATALOG = read_catalog()
 
@@ -206,12 +205,13 @@ def listening() -> Iterator[list[Path]]:
 
 
 @pytest.mark.slow
-def test_a_report_reads_nothing_that_is_not_looked_at(tmp_path: Path) -> None:
-    run = Synthetic(n=2, models=["openai:one", "openai:two"], languages=("en", "ja"), topics=("food",)).write(tmp_path)
-    measure(run)
-    add_instruments(run, ["openai:one", "openai:two"])
+@pytest.mark.usefixtures("all_threads")
+def test_the_same_store_gives_the_same_bytes_and_nothing_else_is_read(tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = kitchens(tmp_path_factory)
+    before = run.report.read_bytes()
     with listening() as opened:
-        write_report(run, CATALOG, store_layout(), report_sections())
+        write_report(run, layout=store_layout(), sections=report_sections())
+    assert run.report.read_bytes() == before
     assert run.manifest in opened
     own = Path(polyculture.__file__).parent
     ours = {own.resolve(), *(folder.resolve() for folder in own.iterdir() if folder.is_dir())}

@@ -141,11 +141,13 @@ def test_hostile_text_in_a_context_is_escaped(run: RunFolder, tmp_path: Path) ->
 
 
 def test_a_template_sees_its_own_context_alone(run: RunFolder, tmp_path: Path) -> None:
-    for name in ("opening", "manifest", "sections", "data"):
-        folder = tmp_path / name  # of its own: templates are compiled once a process
-        folder.mkdir()
-        with pytest.raises(UndefinedError, match=name):
-            write_report(run, sections=[made_up(folder, template=f"{{{{ {name} }}}}")])
+    tried = " or ".join(f"{name} is defined" for name in ("opening", "manifest", "sections", "data"))
+    write_report(run, sections=[made_up(tmp_path, template=f"{{{{ {tried} }}}}")])
+    assert "False" in parsed(run).with_id("lengths").text
+    other = tmp_path / "other"  # templates are compiled once a process
+    other.mkdir()
+    with pytest.raises(UndefinedError, match="manifest"):
+        write_report(run, sections=[made_up(other, template="{{ manifest }}")])
 
 
 def test_a_section_of_one_table_is_one_declaration(run: RunFolder, tmp_path: Path) -> None:
