@@ -10,7 +10,7 @@ which nothing differs: how many tell a difference. All others are of worlds in `
 covered, withheld, with a type that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and
 (`paired_worlds`) languages of one sheet and two models: covered, the median width, models with disjoint intervals; of
 their difference covered, p < 0.05, the median width; `arms` (`arm_worlds`), a probe and an arm beside it: the
-difference of F and of shares; `flattening` (`flattening_worlds`), F and its share of all pairs; `swaps`
+difference of F and of shares; `flattening` (`arm_worlds`), F and its share of all pairs; `swaps`
 (`swap_worlds`), covered of a side's rate, of the gap of both sides, of two models and of their gaps, p < 0.05 between
 the models, the mean size of a difference in counts, and what chance gives.
 """
@@ -31,12 +31,11 @@ from bench.results import keep
 from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.inference.named_items import COMPANIONS
+from tests.instruments.arm_worlds import PAIR_WORLDS, pairs_tried
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
 from tests.instruments.arm_worlds import tried as arms_tried
 from tests.instruments.bias_worlds import WORLDS as BIAS_WORLDS
 from tests.instruments.bias_worlds import tried as bias_tried
-from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
-from tests.instruments.flattening_worlds import tried as flattening_tried
 from tests.instruments.paired_worlds import WORLDS as PAIRED_WORLDS
 from tests.instruments.paired_worlds import tried as paired_tried
 from tests.instruments.questions.template_worlds import WORLDS as TEMPLATE_WORLDS
@@ -153,8 +152,8 @@ def arms(count: int) -> None:
 
 def flattenings(count: int) -> None:
     """Cultures: covered, and withheld, of F and of its share over all pairs."""
-    for where, world in FLATTENING_WORLDS.items():
-        found = flattening_tried(world, count)
+    for where, world in PAIR_WORLDS.items():
+        found = pairs_tried(world, count)
         values = map(float, (*found.covered, *found.withheld))
         line(
             "probe_flattening",

@@ -1,4 +1,4 @@
-"""Worlds of a probe and an arm beside it, whose differences of flattening are known from many studies of each.
+"""Worlds of a probe and an arm beside it, whose flattening and its differences are known from many studies of each.
 
 A question has a topic, which makes some items likelier; a culture has items of its own. The arm has items of all
 cultures alike ('noise'), the probe's own culture's drawn anew ('words'), or most of the probe's very items ('same').
@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.flattening import Occurrences, Sides, beside, compared
+from polyculture.instruments.probe.flattening import Limits, Occurrences, Sides, beside, compared, flattening, judge
 
 Random = np.random.Generator
 Numbers = NDArray[np.float64]
@@ -83,28 +83,43 @@ WORLDS: Mapping[str, ArmWorld] = {
 }
 
 
+def _pairs(apart: float, leaning: float, questions: int, items: int = 60, layers: int = 1) -> ArmWorld:
+    return ArmWorld(apart, leaning, "noise", questions, items=items, arm_items=1, layers=layers)
+
+
+SIZES = (12, 25, 60, 200)
+PAIR_WORLDS: Mapping[str, ArmWorld] = {
+    **{f"equal cultures; {size}": _pairs(0, 0, size) for size in SIZES},
+    **{f"one leans by half; {size}": _pairs(1, 0.5, size) for size in SIZES},
+    **{f"nobody leans; {size}": _pairs(1, 0, size) for size in (12, 60)},
+    "equal cultures, items at six layers; 60": _pairs(0, 0, 60, layers=6),
+    "one leans by half, items at six layers; 60": _pairs(1, 0.5, 60, layers=6),
+    "equal cultures, 2,000 items; 60": _pairs(0, 0, 60, items=2_000),
+    "one leans by half, 2,000 items; 12": _pairs(1, 0.5, 12, items=2_000),
+    "one leans by half, 2,000 items; 60": _pairs(1, 0.5, 60, items=2_000),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The share of intervals that hold the truth and that of studies without one, of F and of its share; the truth."""
+    """Of the intervals of F and of its share: those that hold the truth, and those withheld, as shares."""
 
     covered: Numbers
     withheld: Numbers
-    truth: Numbers
 
 
 def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> Held:
     """Studies of some worlds of a kind. The truth of a world is the mean of many other studies."""
-    held, truths = [], []
+    held = []
     worlds = min(worlds, count)
     for number in range(worlds):
         chance = np.random.default_rng([22, number])
         study = world.draw(chance)
         truth = np.nanmean([_found(study) for _ in range(min(200, 20 * count))], axis=0)
-        truths.append(truth)
         studies = (compared(*study(), world.questions, resamples, seed) for seed in range(count // worlds))
         held += [_holds(truth, one) for one in studies]
     found = np.array(held)
-    return Held(np.nanmean(found, axis=0), np.isnan(found).mean(0), np.mean(truths, axis=0))
+    return Held(np.nanmean(found, axis=0), np.isnan(found).mean(0))
 
 
 def _found(study: Draw) -> Numbers:
@@ -119,3 +134,28 @@ def _holds(truth: Numbers, numbers: tuple[Sides, Sides]) -> list[float]:
         float("nan") if low is None or high is None else float(low <= true <= high)
         for true, (low, high) in zip(truth, limits, strict=True)
     ]
+
+
+def pairs_tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> Held:
+    """Studies of some worlds of a kind. The truth of a pair is its mean over many other studies of its world."""
+    pairs = ~np.eye(world.cultures, dtype=bool)
+    held = []
+    for number in range(worlds):
+        study = world.draw(np.random.default_rng([33, number]))
+        others = [flattening(study()[0].counted()) for _ in range(min(200, 20 * count))]
+        score = np.mean([one.score[pairs] for one in others], axis=0)
+        share = np.nanmean([one.share[pairs] for one in others], axis=0)
+        for seed in range(max(1, count // worlds)):
+            found = judge(study()[0], resamples=resamples, seed=seed)
+            held.append(
+                [_pairs_hold(found.score_interval, score, pairs), _pairs_hold(found.share_interval, share, pairs)]
+            )
+    of_pairs = np.array(held)  # [studies, 2, pairs]
+    told = (~np.isnan(of_pairs)).sum(axis=(0, 2))
+    covered = np.divide(np.nansum(of_pairs, axis=(0, 2)), told, out=np.full(2, np.nan), where=told > 0)
+    return Held(covered, np.isnan(of_pairs).mean(axis=(0, 2)))
+
+
+def _pairs_hold(limits: Limits, truth: Numbers, pairs: NDArray[np.bool_]) -> Numbers:
+    low, high = limits.low[pairs], limits.high[pairs]
+    return np.where(np.isnan(low), np.nan, (low <= truth) & (truth <= high))

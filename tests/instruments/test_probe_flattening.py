@@ -15,9 +15,7 @@ from scipy.stats import ttest_1samp
 
 from polyculture.instruments.probe.flattening import Counts, Occurrences, flattening, groups_of_pairs, judge
 from polyculture.instruments.probe.halves import halves, student
-from tests.instruments.arm_worlds import WORLDS, tried
-from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
-from tests.instruments.flattening_worlds import tried as flattening_tried
+from tests.instruments.arm_worlds import PAIR_WORLDS, WORLDS, ArmWorld, pairs_tried, tried
 
 BY_HAND = np.array([[4, 3, 0], [0, 1, 3], [2, 2, 3]])  # items x cultures; 6 occurrences of each culture
 
@@ -82,28 +80,15 @@ def test_the_function_is_the_definition(counts: Counts) -> None:
 
 
 def world(chance: np.random.Generator, borrowed: float, questions: int = 50, cultures: int = 4) -> Any:
-    """Draws studies: items of a question depend on its topic and on the culture; the first borrows from the second."""
-    own = chance.dirichlet(np.full(40, 0.3), size=cultures)
-    own[0] = (1 - borrowed) * own[0] + borrowed * own[1]
-
-    def draw() -> Occurrences:
-        rows = []
-        for question in range(questions):
-            topic = chance.dirichlet(np.full(40, 2.0))
-            for culture in range(cultures):
-                weights = own[culture] * topic
-                items = chance.choice(40, size=1 + chance.poisson(6), p=weights / weights.sum())
-                rows += [(question, culture, item) for item in items]
-        question, culture, item = np.array(rows).T
-        return Occurrences(question, culture, item, np.ones(len(item), np.int64), cultures)
-
-    return draw
+    """Draws studies in which the first culture borrows from the second."""
+    draw = ArmWorld(1, borrowed, "noise", questions, cultures, items=40, arm_items=1).draw(chance)
+    return lambda: draw()[0]
 
 
 @pytest.mark.parametrize("where", ["equal cultures; 60", "one leans by half; 12"])
 def test_intervals_hold_the_score_of_other_questions(where: str) -> None:
     """Draws with replacement held 100 % of F of equal cultures and 84 % of their shares; `bench.coverage` has all."""
-    held = flattening_tried(FLATTENING_WORLDS[where], 32, resamples=49, worlds=2)
+    held = pairs_tried(PAIR_WORLDS[where], 32, resamples=49, worlds=2)
     assert not held.withheld.any()
     assert (held.covered >= 0.87).all()
     assert held.covered[0] <= 0.985
