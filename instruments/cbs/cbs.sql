@@ -16,14 +16,12 @@ SELECT
         ' ', CASE WHEN sets > 1 THEN concat_ws(' ', dataset, form) END, coalesce(nullif(concat_ws(' ', language, culture), ''), 'all cultures') || ',',
         coalesce(entity_type, 'all types')
     ) AS place,
-    concat_ws(', ', setting, phrasing, context_prefix)
-        || coalesce(' - ' || CASE WHEN plain THEN 'plain' ELSE coalesce(other_setting, other_phrasing) END, '') AS setting,
-    estimate, low, high, lacking, contexts, tied, incomplete
+    way AS setting, estimate, low, high, lacking, contexts, tied, incomplete
 FROM (
     SELECT *, (SELECT count(DISTINCT (dataset, form)) FROM cbs_scores WHERE rule = $rule) AS sets
     FROM cbs_scores
     WHERE rule = $rule AND ($model IS NULL OR model = $model)
 ) AS scores
 ORDER BY
-    scores.model, dataset, form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, setting, phrasing NULLS FIRST,
+    scores.model, dataset, form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, scores.setting, phrasing NULLS FIRST,
     context_prefix NULLS FIRST

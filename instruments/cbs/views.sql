@@ -119,6 +119,7 @@ GROUP BY ALL;
 -- cbs_scores: a row is a mean Cultural Bias Score under a rule, or a difference of two settings, phrasings or prefixes. NULL in
 -- language, culture or entity_type: over all of them, where there are several.
 --   rule: the likelihood of an entity: 'sum', 'mean', 'probability', 'calibrated'
+--   way: how the contexts were asked: setting, phrasing and prefix; of a difference, less the second side
 --   other_setting: of a difference: the setting whose score is taken off
 --   other_phrasing: of a difference: the phrasing whose score is taken off
 --   plain: the difference is that to the same contexts without prefix
@@ -166,6 +167,8 @@ WITH scores_and_differences AS (
         AND s.culture IS NOT DISTINCT FROM m.culture AND s.entity_type IS NOT DISTINCT FROM m.entity_type
 )
 SELECT *,
+    concat_ws(', ', setting, phrasing, context_prefix)
+        || coalesce(' - ' || CASE WHEN plain THEN 'plain' ELSE coalesce(other_setting, other_phrasing) END, '') AS way,
     count(DISTINCT entity_type) OVER (
         PARTITION BY metric, rule, model, dataset, form, setting, other_setting, phrasing, other_phrasing, context_prefix,
             plain, language, culture

@@ -17,20 +17,24 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Load
+from polyculture.generate.engines.answer import NO_ANSWER, text_in
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.options import SYSTEM
+from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts
 from polyculture.instruments.swaps.selection import SwapTexts
-from polyculture.instruments.swaps.tasks import NameTagging, QuestionAnswering, Sentiment
-from polyculture.instruments.swaps.text import Filled, PromptReader, Reader, Task
+from polyculture.instruments.swaps.tasks import Task
+from polyculture.instruments.swaps.text import AnswerError, Filled, Reading, spoken
 
 PROMPT = "prompt"
-TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionAnswering(), NameTagging())}
+VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
+REFUSED = "refused"
+AT_LIMIT = " (it was cut at the token limit)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,12 @@ class Asking(Protocol):
         ...
 
     @property
-    def reader(self) -> Reader:
-        """Who reads the answers."""
+    def reader_id(self) -> str:
+        """A hash of everything that determines what an answer is worth."""
+        ...
+
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
+        """The score of an answer as it came, or the reason why it has none; `cut`: at the token limit."""
         ...
 
     def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
@@ -109,8 +117,22 @@ class Questions:
         return Decoding(self.temperature, self.top_p, self.top_k, self.limit or self.task.max_tokens, schema)
 
     @cached_property
-    def reader(self) -> Reader:
-        return PromptReader(self.task, self.prompts, self.own)
+    def reader_id(self) -> str:
+        refusals = refusal_rules_id(self.prompts.language)
+        wording = self.task.wording(self.prompts)
+        return content_id("swap reader", VERSION, self.task.name, wording, self.own.compared, refusals)
+
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
+        """What is said behind the reasoning. An answer that declines is a refusal, whatever its words."""
+        answer = text_in(raw)
+        if answer is None:
+            return Reading(None, NO_ANSWER)
+        refused = is_refusal(spoken(answer), self.prompts.language)
+        try:
+            judged = self.task.judge(answer, filled, self.prompts, self.own)
+        except AnswerError as fault:
+            return Reading(None, f"{fault}{AT_LIMIT if cut else ''}", refused)
+        return Reading(None, REFUSED, refused) if refused else Reading(judged, refused=refused)
 
     @cached_property
     def question(self) -> SwapQuestion:

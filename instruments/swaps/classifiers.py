@@ -22,7 +22,7 @@ from polyculture.instruments.datasets.model import Label, gold_label
 from polyculture.instruments.swaps.asking import Ask
 from polyculture.instruments.swaps.layout import SwapQuestion
 from polyculture.instruments.swaps.tasks import judge_spans
-from polyculture.instruments.swaps.text import Filled, Judged, Reader, Reading
+from polyculture.instruments.swaps.text import Filled, Judged, Reading
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"
@@ -51,29 +51,6 @@ def read_labels(file: Path | None = None) -> Labels:
 
 
 @dataclass(frozen=True)
-class LabelReader:
-    """Reads the labels of texts, or of the names in them: those of a name that mean the entity's type."""
-
-    method: str
-    labels: Labels
-
-    @cached_property
-    def reader_id(self) -> str:
-        return content_id("swap reader", self.method, self.labels.model_dump())
-
-    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:  # noqa: ARG002, it has no limit
-        if self.method == CLASSIFIER:
-            label = self.labels.sentiment_of(raw)
-            if label is None:  # as where another file of labels reads what is stored
-                return Reading(None, f"the label {raw!r} is no sentiment")
-            return Reading(Judged(label, int(label == gold_label(filled.context))))
-        named = [name.partition(" ") for name in raw.split(_BETWEEN) if name]
-        kind = filled.context.entity_type
-        places = [place.split("-") for place, _, label in named if self.labels.means(label, kind)]
-        return Reading(judge_spans([(int(start), int(end)) for start, end in places], filled))
-
-
-@dataclass(frozen=True)
 class LabelledTexts:
     """A classifier or a tagger of transformers that is asked instead of the experiment's models."""
 
@@ -86,8 +63,20 @@ class LabelledTexts:
     repeatable = True
 
     @cached_property
-    def reader(self) -> Reader:
-        return LabelReader(self.method, self.labels)
+    def reader_id(self) -> str:
+        return content_id("swap reader", self.method, self.labels.model_dump())
+
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:  # noqa: ARG002, it has no limit
+        """What a text's label says, or the names in it: those whose label means the entity's type."""
+        if self.method == CLASSIFIER:
+            label = self.labels.sentiment_of(raw)
+            if label is None:  # as where another file of labels reads what is stored
+                return Reading(None, f"the label {raw!r} is no sentiment")
+            return Reading(Judged(label, int(label == gold_label(filled.context))))
+        named = [name.partition(" ") for name in raw.split(_BETWEEN) if name]
+        kind = filled.context.entity_type
+        places = [place.split("-") for place, _, label in named if self.labels.means(label, kind)]
+        return Reading(judge_spans([(int(start), int(end)) for start, end in places], filled))
 
     @property
     def question(self) -> SwapQuestion:

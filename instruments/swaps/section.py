@@ -1,11 +1,8 @@
-"""The report's section on swapped entities: a table of rates per task."""
+"""The report's section on swapped entities: a line per rate of a task, with both sides and their difference."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking
@@ -18,47 +15,14 @@ TEXTS, _RATES = _FOLDER / "section.toml", _FOLDER / "swaps.sql"
 SIDES = ("native", "western", "difference")
 
 
-@dataclass(frozen=True, slots=True)
-class RateTable:
-    """All rates of a task."""
-
-    task: str
-    table: PageTable
-
-
-def rate_tables(data: ReportData, rows: Sequence[Row]) -> tuple[RateTable, ...]:
-    """A table per task from the rows of `swaps.sql`; none without queried texts."""
-    return tuple(
-        RateTable(task, _table(data, list(found), section_texts(TEXTS).words["tasks"][task]["name"]))
-        for task, found in groupby(rows, lambda row: row["task"])
-    )
-
-
-def _table(data: ReportData, rows: Sequence[Row], name: str) -> PageTable:
-    return page_table(
-        data,
-        rows,
-        _COLUMNS,
-        title=name,
-        caption=f"{name} with swapped entities, with 95 % intervals",
-        by=("dataset", "answer_method"),
-        head=lambda row: f", {row['dataset']}",
-    )
-
-
 def _cell(side: str, row: Row) -> FormattedEstimate:
     if known(row[side]) is None:
-        return lacking("unread_answers" if _asked(row, side) else "not_asked")
+        sides = SIDES[:2] if side == "difference" else (side,)  # asked about, where no answer counts
+        return lacking("unread_answers" if all(known(row[f"{one}_asked"]) for one in sides) else "not_asked")
     limits = row[f"{side}_low"], row[f"{side}_high"]
     if side == "difference":
         return estimate("difference", row[side], *limits, row["p"])
     return estimate("rate", row[side], *limits)
-
-
-def _asked(row: Row, side: str) -> bool:
-    """Whether texts were asked about, of whose answers none counts."""
-    sides = SIDES[:2] if side == "difference" else (side,)
-    return all(known(row[f"{one}_asked"]) for one in sides)
 
 
 def _both(name: str, row: Row) -> str:
@@ -80,24 +44,14 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SwappedEntities:
-    """The context of the section: a table per task."""
-
-    tasks: tuple[RateTable, ...]
-
-
-def _build(data: ReportData) -> SwappedEntities | None:
-    tables = rate_tables(data, data.reading.lines(_RATES))
-    return SwappedEntities(tables) if tables else None
+def _build(data: ReportData) -> PageTable | None:
+    rows, said = data.reading.lines(_RATES), section_texts(TEXTS)
+    if not rows:
+        return None
+    return page_table(
+        data, rows, _COLUMNS, title=said.title, caption="Rates with swapped entities, with 95 % intervals",
+        by=("task", "dataset", "answer_method"), head=lambda row: f", {said.words[row['task']]}, {row['dataset']}",
+    )  # fmt: skip
 
 
-SECTIONS = (
-    Section(
-        "swapped",
-        _build,
-        _FOLDER / "section.html.jinja",
-        TEXTS,
-        tables=(ReportTable(_RATES),),
-    ),
-)
+SECTIONS = (Section("swapped", _build, _FOLDER / "section.html.jinja", TEXTS, tables=(ReportTable(_RATES),)),)

@@ -34,7 +34,7 @@ from polyculture.instruments.swaps.layout import (
     SwapReading,
     SwapResponse,
 )
-from polyculture.instruments.swaps.text import Filled, Reader
+from polyculture.instruments.swaps.text import Filled
 
 
 class SwapStep(AnswerStep[Ask]):
@@ -124,15 +124,15 @@ class ReadingStep(RowStep):
 
     def rows(self, job: Job) -> Iterator[MadeRow]:
         """A row per answer that came to a present request about what the data set holds."""
-        reader = self._by_language[job.language].reader
+        asking = self._by_language[job.language]
         for row in self._answers(job, (*_DECIDE, "raw", "finish_reason")).to_pylist():
-            key = content_id(row["answer_id"], reader.reader_id)
-            yield MadeRow(key, partial(self._read, reader, key, row))
+            key = content_id(row["answer_id"], asking.reader_id)
+            yield MadeRow(key, partial(self._read, asking, key, row))
 
-    def _read(self, reader: Reader, key: str, row: Mapping[str, Any]) -> SwapReading:
+    def _read(self, asking: Asking, key: str, row: Mapping[str, Any]) -> SwapReading:
         filled = Filled(self._contexts[row["context_id"]], self._entities[row["entity_id"]])
-        read = reader.read(row["raw"], filled, cut=ending_of(row["finish_reason"]) == "cut")
-        return SwapReading(key, row["answer_id"], reader.reader_id, **read.columns)
+        read = asking.read(row["raw"], filled, cut=ending_of(row["finish_reason"]) == "cut")
+        return SwapReading(key, row["answer_id"], asking.reader_id, **read.columns)
 
     def _answers(self, job: Job, columns: Sequence[str]) -> pa.Table:
         rows = JobShards(self._run, job, [SWAP_RESPONSES]).read(SWAP_RESPONSES.name, columns)

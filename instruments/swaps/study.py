@@ -12,13 +12,14 @@ from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import OURS, told
-from polyculture.instruments.swaps.asking import TASKS, Asking, Questions, SwapJob
+from polyculture.instruments.swaps.asking import Asking, Questions, SwapJob
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, LabelledTexts, Labels, read_labels
 from polyculture.instruments.swaps.instrument import COUNTS, RATES, EntityOptions, SentimentOptions, SwapOptions
 from polyculture.instruments.swaps.measure import apart_lines, health_lines, measure_swaps
 from polyculture.instruments.swaps.prompts import preset_prompts, worded
 from polyculture.instruments.swaps.selection import DrawOptions, SwapTexts, swap_texts
 from polyculture.instruments.swaps.step import ReadingStep, SwapStep, wanted_tables
+from polyculture.instruments.swaps.tasks import TASKS
 from polyculture.metrics.measured import read_numbers
 
 
@@ -80,7 +81,7 @@ def study(asked: Asked, options: SwapOptions) -> Study:
             {_place(one, language): one.question.asked_id for language, one in by_language.items()},
             lambda: {**present_tables(asked.run, dataset), **wanted_tables(asked.run, options.task, jobs)},
             changed_reason(dataset),
-            {_place(one, language): one.reader.reader_id for language, one in by_language.items()},
+            {_place(one, language): one.reader_id for language, one in by_language.items()},
         ),
         derive,
         tuple(_shown(options, models)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -183,3 +183,7 @@ class QuestionAnswering:
 def _without_prefix(word: str, prefixes: tuple[str, ...]) -> str:
     prefix = next((prefix for prefix in prefixes if word.startswith(prefix) and len(word) > len(prefix)), "")
     return word[len(prefix) :]
+
+
+Task = Sentiment | QuestionAnswering | NameTagging
+TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionAnswering(), NameTagging())}

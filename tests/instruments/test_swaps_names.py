@@ -19,18 +19,17 @@ from polyculture.generate.engines.transformers.labelling import open_classifier,
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.swaps.asking import TASKS
 from polyculture.instruments.swaps.classifiers import (
     CLASSIFIER,
     TAGGER,
-    LabelReader,
+    LabelledTexts,
     check_labels,
     labels_of,
     read_labels,
 )
 from polyculture.instruments.swaps.measure import METRICS
 from polyculture.instruments.swaps.prompts import read_prompts
-from polyculture.instruments.swaps.tasks import judge_names, judge_spans
+from polyculture.instruments.swaps.tasks import TASKS, judge_names, judge_spans
 from polyculture.instruments.swaps.text import Filled
 from tests.instruments.test_swaps_command import EXPERIMENT, rows, says, write_table
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -156,7 +155,7 @@ def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled
         gold.append(["O"] * start + ["B-PER", "I-PER"][:length] + ["O"] * (12 - start - length))
     model = save_labeller(folder / "tagger", labels, tag_of, tokens=True)
     said = labels_of(TAGGER, open_tagger(ModelSpec(f"transformers:{model}")), [one.text for one in filling])
-    reader = LabelReader(TAGGER, read_labels())
+    reader = LabelledTexts("ner", TAGGER, read_labels(), ModelSpec("x"))
     judged = [read for raw, one in zip(said, filling, strict=True) if (read := reader.read(raw, one).judged)]
     columns = {name: np.array([getattr(one, name) for one in judged]) for name in ("matched", "predicted")}
     ours = {name: np.divide(*map(np.sum, metric(columns))) for name, metric in METRICS["ner"].items()}
@@ -170,7 +169,10 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
     words = {"aiko": "NEG", "emily": "POS"}
     model = save_labeller(folder / "classifier", ["NEG", "POS", "NEU"], words, tokens=False)
     dataset = load(rules_of("own"), folder)
-    labeller, reader = open_classifier(ModelSpec(f"transformers:{model}")), LabelReader(CLASSIFIER, read_labels())
+    labeller, reader = (
+        open_classifier(ModelSpec(f"transformers:{model}")),
+        LabelledTexts("sentiment", CLASSIFIER, read_labels(), ModelSpec("x")),
+    )
     filling = [Filled(dataset.contexts[0], entity) for entity in dataset.entities]
     said = list(labels_of(CLASSIFIER, labeller, [one.text for one in filling]))
     judged = [reader.read(raw, one).judged for raw, one in zip(said, filling, strict=True)]
@@ -188,7 +190,7 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
     mine.write_text('[names]\n[sentiment]\npositive = ["pos"]\nnegative = ["neg"]\nneutral = []\n', encoding="utf-8")
     with pytest.raises(EngineError, match=r"'NEU'.*sentiment"):
         check_labels(labeller, read_labels(mine), "x")
-    unknown = LabelReader(CLASSIFIER, read_labels(mine)).read("NEU", filling[0])  # stored, and read by other labels
+    unknown = replace(reader, labels=read_labels(mine)).read("NEU", filling[0])  # stored, and read by other labels
     assert (unknown.judged, unknown.error) == (None, "the label 'NEU' is no sentiment")
 
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.swaps import text
+from polyculture.instruments.swaps import asking
 from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
 from polyculture.instruments.swaps.tasks import read_label
@@ -318,7 +318,7 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
     words = ("swap", "qa", *own, "--draws", "1")
     says_in_file(Path(own[0]), "qa", json_schema=False)
     with monkeypatch.context() as patch:
-        patch.setattr(text, "VERSION", 1)
+        patch.setattr(asking, "VERSION", 1)
         assert polyculture(*words, cwd=tmp_path).returncode == 0
     asked = len(server.asked)
     assert polyculture(*words, cwd=tmp_path).returncode == 0

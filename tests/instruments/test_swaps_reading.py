@@ -12,11 +12,11 @@ from polyculture.cache.errors import IncompleteError
 from polyculture.cli.instrument_command import _ask
 from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext, SourceLocation
-from polyculture.instruments.swaps import text as reading
-from polyculture.instruments.swaps.asking import TASKS, Questions
+from polyculture.instruments.swaps import asking as reading
+from polyculture.instruments.swaps.asking import Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
-from polyculture.instruments.swaps.tasks import Sentiment
-from polyculture.instruments.swaps.text import Filled, Judged, PromptReader
+from polyculture.instruments.swaps.tasks import TASKS, Sentiment
+from polyculture.instruments.swaps.text import Filled, Judged
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer
 
@@ -109,17 +109,17 @@ def test_how_words_are_compared_is_the_readers_and_no_other_question() -> None:
     ours, english = read_prompts("ja"), read_prompts("en")
     task = TASKS["qa"]
     mended = ours.model_copy(update={"honorifics": (*ours.honorifics, "師匠")})
-    assert PromptReader(task, english, ours).reader_id != PromptReader(task, english, mended).reader_id
+    assert Questions(task, english, ours).reader_id != Questions(task, english, mended).reader_id
     assert Questions(task, ours, mended).question == Questions(task, ours, ours).question
 
 
 def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     english = read_prompts("en")
-    reader = PromptReader(TASKS["qa"], english, english)
+    reader = Questions(TASKS["qa"], english, english)
     context = MaskedContext("x", "en", "x", "food", None, "qa", "any", "We had [MASK].", None, None, PLACE)
     text = Filled(context, CulturalEntity("x", "en", "x", "food", "sushi", None, None, None, None, PLACE))
     read = reader.read('<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}', text)
-    assert (read.status, read.error, read.refused) == ("failed", "refused", True)
+    assert (read.judged, read.error, read.refused) == (None, "refused", True)
     read = reader.read('{"answer": "sushi"}', text)
     assert (read.judged, read.refused) == (Judged("sushi", 1, strict=1), False)
     assert reader.read("<think>so", text).error == NO_ANSWER
