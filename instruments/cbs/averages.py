@@ -1,4 +1,4 @@
-"""Averages of Cultural Bias Scores by name: over contexts, types, or columns (as CAMeL's tables).
+"""Averages of Cultural Bias Scores by name: over contexts, types, or columns (as CAMeL's tables); and differences.
 
 - contexts: each context counts alike. This is the house's average.
 - types: each type counts alike, its genders together.
@@ -7,6 +7,9 @@
 
 Over several languages, contexts that are translations of each other count together as one under `contexts`; under the
 papers' averages each language's count, as the papers have it. They are one witness in the interval of either.
+
+A difference is over the contexts and entities that both sides have. Each context counts alike, and each language has
+the weight on both sides that it has on the first.
 """
 
 from __future__ import annotations
@@ -19,10 +22,25 @@ from typing import Literal
 
 import numpy as np
 
-from polyculture.instruments.cbs.bias import ContextScore, compare
 from polyculture.instruments.cbs.camel_draws import CamelDraws, Draw, SampledScores, gender_columns
-from polyculture.instruments.cbs.score_interval import MeanScore, Weighted, mean_score
-from polyculture.instruments.cbs.uncertainty import Placed, ScoreMatrix, Term, combined, placed
+from polyculture.instruments.cbs.score_interval import (
+    ComparedScores,
+    MeanScore,
+    Weighted,
+    mean_difference,
+    mean_score,
+)
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix, shared_part
+from polyculture.instruments.cbs.uncertainty import (
+    Placed,
+    Term,
+    combined,
+    compared,
+    difference_of,
+    mean_of,
+    placed,
+)
+from polyculture.instruments.differences import PairedDifference
 
 Average = Literal["contexts", "types", "columns"]
 
@@ -33,9 +51,7 @@ class Tally:
 
     matrix: ScoreMatrix
     placed: Placed
-    comparisons: Sequence[ContextScore]
     entity_type: str = ""
-    contexts: Sequence[str] = ()  # the id of each comparison
     _estimates: dict[Average, Weighted] = field(default_factory=dict)
 
     @cached_property
@@ -52,13 +68,7 @@ class Tally:
 def tally(matrix: ScoreMatrix, entity_type: str = "") -> Tally | None:
     """The score of a matrix; None where no context has entities of both sides."""
     found = placed(matrix)
-    if found is None:
-        return None
-    sides = zip(matrix.native, matrix.western, strict=True)
-    names = matrix.contexts if len(matrix.contexts) else [str(number) for number in range(len(matrix.native))]
-    rows = [(name, compare(native, western)) for name, (native, western) in zip(names, sides, strict=True)]
-    met = {name: row for name, row in rows if row is not None}
-    return Tally(matrix, found, list(met.values()), entity_type, list(met))
+    return None if found is None else Tally(matrix, found, entity_type)
 
 
 def averaged(tallies: Sequence[Tally], average: Average) -> MeanScore:
@@ -93,7 +103,7 @@ def weighted_terms(parts: Sequence[Sequence[Tally]], average: Average) -> list[T
         if average == "contexts":  # the share of each language in what is one context
             weights = 1 / counts[np.searchsorted(units, part.placed.contexts)]
         else:
-            size = len(part.comparisons)
+            size = len(part.placed.scores)
             weights = np.full(size, 1 / size)
         terms.append((part.placed, weights))
     return terms
@@ -102,7 +112,7 @@ def weighted_terms(parts: Sequence[Sequence[Tally]], average: Average) -> list[T
 def contexts_in(tallies: Sequence[Tally], average: Average) -> int:
     """The contexts behind an average: of several languages, what is one context in them counts once."""
     if len(tallies) == 1:
-        return len({name for part in tallies[0].parts(average) for name in part.contexts})
+        return len({name for part in tallies[0].parts(average) for name in part.placed.names})
     terms = weighted_terms([one.parts(average) for one in tallies], average)
     return len(np.unique(np.concatenate([one.contexts for one, _ in terms])))
 
@@ -130,3 +140,73 @@ def draw_average(of_types: Sequence[Sequence[Draw]], average: Average) -> float 
     if average == "contexts":
         return float(np.mean(list(chain.from_iterable(columns))))
     return float(np.mean([np.mean(column) for column in columns]))
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The score of a type on one side less that on the other, in one language and culture."""
+
+    one: Tally
+    other: Tally
+    culture: str = ""
+
+    @property
+    def entity_type(self) -> str:
+        return self.one.entity_type
+
+    @cached_property
+    def alone(self) -> tuple[ComparedScores, float]:
+        """The difference of the type alone, and what it counts in an average over types."""
+        return _compared([self])
+
+
+def paired(one: Tally, other: Tally, culture: str = "") -> Contrast | None:
+    """The contrast of what both sides have: of each context the entities with a likelihood on either; None without."""
+    sides = shared_part(one.matrix, other.matrix)
+    left, right = (_tally(before, matrix) for before, matrix in zip((one, other), sides, strict=True))
+    return None if left is None or right is None else Contrast(left, right, culture)
+
+
+def _tally(before: Tally, matrix: ScoreMatrix) -> Tally | None:
+    return before if matrix is before.matrix else tally(matrix, before.entity_type)
+
+
+def mean_contrast(contrasts: Sequence[Contrast]) -> PairedDifference:
+    """The mean over types of the differences, weighted by what the first side's count."""
+    of_types = contrasts_by_type(contrasts)
+    return mean_difference([some[0].alone if len(some) == 1 else _compared(some) for some in of_types])
+
+
+def contrasts_by_type(contrasts: Sequence[Contrast]) -> list[list[Contrast]]:
+    """Those of each type together: languages and cultures that may share contexts and entities."""
+    found: dict[str, list[Contrast]] = {}
+    for one in contrasts:
+        found.setdefault(one.entity_type, []).append(one)
+    return list(found.values())
+
+
+def _compared(contrasts: Sequence[Contrast]) -> tuple[ComparedScores, float]:
+    one, other = _terms(contrasts)
+    if len(contrasts) == 1:  # its sides are scores that stand in `numbers`, too: they are known already
+        (known, whole), (beside, _) = (of_type([side], "contexts") for side in (contrasts[0].one, contrasts[0].other))
+        return ComparedScores(known, beside, difference_of([mean_of(one[0][0])], [mean_of(other[0][0])])), whole
+    sizes = [float(weights.sum()) for _, weights in one]
+    whole = sum(sizes)
+    first = [(each, weights / whole) for each, weights in one]
+    second = [
+        (each, weights / weights.sum() * size / whole) for (each, weights), size in zip(other, sizes, strict=True)
+    ]
+    return compared(first, second), whole
+
+
+def contexts_of(contrasts: Sequence[Contrast]) -> int:
+    """The contexts behind a type's difference: what is one in several languages, or on both sides, counts once."""
+    return len(np.unique(np.concatenate([one.contexts for terms in _terms(contrasts) for one, _ in terms])))
+
+
+def _terms(contrasts: Sequence[Contrast]) -> tuple[list[Term], list[Term]]:
+    one, other = (
+        weighted_terms([[side] for side in sides], "contexts")
+        for sides in ([each.one for each in contrasts], [each.other for each in contrasts])
+    )
+    return one, other

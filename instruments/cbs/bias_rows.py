@@ -17,11 +17,21 @@ from typing import NamedTuple
 import duckdb
 
 from polyculture.cache.schema.measured import CELL, EVERY, Difference, Number
-from polyculture.instruments.cbs.averages import Tally, averaged, by_type, contexts_in, entities_in
-from polyculture.instruments.cbs.bias import ContextScore
-from polyculture.instruments.cbs.contrasts import Contrast, contexts_of, contrasts_by_type, mean_contrast, paired
+from polyculture.instruments.cbs.averages import (
+    Contrast,
+    Tally,
+    averaged,
+    by_type,
+    contexts_in,
+    contexts_of,
+    contrasts_by_type,
+    entities_in,
+    mean_contrast,
+    paired,
+)
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.score_matrix import ContextCondition
+from polyculture.instruments.cbs.uncertainty import ContextScore
 from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.differences import Part, Sides, difference_rows
 
@@ -45,7 +55,7 @@ def score_number(
 ) -> Number:
     """The score of one type, or the average over several: these rest on other contexts and other entities."""
     score = averaged(tallies, "contexts")
-    comparisons = [row for tally in tallies for row in tally.comparisons]
+    comparisons = [row for tally in tallies for row in tally.placed.comparisons]
     facets = {"form": unit.form, "phrasing": condition.phrasing, "context_prefix": condition.context_prefix}
     return Number(
         measure=MEASURE.name,

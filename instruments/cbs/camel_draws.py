@@ -23,8 +23,8 @@ from functools import lru_cache
 import numpy as np
 
 from polyculture.cache.identity import content_id
-from polyculture.instruments.cbs.bias import ContextScore, Numbers, compare
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, Words, part_of
+from polyculture.instruments.cbs.score_matrix import Numbers, ScoreMatrix, Words, part_of
+from polyculture.instruments.cbs.uncertainty import ContextScore, compare
 from polyculture.instruments.datasets.model import BOTH, CulturalEntity, MaskedContext
 
 GENDERS = ("female", "male")

@@ -15,7 +15,7 @@ import numpy as np
 from polyculture.cache.schema.measured import Number
 from polyculture.instruments.cbs.averages import Tally, averaged, tally
 from polyculture.instruments.cbs.score_interval import MeanScore
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 
 NATIVE_MORE, TIED, UNSEEN = "native_more", "tied", "unseen"
 

@@ -156,7 +156,7 @@ def _tell_lacking(one: PlaceScore, tell: Tell) -> None:
 
 
 def _numbers(score: ProtocolScore | None, tallies: Sequence[Tally], average: Average) -> tuple[object, ...]:
-    tied = sum(row.tied for one in tallies for part in one.parts(average) for row in part.comparisons)
+    tied = sum(row.tied for one in tallies for part in one.parts(average) for row in part.placed.comparisons)
     if score is None:
         return (None, None, None, 0, tied)
     low, high = score.every.low, score.every.high

@@ -1,4 +1,8 @@
-"""The uncertainty of Cultural Bias Scores, and of their differences, over other contexts and other entities.
+"""The Cultural Bias Score of a context, from ranks; and the uncertainty of scores and their differences.
+
+For one context, the share of all pairs of a native entity a and a Western entity b with P(b | c) > P(a | c) (Naous et
+al. 2024, section 4.2.1; Naous et al. 2025, equation 1). A pair of equal likelihood counts as not Western. Sorting both
+sides gives it without looking at a pair: O((N + M) log(N + M)) for N native and M Western entities.
 
 Contexts and entities are crossed: each context meets every native and every Western entity. The variance of a score is
 the sum of the jackknife variances over contexts, native and Western entities, less their interactions, which two of
@@ -19,56 +23,68 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyculture.instruments.cbs.bias import Numbers, placements
 from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate
+from polyculture.instruments.cbs.score_matrix import Numbers, ScoreMatrix
 from polyculture.metrics.inference.crossed import Units, gathered, skewed_variance
 
-Words = NDArray[np.str_]
-
 
 @dataclass(frozen=True, slots=True)
-class Genders:
-    """'female', 'male', 'both', or '' without one: of each context and each entity of a matrix."""
+class ContextScore:
+    """A context's score and the data behind it."""
 
-    contexts: Words
-    native: Words
-    western: Words
+    score: float
+    tied: int  # pairs of equal likelihood
+    won: int  # pairs in which the Western entity is the more probable
+    native: int
+    western: int
+
+    @property
+    def pairs(self) -> int:
+        return self.native * self.western
+
+    @property
+    def ties(self) -> float:
+        """The share of pairs of equal likelihood."""
+        return self.tied / self.pairs
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreMatrix:
-    """The likelihoods of one type's entities in the contexts of one setting: a row a context, a column an entity.
+def compare(native: Numbers, western: Numbers) -> ContextScore | None:
+    """The Cultural Bias Score of one context from the likelihoods of its entities; None if a side is empty.
 
-    NaN where an entity has no likelihood in a context. Ids and units may be left out where nothing is compared.
+    NaN stands for an entity without a likelihood; it is left out.
     """
+    native, western = native[~np.isnan(native)], western[~np.isnan(western)]
+    if not len(native) or not len(western):
+        return None
+    ordered = np.sort(native)
+    below, at_most = (np.searchsorted(ordered, western, side) for side in ("left", "right"))
+    won, tied = int(below.sum()), int((at_most - below).sum())
+    return ContextScore(won / (len(native) * len(western)), tied, won, len(native), len(western))
 
-    native: Numbers
-    western: Numbers
-    contexts: Units | Sequence[str] = ()  # the id of each row
-    context_units: Units | Sequence[str] = ()  # the sheet's row of each, which translations and phrasings share
-    native_ids: Units | Sequence[str] = ()  # of each column
-    western_ids: Units | Sequence[str] = ()
-    native_units: Units | Sequence[str] = ()  # the English form of each, which languages share
-    western_units: Units | Sequence[str] = ()
-    genders: Genders | None = None
-    column: str | None = None  # the gender that it is confined to
 
-    def units(self, kind: str) -> Units:
-        """The units of 'context', 'native' or 'western': the ids where it has none, the numbers where it has no ids."""
-        ids = self.contexts if kind == "context" else getattr(self, f"{kind}_ids")
-        size = self.native.shape[0] if kind == "context" else getattr(self, kind).shape[1]
-        named = getattr(self, f"{kind}_units")
-        return np.asarray(named if len(named) else ids if len(ids) else range(size))
+def placements(native: Numbers, western: Numbers) -> tuple[Numbers, Numbers]:
+    """For each native entity the share of Western ones above it, for each Western one the share of native ones below.
+
+    NaN stays NaN. The mean of either is the Cultural Bias Score.
+    """
+    return _placed(-western, -native), _placed(native, western)
+
+
+def _placed(others: Numbers, own: Numbers) -> Numbers:
+    """For each of `own`, the share of `others` that are less."""
+    known = np.sort(others[~np.isnan(others)])
+    less = np.searchsorted(known, own, "left").astype(np.float64)
+    placed = less / len(known) if len(known) else np.full(len(own), np.nan)
+    return np.where(np.isnan(own), np.nan, placed)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The placements of a matrix's entities (`bias.placements`), in the contexts that have entities of both sides."""
+    """The placements of a matrix's entities (`placements`), in the contexts that have entities of both sides."""
 
     native: Numbers
     western: Numbers
@@ -76,6 +92,8 @@ class Placed:
     contexts: Units
     native_units: Units
     western_units: Units
+    comparisons: Sequence[ContextScore]  # of each context
+    names: Sequence[str]  # the ids of the contexts
 
     @property
     def fewest(self) -> int:
@@ -99,7 +117,11 @@ def placed(matrix: ScoreMatrix) -> Placed | None:
     columns = [side[met].any(axis=0) for side in known]
     native, western = (side[np.ix_(met, kept)] for side, kept in zip((native, western), columns, strict=True))
     units = (matrix.units(kind)[kept] for kind, kept in zip(("native", "western"), columns, strict=True))
-    return Placed(native, western, np.nanmean(native, axis=1), matrix.units("context")[met], *units)
+    sides = zip(matrix.native[met], matrix.western[met], strict=True)
+    comparisons = [found for one in sides if (found := compare(*one)) is not None]
+    names = np.asarray(matrix.contexts if len(matrix.contexts) else [str(row) for row in range(len(met))])[met]
+    scores = np.nanmean(native, axis=1)
+    return Placed(native, western, scores, matrix.units("context")[met], *units, comparisons, names.tolist())
 
 
 def mean_of(found: Placed) -> Term:
@@ -171,65 +193,3 @@ def _interaction(cells: Sequence[tuple[Units, Units, Numbers]]) -> float:
         np.add.at(grid, at, rest)
         row, column = row + height, column + width
     return float((grid**2).sum())
-
-
-def shared_part(one: ScoreMatrix, other: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
-    """Both matrices over the contexts and entities that both have, pair by pair.
-
-    A unit that stands several times in one of them, as two spellings of a name, is kept there each time.
-    """
-    for kind in ("context", "native", "western"):
-        one, other = _kept(one, other, kind), _kept(other, one, kind)
-    return _masked(one, other), _masked(other, one)
-
-
-def _kept(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> ScoreMatrix:
-    """The part of a matrix whose units of a kind the other has, too."""
-    kept = np.isin(one.units(kind), other.units(kind))
-    return one if kept.all() else part_of(one, **{kind: kept})
-
-
-def _masked(one: ScoreMatrix, other: ScoreMatrix) -> ScoreMatrix:
-    """A matrix without the likelihoods that the other lacks for the same context and entity."""
-    native, western = (_without(one, other, kind) for kind in ("native", "western"))
-    lost = np.isnan(native).sum() + np.isnan(western).sum() - np.isnan(one.native).sum() - np.isnan(one.western).sum()
-    return replace(one, native=native, western=western) if lost else one
-
-
-def _without(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> Numbers:
-    rows, row_numbers = np.unique(other.units("context"), return_inverse=True)
-    columns, column_numbers = np.unique(other.units(kind), return_inverse=True)
-    present = np.zeros((len(rows), len(columns)), bool)
-    np.logical_or.at(present, np.ix_(row_numbers, column_numbers), ~np.isnan(getattr(other, kind)))
-    at = np.ix_(np.searchsorted(rows, one.units("context")), np.searchsorted(columns, one.units(kind)))
-    return np.where(present[at], getattr(one, kind), np.nan)
-
-
-def part_of(
-    matrix: ScoreMatrix,
-    context: NDArray[np.bool_] | None = None,
-    native: NDArray[np.bool_] | None = None,
-    western: NDArray[np.bool_] | None = None,
-) -> ScoreMatrix:
-    """The contexts and entities of a matrix that are chosen; None: all."""
-    every = (slice(None) if context is None else context), native, western
-    rows, columns = every[0], [slice(None) if kept is None else kept for kept in every[1:]]
-    known = matrix.genders
-    return replace(
-        matrix,
-        native=matrix.native[rows][:, columns[0]],
-        western=matrix.western[rows][:, columns[1]],
-        contexts=_chosen(matrix.contexts, context),
-        context_units=_chosen(matrix.context_units, context),
-        native_ids=_chosen(matrix.native_ids, native),
-        native_units=_chosen(matrix.native_units, native),
-        western_ids=_chosen(matrix.western_ids, western),
-        western_units=_chosen(matrix.western_units, western),
-        genders=None
-        if known is None
-        else Genders(known.contexts[rows], known.native[columns[0]], known.western[columns[1]]),
-    )
-
-
-def _chosen(names: Units | Sequence[str], kept: NDArray[np.bool_] | None) -> Units | Sequence[str]:
-    return names if kept is None or not len(names) else np.asarray(names)[kept]

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SEPARATIONS, _POSITIONS = _FOLDER / "separations.sql", _FOLDER / "entity_positions.sql"
 SHOWN_MAPS = 12  # a page holds no more; the table entity_positions has all
+MAP_KEY = (
+    "model", "dataset", "language", "culture", "entity_type", "gender", "form", "setting", "layer", "contexts",
+)  # fmt: skip
+_SIDE = 204.0  # points: two maps stand side by side in the page
 
 Row = Mapping[str, Any]
 
@@ -34,28 +38,32 @@ class HiddenStates:
 
 
 def _build(data: ReportData) -> HiddenStates | None:
-    from polyculture.instruments.embeddings.entity_map import KEYS
+    from polyculture.reports.figures.figure import key_of
 
     rows = data.reading.lines(_SEPARATIONS)
     if not rows:
         return None
     caption = "Davies-Bouldin index per type and layer; corrected with 95 % intervals"
     table = page_table(data, rows, _COLUMNS, title="Davies-Bouldin index", caption=caption, label=_label)
-    return HiddenStates(table, _maps(data.reading.frame(_POSITIONS), data.names), KEYS)
+    maps = _maps(data.reading.frame(_POSITIONS), data.names)
+    return HiddenStates(table, maps, (key_of("native", 0), key_of("Western", 1)))
 
 
 def _maps(frame: pd.DataFrame, names: Names) -> tuple[Panel, ...]:
-    """A panel per map from the rows of `entity_positions.sql`, at most `SHOWN_MAPS`."""
-    from polyculture.instruments.embeddings.entity_map import MAP_KEY, entity_map, subject
+    """A panel per map from the rows of `entity_positions.sql`, at most `SHOWN_MAPS`: a dot per entity."""
     from polyculture.reports.figures.figure import Panel
+    from polyculture.reports.figures.kinds import scatter
 
     panels: list[Panel] = []
     for key, points in frame.groupby(list(MAP_KEY), sort=True):
-        named = dict(zip(MAP_KEY, (short(str(part)) for part in key), strict=True))
-        place = f"{names.model(named['model'])}, {names.language(named['language'])}, {named['culture']}"
-        title = f"{place}: {subject(named)}"
-        alternative = f"{title} ({named['dataset']}, {named['contexts']} contexts)"
-        panels.append(Panel(title, entity_map(points, alternative)))
+        row = dict(zip(MAP_KEY, (short(str(part)) for part in key), strict=True))
+        who = " ".join(filter(None, (row["entity_type"], row["gender"])))
+        shown = ", ".join((who, f"layer {row['layer']}", *_contexts_apart(row)))
+        title = f"{names.model(row['model'])}, {names.language(row['language'])}, {row['culture']}: {shown}"
+        alternative = f"Map of entities. {title} ({row['dataset']}, {row['contexts']} contexts)"
+        sides = points["native"].map({True: "native", False: "Western"})
+        drawn = points.sort_values("entity_id").assign(series=sides, name=points["entity"])
+        panels.append(Panel(title, scatter(drawn, alternative=alternative, series=("native", "Western"), width=_SIDE)))
         if len(panels) == SHOWN_MAPS:
             break
     return tuple(panels)
@@ -63,14 +71,17 @@ def _maps(frame: pd.DataFrame, names: Names) -> tuple[Panel, ...]:
 
 def _label(row: Row, names: Names) -> str:
     """The type with its gender, and how its contexts differ from the neutral causal ones."""
+    who = known(row["entity_type"]) or f"mean of {row['types']:.0f} types"
+    parts = ", ".join(filter(None, (who, known(row["gender"]), *_contexts_apart(row))))
+    return f"{names.language(row['language'])}, {row['culture']}: {parts}"
+
+
+def _contexts_apart(row: Row) -> list[str]:
+    """How its contexts differ from the neutral causal ones."""
     setting = known(row["setting"])
-    parts = [
-        known(row["entity_type"]) or f"mean of {row['types']:.0f} types",
-        known(row["gender"]),
-        "masked" if row["form"] == "masked" else None,
-        setting if setting != "neutral" else None,
+    return [
+        one for one in ("masked" if row["form"] == "masked" else "", setting if setting != "neutral" else "") if one
     ]
-    return f"{names.language(row['language'])}, {row['culture']}: {', '.join(filter(None, parts))}"
 
 
 def _layer(row: Row) -> str:

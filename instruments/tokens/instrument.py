@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
-
-if TYPE_CHECKING:
-    from polyculture.instruments.tokens.step import Characters
 
 _OWN = Path(__file__).parent
 _VOCABULARIES, _LENGTHS = _OWN / "vocabularies.sql", _OWN / "entity_lengths.sql"
@@ -41,15 +38,14 @@ def study(asked: Asked, options: TokensOptions) -> Study:
     """Counts the shares of languages in vocabularies; lists them, then tokens per entity beside scores."""
     from polyculture.cache.parquet import present_rows
     from polyculture.instruments.tokens.layout import WANTED_VOCABULARIES
-    from polyculture.instruments.tokens.step import VocabularyStep, counted_languages
+    from polyculture.instruments.tokens.step import VocabularyStep, wanted_vocabularies
 
     languages = _languages(asked, options.language, options.characters)
     setups = {model: asked.setup(model, "tokenize") for model in asked.models}
-    items = counted_languages(setups, languages, options.characters)
-    wanted = [item.wanted for item in items]
+    wanted = wanted_vocabularies(setups, languages, options.characters)
     counted = {"model": list(asked.models), "language": languages, "characters": options.characters}
     return Study(
-        (VocabularyStep(items),),
+        (VocabularyStep(wanted),),
         Validity(
             {f"tokenize {model}": setup for model, setup in setups.items()},
             tables=lambda: present_rows(asked.run, WANTED_VOCABULARIES, wanted, ("model", "language", "characters")),
@@ -59,7 +55,7 @@ def study(asked: Asked, options: TokensOptions) -> Study:
     )
 
 
-def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> list[str]:
+def _languages(asked: Asked, named: Sequence[str], characters: str) -> list[str]:
     """Those that are named, or else the usual ones; a line tells of each that cannot be told by how it is written.
 
     Raises `CatalogError` where that is all of those that were named.

@@ -1,7 +1,5 @@
 """The step that counts: a model's tokenizer in, the share of each language in its vocabulary in the store out.
 
-How much of a model's vocabulary is a language's own.
-
 Two ways to tell: by letters (Unicode's property Script; `letters.toml` of languages in Latin letters), and by ranges of
 characters, as papers do it (`ranges.toml`). A language may have several readings of its ranges: each is counted.
 """
@@ -14,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fontTools.unicodedata import script_name
 
@@ -30,8 +28,7 @@ from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.check import language_in_full
 from polyculture.instruments.tokens.layout import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
 
-Characters = Literal["letters", "ranges"]
-LETTERS: Characters = "letters"
+LETTERS = "letters"  # the other way: "ranges"
 BROKEN = "\N{REPLACEMENT CHARACTER}"  # stands for bytes that are no whole letter
 
 
@@ -106,7 +103,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def vocabulary_shares(
-    tokens: Sequence[str], languages: Iterable[str], characters: Characters = LETTERS
+    tokens: Sequence[str], languages: Iterable[str], characters: str = LETTERS
 ) -> list[VocabularyShare]:
     """The share of each language in a vocabulary, once per reading.
 
@@ -116,21 +113,23 @@ def vocabulary_shares(
     partial = sum(BROKEN in token for token in tokens)
     by_letters = characters == LETTERS
     letters = [frozenset(unicodedata.normalize("NFC", token) if by_letters else token) for token in tokens]
-    return [
-        _share(language, writing, letters, partial)
-        for language in languages
-        for writing in writings_of(language, characters)
-    ]
+    found = []
+    for language in languages:
+        for writing in writings_of(language, characters):
+            theirs = {letter for letter in frozenset().union(*letters) if writing.has(letter)}
+            own = sum(not theirs.isdisjoint(token) for token in letters)
+            found.append(VocabularyShare(language, len(letters), own, partial, writing.reading))
+    return found
 
 
-def usual_languages(catalogue: Iterable[str], characters: Characters = LETTERS) -> list[str]:
+def usual_languages(catalogue: Iterable[str], characters: str = LETTERS) -> list[str]:
     """The languages that are counted where none is named: of ranges all, of letters also those of the catalogue."""
     if characters != LETTERS:
         return sorted(ranges())
     return sorted(code for code in {*catalogue, *ranges()} if letters_of(code) is not None)
 
 
-def writings_of(language: str, characters: Characters = LETTERS) -> tuple[Writing, ...]:
+def writings_of(language: str, characters: str = LETTERS) -> tuple[Writing, ...]:
     """The readings of a language's distinctive writing. Raises `CatalogError` where there is none."""
     if characters == LETTERS:
         if (writing := letters_of(language)) is None:
@@ -145,78 +144,60 @@ def writings_of(language: str, characters: Characters = LETTERS) -> tuple[Writin
     return ranges()[language]
 
 
-def _share(language: str, writing: Writing, letters: Sequence[frozenset[str]], partial: int) -> VocabularyShare:
-    theirs = {letter for letter in frozenset().union(*letters) if writing.has(letter)}
-    own = sum(not theirs.isdisjoint(token) for token in letters)
-    return VocabularyShare(language, len(letters), own, partial, writing.reading)
-
-
 def _range(text: str) -> tuple[int, int]:
     first, _, last = text.partition("-")
     return int(first, 16), int(last, 16)
 
 
-@dataclass(frozen=True, slots=True)
-class CountedLanguage:
-    """A language whose tokens are counted in a model's vocabulary, once per reading; and its row of what is wanted."""
-
-    wanted: WantedVocabulary
-    characters: Characters
-
-    def share_ids(self) -> tuple[str, ...]:
-        readings = (writing.reading for writing in writings_of(self.wanted.language, self.characters))
-        return tuple(content_id(self.wanted.request_id, reading) for reading in readings)
-
-
-def counted_languages(
-    setups: Mapping[str, Mapping[str, Any]], languages: Sequence[str], characters: Characters
-) -> list[CountedLanguage]:
+def wanted_vocabularies(
+    setups: Mapping[str, Mapping[str, Any]], languages: Sequence[str], characters: str
+) -> list[WantedVocabulary]:
     """Each language in the vocabulary of each model, by the models' setups."""
     found = []
     for model, setup in setups.items():
         for language in languages:
             own = [_plain(writing) for writing in writings_of(language, characters)]
             request = request_id("tokenize", model, setup, [language, characters, own])
-            wanted = WantedVocabulary(request, model, setup_id(setup), language, characters)
-            found.append(CountedLanguage(wanted, characters))
+            found.append(WantedVocabulary(request, model, setup_id(setup), language, characters))
     return found
 
 
-class VocabularyStep(Step[CountedLanguage, Models]):
+class VocabularyStep(Step[WantedVocabulary, Models]):
     """Counts the tokens of languages. The model itself is not loaded."""
 
     name = "tokens"
     tables = (VOCABULARY_SHARES,)
 
-    def __init__(self, languages: Sequence[CountedLanguage]) -> None:
-        self._languages = languages
+    def __init__(self, wanted: Sequence[WantedVocabulary]) -> None:
+        self._wanted = wanted
         self._read: dict[str, list[str]] = {}  # the vocabulary of the model that was read last
 
-    def works(self) -> Iterator[Work[CountedLanguage]]:
+    def works(self) -> Iterator[Work[WantedVocabulary]]:
         """A work per model and language."""
-        for item in self._languages:
-            job = Job(item.wanted.model, item.wanted.language, f"vocabulary-{item.characters}")
-            yield Work(job, {MODEL: item.wanted.model}, partial(iter, (item,)), len(item.share_ids()))
+        for item in self._wanted:
+            job = Job(item.model, item.language, f"vocabulary-{item.characters}")
+            yield Work(job, {MODEL: item.model}, partial(iter, (item,)), len(self.keys(item)))
 
-    def keys(self, item: CountedLanguage) -> tuple[str, ...]:
-        return item.share_ids()
+    def keys(self, item: WantedVocabulary) -> tuple[str, ...]:
+        """A key per reading."""
+        readings = (writing.reading for writing in writings_of(item.language, item.characters))
+        return tuple(content_id(item.request_id, reading) for reading in readings)
 
     def ask(
-        self, work: Work[CountedLanguage], items: Iterator[CountedLanguage], models: Models, kept: Kept
+        self, work: Work[WantedVocabulary], items: Iterator[WantedVocabulary], models: Models, kept: Kept
     ) -> Iterator[Done]:
         """The shares of a language, one per reading. Raises `EngineError` where there is no tokenizer to be read."""
         for item in items:
-            wanted = item.wanted
-            if wanted.model not in self._read:
-                self._read = {wanted.model: models.open(TOKENIZING).vocabulary()}
-            found = vocabulary_shares(self._read[wanted.model], [wanted.language], item.characters)
+            if item.model not in self._read:
+                self._read = {item.model: models.open(TOKENIZING).vocabulary()}
+            found = vocabulary_shares(self._read[item.model], [item.language], item.characters)
             yield Done(
                 tuple(
                     CountedVocabulary(
-                        key, wanted.request_id, wanted.model, wanted.language, item.characters, share.reading,
+                        key, item.request_id, item.model, item.language, item.characters, share.reading,
                         share.tokens, share.own, share.partial, share.share, "ok",
                     )
-                    for key, share in zip(item.share_ids(), found, strict=True)
+                    for key, share in zip(self.keys(item), found, strict=True)
                 )
             )  # fmt: skip
 

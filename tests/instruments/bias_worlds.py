@@ -14,7 +14,8 @@ import numpy as np
 from scipy.stats import norm
 
 from polyculture.instruments.cbs.score_interval import ScoreEstimate, mean_difference, mean_score
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, Term, combined, compared, mean_of, placed
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix
+from polyculture.instruments.cbs.uncertainty import Term, combined, compared, mean_of, placed
 
 Random = np.random.Generator
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from polyculture.instruments.cbs.averages import Tally, averaged, tally
-from polyculture.instruments.cbs.contrasts import Contrast, mean_contrast, paired
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix
+from polyculture.instruments.cbs.averages import Contrast, Tally, averaged, mean_contrast, paired, tally
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 
 Random = np.random.Generator
 OF_CONTEXT, NOISE, FAME = 0.5, 1.0, 8.0

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from polyculture.cache.identity import content_id
 from polyculture.instruments.cbs.averages import averaged_draws, tally
-from polyculture.instruments.cbs.bias import Numbers, compare, placements
 from polyculture.instruments.cbs.camel_draws import CamelDraws
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix
+from polyculture.instruments.cbs.score_matrix import Numbers, ScoreMatrix
+from polyculture.instruments.cbs.uncertainty import compare, placements
 from tests.instruments.bias_worlds import bias
 
 # Few distinct values, so that ties are common; NaN is an entity without a likelihood.

@@ -8,14 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, of_type, tally
-from polyculture.instruments.cbs.bias import Numbers
+from polyculture.instruments.cbs.averages import (
+    Average,
+    Contrast,
+    Tally,
+    averaged,
+    averaged_draws,
+    mean_contrast,
+    of_type,
+    paired,
+    tally,
+)
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.camel_draws import CamelDraws, lacking_columns
-from polyculture.instruments.cbs.contrasts import Contrast, mean_contrast, paired
 from polyculture.instruments.cbs.protocol import Protocol, columns_of, protocol_score
-from polyculture.instruments.cbs.score_matrix import ContextCondition
-from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix
+from polyculture.instruments.cbs.score_matrix import ContextCondition, Genders, Numbers, ScoreMatrix
 from tests.instruments.bias_worlds import bias
 
 SIZES = {"female": (5, 4), "male": (3, 7), "both": (1, 1)}  # native and Western names

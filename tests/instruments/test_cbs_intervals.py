@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate, mean_difference, mean_score
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, compared
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix
+from polyculture.instruments.cbs.uncertainty import compared
 from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import gathered, skewed_variance, way
 from tests.instruments.bias_worlds import WORLDS, TypeWorld, bias, tried, whole

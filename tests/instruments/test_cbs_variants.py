@@ -11,11 +11,10 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.run_folder import RunFolder
-from polyculture.instruments.cbs.averages import averaged, tally
+from polyculture.instruments.cbs.averages import averaged, mean_contrast, paired, tally
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions, with_prefixes
-from polyculture.instruments.cbs.contrasts import mean_contrast, paired
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 from polyculture.instruments.cbs.step import prefixed_contexts, scoring_jobs
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from polyculture.instruments.datasets.load import Loader
 from polyculture.instruments.datasets.model import DataSet, MaskedContext, SourceLocation
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings

@@ -14,8 +14,7 @@ import pytest
 from polyculture.instruments.cbs.averages import tally
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers
-from polyculture.instruments.cbs.score_matrix import ContextCondition
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix
+from polyculture.instruments.cbs.score_matrix import ContextCondition, ScoreMatrix
 from tests.instruments.test_datasets import OWN
 from tests.polyculture.test_command_line import one_line, polyculture
 
