@@ -116,12 +116,15 @@ def placed(matrix: ScoreMatrix) -> Placed | None:
         return None
     columns = [side[met].any(axis=0) for side in known]
     native, western = (side[np.ix_(met, kept)] for side, kept in zip((native, western), columns, strict=True))
-    units = (matrix.units(kind)[kept] for kind, kept in zip(("native", "western"), columns, strict=True))
+    of_native, of_western = (
+        matrix.units(kind)[kept] for kind, kept in zip(("native", "western"), columns, strict=True)
+    )
     sides = zip(matrix.native[met], matrix.western[met], strict=True)
     comparisons = [found for one in sides if (found := compare(*one)) is not None]
     names = np.asarray(matrix.contexts if len(matrix.contexts) else [str(row) for row in range(len(met))])[met]
     scores = np.nanmean(native, axis=1)
-    return Placed(native, western, scores, matrix.units("context")[met], *units, comparisons, names.tolist())
+    contexts = matrix.units("context")[met]
+    return Placed(native, western, scores, contexts, of_native, of_western, comparisons, names.tolist())
 
 
 def mean_of(found: Placed) -> Term:

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.averages import tally
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers
 from polyculture.instruments.cbs.score_matrix import ContextCondition, ScoreMatrix
+from polyculture.reports.report import write_report
+from polyculture.running.layout import store_layout
 from tests.instruments.test_datasets import OWN
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.report_run import sections_named
 
 EXPERIMENT = """
 name = "likely"
@@ -33,13 +37,25 @@ sw,Western,food,keki
 CORPUS = ["Jana tulikula wali.", "Jana tulikula WALI tena.", "Jana tulikula piza!", "Leo tulikula ugali na samaki"]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
+def _write(folder: Path) -> Path:
+    (folder / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
     for name, text in {**OWN, "contexts.csv": CONTEXTS, "entities.csv": ENTITIES}.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    write_corpus(tmp_path, CORPUS)
-    return tmp_path
+        (folder / name).write_text(text, encoding="utf-8")
+    write_corpus(folder, CORPUS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An experiment whose corpus was counted."""
+    folder = _write(tmp_path_factory.mktemp("corpus"))
+    said = corpus(folder)
+    assert said.returncode == 0, said.stderr
+    assert "Read 0.0 MB" in said.stderr
+    assert "score news: 10 done, 0 of them before, 0 failed" in said.stderr
+    assert "Pairs that the Western entity wins" in said.stdout
+    assert "tied" in said.stdout
+    return folder
 
 
 def write_corpus(folder: Path, lines: list[str]) -> None:
@@ -58,38 +74,32 @@ def rows(folder: Path, query: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in asked.stdout.splitlines()]
 
 
-def test_a_corpus_stands_in_the_store_as_two_models(folder: Path) -> None:
-    said = corpus(folder)
-    assert said.returncode == 0, said.stderr
-    assert "score news: 10 done, 0 of them before, 0 failed" in said.stderr
+def test_a_corpus_stands_in_the_store_as_two_models(counted: Path) -> None:
     query = (
         "SELECT entity, token_log_probabilities AS each FROM scores WHERE model = 'ngram:news:unsmoothed' ORDER BY 1"
     )
-    found = {row["entity"]: row["each"] for row in rows(folder, query)}
+    found = {row["entity"]: row["each"] for row in rows(counted, query)}
     # "jana tulikula" stands three times: twice before wali, once before piza. JSON has no infinity: null.
     assert found["wali"] == pytest.approx([math.log(2 / 3)])
     assert found["piza"] == pytest.approx([math.log(1 / 3)])
     assert found["ugali na samaki"] == pytest.approx([None, None, 0.0])
     assert found["keki"] == found["mandazi"] == [None]
-    scores = rows(folder, "SELECT model, estimate, tied FROM cbs_scores WHERE rule = 'sum' ORDER BY model DESC")
+    scores = rows(counted, "SELECT model, estimate, tied FROM cbs_scores WHERE rule = 'sum' ORDER BY model DESC")
     # wali beats both; piza beats ugali and mandazi; keki ties with those.
     expected = {"estimate": pytest.approx(2 / 6), "tied": 2}
     assert scores[0] == {"model": "ngram:news:unsmoothed", **expected}
     # Smoothed, keki ties with mandazi alone: ugali stands elsewhere, and goes on for two more tokens.
     assert scores[1]["model"] == "ngram:news:smoothed"
     assert scores[1]["tied"] == 1
-    health = rows(folder, "SELECT impossible, scored FROM score_health ORDER BY model")
+    health = rows(counted, "SELECT impossible, scored FROM score_health ORDER BY model")
     assert health == [{"impossible": 0, "scored": 5}, {"impossible": 3, "scored": 5}]
 
 
-def test_wins_ties_and_losses_are_told_apart(folder: Path) -> None:
+def test_wins_ties_and_losses_are_told_apart(counted: Path) -> None:
     """Strictly, two entities that the corpus lacks are no win of the Western one: half of them are in the score."""
-    said = corpus(folder)
-    assert "Pairs that the Western entity wins" in said.stdout
-    assert "tied" in said.stdout
     query = "SELECT metric, estimate, n, units, low, no_interval FROM numbers WHERE measure = 'cbs' AND topic = '*' "
     query += "AND language = 'sw' AND model = 'ngram:news:unsmoothed' AND method = 'sum'"
-    found = {row["metric"]: row for row in rows(folder, query)}
+    found = {row["metric"]: row for row in rows(counted, query)}
     # piza beats ugali and mandazi; wali beats piza and keki; keki ties with ugali and mandazi: none of them is there.
     assert {name: row["estimate"] for name, row in found.items()} == pytest.approx(
         {"cbs": 2 / 6, "native_more": 2 / 6, "tied": 2 / 6, "unseen": 2 / 6}
@@ -97,16 +107,15 @@ def test_wins_ties_and_losses_are_told_apart(folder: Path) -> None:
     assert {(row["n"], row["units"], row["low"]) for row in found.values()} == {(6, 1, None)}
     assert found["native_more"]["no_interval"] == "few contexts"
     smoothed = query.replace("unsmoothed", "smoothed")
-    assert len(rows(folder, query.replace("= 'sum'", "IN ('mean', 'probability')"))) == 2 * 4
-    found = {row["metric"]: row for row in rows(folder, smoothed)}
+    assert len(rows(counted, query.replace("= 'sum'", "IN ('mean', 'probability')"))) == 2 * 4
+    found = {row["metric"]: row for row in rows(counted, smoothed)}
     assert found["tied"]["estimate"] == pytest.approx(1 / 6)  # equal, and none impossible
     assert found["unseen"]["estimate"] == 0
 
 
-def test_the_report_has_wins_and_ties(folder: Path) -> None:
-    assert corpus(folder).returncode == 0
-    assert polyculture("report", "exp.toml", cwd=folder).returncode == 0
-    page = (folder / "runs" / "likely" / "report.html").read_text(encoding="utf-8")
+def test_the_report_has_wins_and_ties(counted: Path) -> None:
+    run = RunFolder(counted / "runs" / "likely")
+    page = write_report(run, layout=store_layout(), sections=sections_named("corpora")).read_text(encoding="utf-8")
     found = re.search(r'<section[^>]*id="corpora".*?</section>', page, re.DOTALL)
     assert found
     groups = re.findall(r"<tbody[^>]*>(.*?)</tbody>", found.group(), re.DOTALL)
@@ -145,27 +154,18 @@ def test_shares_of_pairs_are_those_of_all_pairs_with_the_intervals_of_scores() -
     assert found["tied"].low is found["tied"].high is None
 
 
-def test_nothing_is_counted_twice_unless_the_corpus_changes(folder: Path) -> None:
-    assert "Read 0.0 MB" in corpus(folder).stderr
-    again = corpus(folder)
+def test_nothing_is_counted_twice_unless_the_corpus_changes(counted: Path) -> None:
+    again = corpus(counted)
     assert "Read" not in again.stderr
     assert "10 done, 10 of them before" in again.stderr
-    write_corpus(folder, [*CORPUS, "Jana tulikula keki"])
-    assert "10 done, 0 of them before" in corpus(folder).stderr
+    write_corpus(counted, [*CORPUS, "Jana tulikula keki"])
+    assert "10 done, 0 of them before" in corpus(counted).stderr
     query = "SELECT log_probability AS found FROM scores WHERE model = 'ngram:news:unsmoothed' AND entity = 'keki'"
-    assert rows(folder, query) == [{"found": pytest.approx(math.log(1 / 4))}]
+    assert rows(counted, query) == [{"found": pytest.approx(math.log(1 / 4))}]
 
 
-def test_a_report_shows_the_corpus_beside_the_models(folder: Path) -> None:
-    assert corpus(folder).returncode == 0
-    made = polyculture("report", "exp.toml", cwd=folder)
-    assert made.returncode == 0, made.stderr
-    page = (folder / "runs" / "likely" / "report.html").read_text(encoding="utf-8")
-    assert "news:unsmoothed" in page
-    assert "news:smoothed" in page
-
-
-def test_what_cannot_be_counted_is_one_line(folder: Path) -> None:
+def test_what_cannot_be_counted_is_one_line(tmp_path: Path) -> None:
+    folder = _write(tmp_path)
     assert "letters, digits" in one_line(corpus(folder, "--name", "a b"))
     assert "no context of language 'fi'" in one_line(corpus(folder, "--language", "fi"))
     assert "has no field 'body'" in one_line(corpus(folder, "--text-field", "body"))

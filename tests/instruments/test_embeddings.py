@@ -29,7 +29,7 @@ from polyculture.instruments.embeddings.separation import (
 from polyculture.instruments.embeddings.step import representing_jobs
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
-from tests.instruments.test_cbs_command import EXPERIMENT
+from tests.instruments.test_cbs_command import EXPERIMENT, tiny
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.report_run import sections_named
@@ -184,7 +184,7 @@ def test_the_mean_over_types_covers_the_mean_and_counts_shared_entities_once() -
 
 
 def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
-    model = save_causal("gpt2", tmp_path / "gpt2")
+    model = tiny()
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
     few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--entities", "12")
     first = polyculture("probe", "embeddings", "exp.toml", *few, cwd=tmp_path)
@@ -246,7 +246,7 @@ en,Indian,food,neutral,,They cooked [MASK] for us
 
 @pytest.fixture
 def gendered(tmp_path: Path) -> Path:
-    model = save_causal("gpt2", tmp_path / "gpt2")
+    model = tiny()
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
     for name, text in GENDERED.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -23,7 +23,6 @@ from tests.stored import rows
 EXPERIMENT = """
 name = "swapped"
 models = ["openai:stub"]
-{limit}
 [prices."openai:stub"]
 input = 100
 output = 1000
@@ -42,10 +41,9 @@ QUESTIONS = ("At noon we had [MASK] by the sea.", "She sells [MASK] at the stati
 TEXTS = len(CONTEXTS) * (len(NATIVE) + len(WESTERN))
 
 
-def write(folder: Path, url: str, limit: float | None = None) -> Path:
+def write(folder: Path, url: str) -> Path:
     file = folder / "exp.toml"
-    text = EXPERIMENT.format(url=url, limit="" if limit is None else f"max_cost = {limit}")
-    file.write_text(text, encoding="utf-8")
+    file.write_text(EXPERIMENT.format(url=url), encoding="utf-8")
     entities = [f"en,Japanese,food,{name}" for name in NATIVE] + [f"en,Western,food,{name}" for name in WESTERN]
     contexts = [f"en,Japanese,food,neutral,{label},{text}" for text, label in CONTEXTS.items()]
     contexts += [f"en,Japanese,food,qa,,{text}" for text in QUESTIONS]
@@ -128,9 +126,6 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     assert rests_on.items() <= dict(rows(tmp_path, query)).items()
     levels = rows(tmp_path, "SELECT DISTINCT language, culture, entity_type FROM swap_rates ORDER BY ALL")
     assert levels == [("en", "Japanese", "food"), ("en", "Japanese", None), (None, None, None)]
-    again = polyculture("swap", "sentiment", *own, "--draws", "2", cwd=tmp_path)
-    assert again.returncode == 0
-    assert len(server.asked) == TEXTS
     page = write_report(
         RunFolder(tmp_path / "runs" / "swapped"), layout=store_layout(), sections=sections_named("swapped", "numbers")
     ).read_text(encoding="utf-8")
@@ -138,7 +133,7 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     assert "English, Japanese: food" in section
     assert "neutral, false negative rate" in section
     assert "+0.33" in section
-    assert "Extraction" not in section  # nothing was asked
+    assert ", Extraction, own" not in section  # nothing was asked
     assert 'id="numbers"' not in page  # 100 % of texts that nobody asked for were said to be missing
 
 
@@ -205,37 +200,6 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
         "SELECT native, western, difference, failed FROM swap_rates WHERE metric = 'accuracy' AND entity_type = 'food'"
     )
     assert rows(tmp_path, query) == [(1.0, 1.0, 0.0, 24)]
-    asked = len(server.asked)
-    again = polyculture("swap", "sentiment", *own, cwd=tmp_path)
-    assert again.returncode == 4
-    assert "8 failed; the reasons are in the view swap_answers" in again.stderr
-    assert len(server.asked) == asked  # it would be answered so again
-
-
-def test_the_entity_in_the_answer_is_compared_after_normalisation(
-    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
-) -> None:
-    answers = {
-        "ramen": "The RAMEN!",
-        "onigiri": "",
-        "takoyaki": "takoyaki",
-        "pizza": "pizza",
-        "lasagna": "a Lasagna",
-    }
-
-    def answer(body: Mapping[str, Any], before: int) -> Reply:
-        asked = body["messages"][-1]["content"]
-        assert "Which food or dish does the following text mention?" in asked
-        return says(json.dumps({"answer": next(said for name, said in answers.items() if name in asked)}))
-
-    server.behaviour = answer
-    done = polyculture("swap", "qa", *own, "--draws", "1", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    columns = "native, western, difference, native_answers, western_answers, contexts"
-    query = f"SELECT {columns} FROM swap_rates WHERE metric = 'accuracy' AND entity_type = 'food'"
-    assert rows(tmp_path, query) == [
-        (pytest.approx(2 / 3), 1.0, pytest.approx(-1 / 3), 6, 4, 2),
-    ]
 
 
 def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(
@@ -261,25 +225,9 @@ def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(3 * TEXTS,)]
 
 
-def test_a_limit_of_money_is_kept_and_the_run_goes_on_when_it_is_raised(tmp_path: Path, server: StubServer) -> None:
-    server.behaviour = labelling(gold)
-    words = ("--data", "own", "--folder", tmp_path, "--draws", "1")
-    stopped = polyculture("swap", "sentiment", write(tmp_path, server.url, limit=0.12), *words, cwd=tmp_path)
-    assert stopped.returncode == 5, stopped.stderr
-    assert "stopped by max_cost = 0.12:" in stopped.stderr
-    paid = len(server.asked)
-    assert 0 < paid * ANSWER <= 0.12
-    assert rows(tmp_path, "SELECT sum(cost) FROM spending") == [(pytest.approx(paid * ANSWER),)]
-    done = polyculture("swap", "sentiment", write(tmp_path, server.url, limit=10.0), *words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert len(server.asked) == len(set(server.asked)) == TEXTS
-
-
 @pytest.mark.parametrize(
     ("contexts", "told"),
     [
-        (["en,Japanese,food,neutral,positive,I loved the dish."], "holds no contexts"),
-        (["en,Japanese,food,neutral,positive,[MASK] and [MASK]"], "contexts.csv row 2: 2 gaps [MASK] where one"),
         (["en,Japanese,drink,neutral,positive,I loved the [MASK]."], "contexts.csv row 2: none of 1 contexts"),
         (["en,Japanese,food,neutral,good,I loved the [MASK]."], "no context has a sentiment"),
     ],
@@ -287,15 +235,9 @@ def test_a_limit_of_money_is_kept_and_the_run_goes_on_when_it_is_raised(tmp_path
 def test_a_data_set_that_cannot_be_asked_about_is_told(
     tmp_path: Path, server: StubServer, own: tuple[Path, ...], contexts: list[str], told: str
 ) -> None:
-    good = [] if "row 2: 2 gaps" not in told else ["en,Japanese,food,neutral,positive,I loved the [MASK]."]
-    write_table(tmp_path / "contexts.csv", "language,culture,type,setting,sentiment,context", contexts + good)
-    server.behaviour = labelling(lambda _: "positive")
-    result = polyculture("swap", "sentiment", *own, cwd=tmp_path)
-    if good:
-        assert told in result.stderr
-        assert result.returncode == 0
-    else:
-        assert told in one_line(result)
+    write_table(tmp_path / "contexts.csv", "language,culture,type,setting,sentiment,context", contexts)
+    assert told in one_line(polyculture("swap", "sentiment", *own, cwd=tmp_path))
+    assert not server.asked
 
 
 def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(

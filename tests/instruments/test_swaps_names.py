@@ -63,7 +63,7 @@ WHERE measure = 'ner' AND topic = 'names' AND NOT regexp_matches(metric, '^(read
 def folder(tmp_path: Path) -> Path:
     write_table(tmp_path / "entities.csv", "language,culture,type,entity", ENTITIES)
     write_table(tmp_path / "contexts.csv", "language,culture,type,setting,sentiment,context", CONTEXTS)
-    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(url="http://127.0.0.1:9/v1", limit=""), encoding="utf-8")
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(url="http://127.0.0.1:9/v1"), encoding="utf-8")
     return tmp_path
 
 
@@ -203,7 +203,7 @@ def test_a_language_model_lists_the_names(folder: Path) -> None:
         return says("no list" if "Emily" in text else json.dumps({"names": names}))
 
     with StubServer(behaviour=answer) as server:
-        (folder / "exp.toml").write_text(EXPERIMENT.format(url=server.url, limit=""), encoding="utf-8")
+        (folder / "exp.toml").write_text(EXPERIMENT.format(url=server.url), encoding="utf-8")
         done = polyculture("swap", "ner", *own(folder), cwd=folder)
     assert done.returncode == 4, done.stderr
     assert rows(folder, "SELECT entity, error FROM swap_answers WHERE status = 'failed'") == [

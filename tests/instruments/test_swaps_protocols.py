@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from polyculture.cache.errors import DataSetError
-from polyculture.instruments.swaps import asking
+from polyculture.cache.errors import DataSetError, UserError
 from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
 from polyculture.instruments.swaps.tasks import read_label
@@ -94,16 +93,6 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     assert polyculture("swap", "sentiment", *own, "--preset", "camellia", cwd=tmp_path).returncode == 0
     assert len(server.asked) == 2 * TEXTS
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(3 * TEXTS,)]
-    server.behaviour = lambda body, _: says(gold(content(body).partition("Text: ")[2]))
-    words = ("--preset", "camellia", "--draws", "1")
-    says_in_file(Path(own[0]), "sentiment", pooled=False, ask="text", as_published=False)
-    ours = polyculture("swap", "sentiment", *own, *words, cwd=tmp_path)
-    assert ours.returncode == 0, ours.stderr
-    assert "pooled no, not yes" in ours.stderr
-    assert "false negative" in ours.stdout
-    assert "Which sentiment does the writer" in server.asked[-1][0]
-    assert server.bodies[-1]["max_tokens"] == 30
-    assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_answers") == [("standard",)]
 
 
 def test_a_preset_in_the_experiment_file_is_read_and_its_options_override(tmp_path: Path, server: StubServer) -> None:
@@ -136,6 +125,7 @@ def test_presets_set_what_the_papers_say() -> None:
         with pytest.raises(ValidationError, match="Input should be 'ours' or"):
             options.model_validate({"preset": paper})
     assert preset_prompts("camel") is None
+    assert worded("ja", None, "text", preset_prompts("camellia")).wording == "standard"
     for language in LANGUAGES:
         found = worded(language, None, None, preset_prompts("camellia"))
         assert found.prompts.languages[language] in found.prompts.qa.prompt
@@ -223,21 +213,16 @@ def test_one_file_of_prompts_asks_about_all_texts(
          "sentiment.labels: two labels have the same word"),
     ],
 )  # fmt: skip
-def test_a_slot_that_does_not_fit_is_one_line(
-    tmp_path: Path, server: StubServer, own: tuple[str | Path, ...], text: str, told: str | None
-) -> None:
+def test_a_slot_that_does_not_fit_is_one_line(tmp_path: Path, text: str, told: str | None) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(text, encoding="utf-8")
-    server.behaviour = lambda body, _: says(gold(content(body)))
-    says_in_file(Path(own[0]), "sentiment", prompts="mine.toml")
-    done = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     if told is None:
-        assert done.returncode == 0
-    else:
-        line = one_line(done)
-        assert "mine.toml: " in line
-        assert told in line
-        assert not server.asked
+        worded("en", mine, None, None)
+        return
+    with pytest.raises(UserError) as fault:
+        worded("en", mine, None, None)
+    assert "mine.toml: " in str(fault.value)
+    assert told in str(fault.value)
 
 
 TYPE_TWICE = """
@@ -309,22 +294,6 @@ def test_strict_match_stands_beside_the_normalised_one(
     assert len(server.asked) == 2 * asked
     assert rows(tmp_path, "SELECT DISTINCT answer, matched FROM swap_answers WHERE entity = 'lasagna'") == [("", 0)]
     assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_rates") == [("camellia",)]
-
-
-def test_answers_that_are_there_are_read_strictly_without_a_query(
-    tmp_path: Path, server: StubServer, own: tuple[str | Path, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.behaviour = extracted
-    words = ("swap", "qa", *own, "--draws", "1")
-    says_in_file(Path(own[0]), "qa", json_schema=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(asking, "VERSION", 1)
-        assert polyculture(*words, cwd=tmp_path).returncode == 0
-    asked = len(server.asked)
-    assert polyculture(*words, cwd=tmp_path).returncode == 0
-    assert len(server.asked) == asked
-    found = "SELECT DISTINCT entity, strict FROM swap_answers WHERE native ORDER BY ALL"
-    assert rows(tmp_path, found) == [("onigiri", 1), ("ramen", 0), ("takoyaki", 0)]
 
 
 def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, server: StubServer) -> None:

@@ -12,7 +12,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.generate.engines import TOKENIZING, ModelSpec, open_engine
 from polyculture.instruments.tokens.step import BROKEN, ranges, usual_languages, vocabulary_shares
-from tests.instruments.test_cbs_command import EXPERIMENT
+from tests.instruments.test_cbs_command import EXPERIMENT, tiny
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.tiny_models import save_causal
@@ -71,8 +71,8 @@ def test_every_language_of_the_published_data_sets_can_be_told() -> None:
     assert published <= set(usual_languages(()))
 
 
-def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens(tmp_path: Path) -> None:
-    model = save_causal("gpt2", tmp_path / "gpt2")
+def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens() -> None:
+    model = tiny()
     with open_engine(ModelSpec(f"transformers:{model}"), TOKENIZING) as tokenizer:
         tokens = tokenizer.vocabulary()
     assert {" the", "soup"} & set(tokens)
@@ -83,7 +83,7 @@ def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens(tmp_path: P
 
 
 def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> None:
-    model = save_causal("gpt2", tmp_path / "gpt2")
+    model = tiny()
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
     alone = polyculture("probe", "tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
     assert alone.returncode == 0, alone.stderr
