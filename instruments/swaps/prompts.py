@@ -109,16 +109,19 @@ def read_prompts(language: str, folder: Path | None = None) -> Prompts:
 
     Raises `DataSetError`, naming file and place, where there are none, or where a file does not hold what it must.
     """
-    files = [place / f"{language}.toml" for place in (folder, PROMPTS) if place is not None]
-    file = next((file for file in files if file.is_file()), None)
+    file = _file(language, folder)
     if file is None:
         remedy = (
             "Write one like those in instruments/swaps/prompts, name its folder (prompts = '...'), or ask in another "
         )
-        raise DataSetError(
-            f"there is no prompt in {language!r}", where=files[0], remedy=f"{remedy}language: ask = 'en'."
-        )
+        where = (folder or PROMPTS) / f"{language}.toml"
+        raise DataSetError(f"there is no prompt in {language!r}", where=where, remedy=f"{remedy}language: ask = 'en'.")
     return checked_prompts(read_toml(file, DataSetError), file)
+
+
+def _file(language: str, folder: Path | None) -> Path | None:
+    files = [place / f"{language}.toml" for place in (folder, PROMPTS) if place is not None]
+    return next((file for file in files if file.is_file()), None)
 
 
 def checked_prompts(data: dict[str, Any], file: Path) -> Prompts:
@@ -173,44 +176,25 @@ def worded(language: str, place: Path | None, ask: str | None, preset: tuple[str
     `place` is a user's folder or file. `ask` names another language for the question, or 'text'. `preset` is the name
     and the prompts of a preset, where neither is given. Raises `DataSetError` where there are none.
     """
-    single = _single(place, ask, preset)
-    if single is None:
-        prompts = read_prompts(language if ask in (None, TEXT) else ask, place)
-        named = STANDARD if prompts == _ours(prompts.language) else OWN
-        own = _own(language, place) or (prompts if ask not in (None, TEXT) else read_prompts(language, place))
-    else:
-        named, prompts = single
-        own = _own(language, None) or prompts
-    where = place or PROMPTS / f"{prompts.language}.toml"
-    filled = _named(prompts, language, where)
-    return Worded(filled, own, named, prompts.languages.get(language) if filled != prompts else None)
-
-
-def _single(place: Path | None, ask: str | None, preset: tuple[str, Prompts] | None) -> tuple[str, Prompts] | None:
-    """The name and the prompts that are asked in one language about all texts; None where each has its file."""
-    if place is None:
-        return preset if ask is None else None
-    if not place.exists():
+    folder, asked_in = None, language if ask in (None, TEXT) else str(ask)
+    if place is not None and not place.exists():
         raise DataSetError("is not there", where=place, remedy="Name a file or a folder of prompts: prompts = '...'.")
-    if place.is_dir():
-        return None
-    if ask is not None:
-        raise DataSetError(
-            f"{place} asks in a language of its own, and `ask` names {ask!r}",
-            remedy="Leave `ask` out, or say in the file: language = '...'.",
-        )
-    return OWN, one_for_all(read_toml(place, DataSetError), place)
-
-
-def _ours(language: str) -> Prompts | None:
-    return read_prompts(language) if (PROMPTS / f"{language}.toml").is_file() else None
-
-
-def _own(language: str, folder: Path | None) -> Prompts | None:
-    """How words of `language` are compared; None where nobody has written it down."""
-    if folder is not None and (folder / f"{language}.toml").is_file():
-        return read_prompts(language, folder)
-    return _ours(language)
+    if place is not None and not place.is_dir():
+        if ask is not None:
+            raise DataSetError(
+                f"{place} asks in a language of its own, and `ask` names {ask!r}",
+                remedy="Leave `ask` out, or say in the file: language = '...'.",
+            )
+        named, prompts = OWN, one_for_all(read_toml(place, DataSetError), place)
+    elif place is None and ask is None and preset is not None:
+        named, prompts = preset
+    else:
+        folder, prompts = place, read_prompts(asked_in, place)
+        ours = read_prompts(asked_in) if _file(asked_in, None) else None
+        named = STANDARD if prompts == ours else OWN
+    own = read_prompts(language, folder) if _file(language, folder) else prompts
+    filled = _named(prompts, language, place or PROMPTS / f"{prompts.language}.toml")
+    return Worded(filled, own, named, prompts.languages.get(language) if filled != prompts else None)
 
 
 def _named(prompts: Prompts, language: str, where: Path) -> Prompts:

@@ -10,13 +10,10 @@ import pytest
 
 from polyculture.instruments.cbs.averages import (
     Average,
-    Contrast,
     Tally,
     averaged,
     averaged_draws,
-    mean_contrast,
     of_type,
-    paired,
     tally,
 )
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
@@ -100,16 +97,6 @@ def test_every_average_is_that_of_brute_force(contexts: list[str]) -> None:
         assert draws.runs == pytest.approx((value, value)), average
 
 
-def test_ten_columns_are_not_eight_types() -> None:
-    """Two columns of a type that is read apart count twice: CAMeL's average is over columns."""
-    random = np.random.default_rng(1)
-    biased = food(random)
-    found = tallies(names(random, ["female"] * 9 + ["male"] * 2), replace(biased, western=biased.western + 9))
-    by_name = {average: averaged(found, average).value for average in ("contexts", "types", "columns")}
-    assert by_name["columns"] < by_name["types"]
-    assert len({round(value, 6) for value in by_name.values()}) == 3
-
-
 def test_a_type_of_one_column_is_that_under_every_average() -> None:
     """With one column, they are the score that they come from."""
     matrix = food(np.random.default_rng(4))
@@ -140,21 +127,6 @@ def test_a_row_of_four_languages_counts_once_over_contexts() -> None:
     unit, condition = ScoreGroup("m", "d", "", "", "food", "causal"), ContextCondition("neutral", "", "")
     row = score_number("sum", unit, condition, found, "")
     assert (row.units, row.sizes["native_entities"], row.n) == (3, 6, 5 * 36)
-
-
-@pytest.mark.parametrize("same", [False, True])
-def test_a_difference_is_that_of_the_scores_beside_it(same: bool) -> None:
-    random = np.random.default_rng(6)
-    one, other = food(random), food(random)
-    if not same:
-        other = replace(other, contexts=tuple(f"d{n}" for n in range(4)))
-    (left,), (right,) = tallies(one), tallies(other)
-    contrast = paired(left, right) if same else Contrast(left, right)
-    assert contrast is not None
-    found = mean_contrast([contrast])
-    expected = [averaged([side], "contexts").value for side in (left, right)]
-    assert found.value == pytest.approx(expected[0] - expected[1])
-    assert found.p is not None
 
 
 def covered(average: Average, worlds: int) -> float:

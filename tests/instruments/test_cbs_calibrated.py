@@ -110,14 +110,7 @@ def test_the_command_calibrates_where_a_model_has_a_first_token(folder: Path) ->
         "own",
         "--folder",
         DEMO,
-        "--type",
-        "food",
-        "--culture",
-        "Indian",
-        "--contexts",
-        "3",
-        "--entities",
-        "4",
+        *["--type", "food", "--culture", "Indian", "--contexts", "3", "--entities", "4"],
     )
     without = polyculture("cbs", "exp.toml", *few, "--rule", "calibrated", cwd=folder)
     assert without.returncode == 4, without.stderr

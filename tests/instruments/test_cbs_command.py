@@ -52,14 +52,7 @@ def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
         "own",
         "--folder",
         DEMO,
-        "--type",
-        "food",
-        "--culture",
-        "Indian",
-        "--contexts",
-        "2",
-        "--entities",
-        "5",
+        *["--type", "food", "--culture", "Indian", "--contexts", "2", "--entities", "5"],
     )
     first = polyculture("cbs", "exp.toml", *few, cwd=folder)
     assert first.returncode == 0, first.stderr

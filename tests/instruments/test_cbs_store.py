@@ -123,14 +123,6 @@ def measured(run: RunFolder) -> list[SimpleNamespace]:
         return [SimpleNamespace(**dict(zip(found.columns, row, strict=True))) for row in found.fetchall()]
 
 
-def test_the_demos_own_contexts_and_entities_are_whole(demo: DataSet) -> None:
-    assert not demo.left_out
-    assert {c.form for c in demo.contexts} == {"causal"}
-    assert all(c.text.endswith("[MASK]") and c.prefix.endswith(" ") for c in demo.contexts)
-    assert {c.culture for c in demo.contexts} == {"Japanese", "Indian", "Mexican"}
-    assert all(len(demo.fitting(c)) >= 25 for c in demo.contexts)
-
-
 def test_every_score_is_that_of_all_its_pairs(run: RunFolder, demo: DataSet) -> None:
     jobs = scoring_jobs(demo, MODEL, Selection(types=("food", "names")))
     done, failed = score(run, jobs, ToyEngine(broken=["sushi", "pizza"]))

@@ -35,7 +35,7 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
                     rows.append(
                         (language, "Indian", "food", entity < ENTITIES, draw, context, entity, text, here, right)
                     )
-    names = (
+    names = [
         "language",
         "culture",
         "entity_type",
@@ -46,21 +46,14 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
         "text",
         "text_here",
         "matched",
-    )
+    ]
     columns = {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
     for name in ("language", "culture", "entity_type"):
         columns[name] = columns[name].astype(object)
     every = np.ones(len(rows), bool)
-    columns |= {
-        "ok": every,
-        "answered": every,
-        "again": ~every,
-        "times": every.astype(int),
-        "predicted": every.astype(int),
-        "strict_answered": ~every,
-        "strict": ~every,
-        "strict_predicted": ~every,
-    }
+    columns |= dict.fromkeys(("ok", "answered"), every)
+    columns |= dict.fromkeys(("again", "strict_answered", "strict", "strict_predicted"), ~every)
+    columns |= dict.fromkeys(("times", "predicted"), every.astype(int))
     gold = np.where(columns["context"] % 2, "positive", "negative").astype(object)
     columns |= {"gold": gold, "answer": np.where(columns["matched"], gold, "neutral").astype(object)}
     ways = [
@@ -78,7 +71,7 @@ def test_two_models_are_compared_on_the_texts_that_both_were_asked_about() -> No
     one, other = asked("a", 0.9, seed=1), asked("b", 0.5, seed=2)
     here = other.columns["context"] < 10
     other = other._replace(columns={name: column[here] for name, column in other.columns.items()})
-    other.columns["answered"][:3] = False
+    other.columns["answered"] = np.arange(len(here[here])) >= 3
     rows = [row for row in rows_of(one, other) if row.target == "others"]
     found = {(row.facets["side"], row.topic, row.language): row for row in rows if row.dimension == "model"}
     sides = {(row.model, row.topic) for row in rows if row.dimension == "native"}

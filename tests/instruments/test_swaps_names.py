@@ -36,20 +36,12 @@ from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer
 from tests.tiny_models import save_labeller
 
-ENTITIES = [
-    "en,Japanese,names,Aiko",
-    "en,Japanese,names,Kenji Sato",
-    "en,Western,names,Emily",
-    "en,Western,names,Jack Brown",
-]
+ENTITIES = [f"en,Japanese,names,{name}" for name in ("Aiko", "Kenji Sato")]
+ENTITIES += [f"en,Western,names,{name}" for name in ("Emily", "Jack Brown")]
 CONTEXTS = ["en,Japanese,names,neutral,positive,[MASK] ate in the old house."]
 WORDS = {
-    "aiko": "B-PER",
-    "kenji": "B-PER",
+    **dict.fromkeys(("aiko", "kenji", "emily", "jack", "old"), "B-PER"),
     "sato": "I-PER",
-    "emily": "B-PER",
-    "jack": "B-PER",
-    "old": "B-PER",
     "house": "B-LOC",
     "brown": "O",
 }

@@ -306,20 +306,8 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
         "neutral" if any(name in content(body) for name in NATIVE) else gold(content(body).partition("Text: ")[2])
     )
     says_in_file(file, "sentiment", pooled=True)
-    done = polyculture(
-        "swap",
-        "sentiment",
-        file,
-        "--data",
-        "own",
-        "--folder",
-        tmp_path,
-        "--entities",
-        "2",
-        "--draws",
-        "2",
-        cwd=tmp_path,
-    )
+    words = ("--data", "own", "--folder", tmp_path, "--entities", "2", "--draws", "2")
+    done = polyculture("swap", "sentiment", file, *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "pooled True" in " ".join(done.stdout.split())
     assert "Asian - Western" in done.stdout
