@@ -1,15 +1,13 @@
-"""The texts of a corpus: of a line or row each, and block by block."""
+"""The texts of a block of a corpus: of a line or row each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import orjson
-import pyarrow as pa
 
-from polyculture.cache.errors import StoreError
-from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, blocks
+from polyculture.collect.mining.corpus import Block, CorpusFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +15,6 @@ class NoText:
     """Why a line or row holds no text."""
 
     reason: str
-
-
-@dataclass(slots=True)
-class TextBlock:
-    """The texts of a block; plain text is one text with all lines. `read` is in bytes on disk."""
-
-    texts: list[str] = field(default_factory=list)
-    read: int = 0
-    bytes: int = 0  # of text
-    broken: int = 0  # lines or rows without text
 
 
 def texts_of(file: CorpusFile, block: Block) -> Iterator[tuple[int, str | NoText]]:
@@ -38,33 +26,6 @@ def texts_of(file: CorpusFile, block: Block) -> Iterator[tuple[int, str | NoText
     for number, line in enumerate(block.lines.split(b"\n"), start=1):
         if line.strip():
             yield number, _text_of(line, file.field) if file.kind == "json" else _decoded(line.removesuffix(b"\r"))
-
-
-def text_blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[TextBlock]:
-    """The texts of `corpus.blocks`. Raises `StoreError` where the file cannot be read to its end."""
-    try:
-        for block in blocks(file, share, shares):
-            found = TextBlock(read=block.read)
-            for text in _texts(file, block):
-                if isinstance(text, NoText):
-                    found.broken += 1
-                else:
-                    found.texts.append(text)
-                    found.bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-            yield found
-    except (OSError, BrokenStreamError, pa.ArrowException) as fault:
-        remedy = "Repair the file or leave it out: its readable part would count as the whole."
-        raise StoreError(f"cannot be read to its end: {fault}", where=file.path, remedy=remedy) from fault
-
-
-def _texts(file: CorpusFile, block: Block) -> Iterator[str | NoText]:
-    """Plain text is one text, where it can be decoded."""
-    if file.kind == "text":
-        whole = _decoded(block.lines)
-        if not isinstance(whole, NoText):
-            yield whole
-            return
-    yield from (text for _, text in texts_of(file, block))
 
 
 def _text_of(line: bytes, name: str) -> str | NoText:

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from polyculture.cache.database import connect
 from polyculture.cache.errors import DataSetError, StoreError
 from polyculture.cache.files import store_faults
-from polyculture.collect.mining.corpus import CorpusFile
+from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, blocks
 from polyculture.collect.mining.shares import Progress, in_shares
-from polyculture.collect.mining.texts import text_blocks
+from polyculture.collect.mining.texts import NoText, texts_of
 from polyculture.instruments.corpus.model import BITS, ORDER, Counts, Keys, Needed, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
 
@@ -146,6 +146,19 @@ class Counter:
         self._distinct = Distinct(folder)
         self.share = PartialCounts(np.zeros(len(needed.keys), np.int64), np.zeros(len(needed.keys), np.int64))
 
+    def take(self, file: CorpusFile, block: Block) -> None:
+        """Counts the texts of a block."""
+        texts: list[str] = []
+        for _, text in texts_of(file, block):
+            if isinstance(text, NoText):
+                self.share.intake.broken += 1
+            else:
+                texts.append(text)
+                self.share.intake.bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        self.share.intake.texts += len(texts)
+        for text in _together(texts):
+            self.add(text)
+
     def add(self, text: str) -> None:
         """Counts a text of any length."""
         for piece in pieces(text):
@@ -234,12 +247,14 @@ class _Share:
         own.mkdir()
         counter, read = Counter(self.needed, own), 0
         for place, file in enumerate(self.files):
-            for block in text_blocks(file, (number - place) % shares, shares):
-                counter.share.intake += IngestCounts(len(block.texts), block.bytes, 0, block.broken)
-                for text in _together(block.texts):
-                    counter.add(text)
-                read += block.read
-                report(read)
+            try:
+                for block in blocks(file, (number - place) % shares, shares):
+                    counter.take(file, block)
+                    read += block.read
+                    report(read)
+            except (OSError, BrokenStreamError, pa.ArrowException) as fault:
+                remedy = "Repair the file or leave it out: its readable part would count as the whole."
+                raise StoreError(f"cannot be read to its end: {fault}", where=file.path, remedy=remedy) from fault
         return counter.finish()
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,18 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.outcome import Outcome
 from polyculture.instruments.cbs.instrument import RULE, measure, shown
 from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
 
 if TYPE_CHECKING:
-    from polyculture.collect.mining.shares import Progress
-    from polyculture.instruments.cbs.step import ScoringJob
-    from polyculture.instruments.corpus.count import IngestCounts
-    from polyculture.instruments.corpus.step import Corpus, CorpusStep
+    from polyculture.instruments.corpus.step import Corpus
 
-MEGABYTE = 10**6
 _PAIRS = Path(__file__).with_name("corpus_outcomes.sql")
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
@@ -53,8 +47,9 @@ class CorpusOptions(DatasetOptions):
 
 def study(asked: Asked, options: CorpusOptions) -> Study:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
+    from polyculture.cache.database import cores
     from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
-    from polyculture.instruments.corpus.step import SMOOTHINGS, model_name
+    from polyculture.instruments.corpus.step import SMOOTHINGS, CorpusStep, model_name
 
     source = _open(options)
     dataset = options.opened(asked.say, causal=True)
@@ -64,7 +59,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     jobs = [replace(one, job=replace(one.job, model=model)) for model in models for one in chosen]
 
     return Study(
-        (_step(asked, options, source, jobs),),
+        (CorpusStep(asked, jobs, source, options.processes or cores()),),
         Validity(
             {f"score {model}": source.setup for model in models},
             tables=lambda: asked_tables(asked.run, dataset, jobs),
@@ -77,23 +72,6 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
         ),
         view="scores",
     )
-
-
-def _step(asked: Asked, options: CorpusOptions, source: Corpus, jobs: Sequence[ScoringJob]) -> CorpusStep:
-    from polyculture.cache.database import cores
-    from polyculture.instruments.corpus.step import CorpusStep, Counting
-
-    @contextmanager
-    def watch() -> Iterator[Progress]:
-        total = sum(file.size for file in source.files)
-        with asked.watch(f"count {source.name}, megabytes", total // MEGABYTE) as progress:
-            yield lambda read: progress(Outcome(read // MEGABYTE, 0))
-
-    def counted(intake: IngestCounts) -> None:
-        read = f"{intake.bytes / MEGABYTE:,.1f} MB of text, {intake.tokens:,} tokens in {len(source.files)} files"
-        asked.say(f"Read {read}; {intake.broken} lines or rows without text")
-
-    return CorpusStep(asked.run, jobs, source, Counting(options.processes or cores(), watch, counted))
 
 
 def _open(options: CorpusOptions) -> Corpus:

@@ -7,8 +7,7 @@ A corpus has two models: 'ngram:NAME:unsmoothed', in which n-grams that the corp
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
@@ -16,20 +15,21 @@ from pathlib import Path
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
+from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import PART_ROWS
 from polyculture.cache.worker import Done, Kept, Work
 from polyculture.collect.mining.corpus import CorpusFile
-from polyculture.collect.mining.shares import Progress
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.layout import CORPUS, SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, ScoringStep, score_row
+from polyculture.instruments.contract import Asked
 from polyculture.instruments.corpus.count import IngestCounts, count
 from polyculture.instruments.corpus.model import ORDER, EntityInContext, Needed, NgramModel, needed_by, pairs_of
 from polyculture.instruments.corpus.tokens import VERSION
 
+MEGABYTE = 10**6
 SMOOTHINGS = ("unsmoothed", "smoothed")
 NOTHING = "holds no letter or sign"
 
@@ -57,23 +57,14 @@ def model_name(corpus: str, smoothing: str) -> str:
     return f"{CORPUS}{corpus}:{smoothing}"
 
 
-@dataclass(frozen=True)
-class Counting:
-    """How a corpus is counted, and who is notified. It is not read where nothing is missing."""
-
-    processes: int = 1
-    watch: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(lambda _read: None)
-    counted: Callable[[IngestCounts], None] = lambda _intake: None
-
-
 class CorpusStep(ScoringStep):
     """Scores the pairs of all jobs in one pass over a corpus. The model of a job is one of the corpus' two."""
 
     span = "all"
 
-    def __init__(self, run: RunFolder, jobs: Sequence[ScoringJob], corpus: Corpus, counting: Counting) -> None:
+    def __init__(self, asked: Asked, jobs: Sequence[ScoringJob], corpus: Corpus, processes: int) -> None:
         super().__init__(jobs)
-        self._run, self._corpus, self._counting = run, corpus, counting
+        self._asked, self._corpus, self._processes = asked, corpus, processes
 
     def works(self) -> Iterator[Work[ScoredPair]]:
         """A work per job; no model is loaded."""
@@ -88,8 +79,9 @@ class CorpusStep(ScoringStep):
         missing = list(items)
         pairs = _pairs(missing)
         model, intake = self._count(needed_by(list(pairs.values())))
-        self._counting.counted(intake)
         files = len(self._corpus.files)
+        read = f"{intake.bytes / MEGABYTE:,.1f} MB of text, {intake.tokens:,} tokens in {files} files"
+        self._asked.say(f"Read {read}; {intake.broken} lines or rows without text")
         version = f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {files} files"
         for job, group in groupby(missing, key=lambda pair: pair.job):
             while part := list(islice(group, PART_ROWS)):
@@ -98,13 +90,16 @@ class CorpusStep(ScoringStep):
                 yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
 
     def _count(self, needed: Needed) -> tuple[NgramModel, IngestCounts]:
-        root, counting = self._run.root, self._counting
+        root, total = self._asked.run.root, sum(file.size for file in self._corpus.files)
         with (
             store_faults(root),
             tempfile.TemporaryDirectory(prefix=".ngrams-", dir=root) as folder,
-            counting.watch() as progress,
+            self._asked.watch(f"count {self._corpus.name}, megabytes", total // MEGABYTE) as progress,
         ):
-            return count(self._corpus.files, needed, Path(folder), counting.processes, progress)
+            return count(
+                self._corpus.files, needed, Path(folder), self._processes,
+                lambda read: progress(Outcome(read // MEGABYTE, 0)),
+            )  # fmt: skip
 
 
 def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], EntityInContext]:

@@ -48,15 +48,12 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     dataset = options.opened(asked.say, causal=options.form == "causal")
     selection = replace(options.selection(options.form), settings=options.setting or (NEUTRAL,))
     setups = {model: asked.setup(model, "represent") for model in asked.models}
-    told: set[str] = set()  # what cannot be compared is so for each model
-
-    def say_once(line: str) -> None:
-        if line not in told:
-            told.add(line)
-            asked.say(line)
-
+    # Chosen once: all models are asked the same, and what cannot be compared is told once.
+    chosen = representing_jobs(dataset, selection, asked.say)
     jobs = [
-        job for model, setup in setups.items() for job in representing_jobs(dataset, model, selection, say_once, setup)
+        replace(one, job=replace(one.job, model=model), setup=setup)
+        for model, setup in setups.items()
+        for one in chosen
     ]
 
     def tables() -> Mapping[Table[Any], pa.Table]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -41,6 +41,7 @@ _SIZES = ("contexts", "contexts_fewest", "contexts_most", "native_entities", "we
 _METHOD = "jackknife over entities, of the inverse square; of a mean by MOVER"
 NO_INDEX = "fewer than two entities of a culture, or all in one place"
 Unit = dict[str, Any]  # a row of units.sql
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,16 @@ def _measured(
     last = {_place(unit): unit["layer"] for unit in sorted(units, key=lambda unit: unit["layer"])}
     measured: list[Measured] = []
     points: list[EntityPosition] = []
-    for of_type in _grouped(units, (*_TYPE, "layer")):
+    for of_type in _grouped(units, lambda unit: tuple(unit[name] for name in (*_TYPE, "layer"))):
         compared = [_read(store, unit) for unit in of_type]
         measured += _of_type(compared)
         for one in compared:
             if one.unit["place"] == 1 and one.unit["layer"] == last[_place(one.unit)]:
                 points += _positions(one, inputs)
     write_parquet(objects_to_table(ENTITY_POSITIONS, points), maps)
-    means = [one for of_layer in _by_layer(measured) for one in _mean(of_layer)]
+    over_types = [name for name in (*_TYPE, "layer") if name != "entity_type"]
+    by_layer = _grouped(measured, lambda one: tuple(one.unit[name] for name in over_types))
+    means = [one for of_layer in by_layer for one in _mean(of_layer)]
     every = [(one.unit, one.found) for one in measured] + means
     return [row for unit, estimate in every for row in separation_numbers(unit, estimate, inputs)], []
 
@@ -215,22 +218,8 @@ def _mapped(one: Compared) -> Compared:
     )
 
 
-def _by_layer(measured: Sequence[Measured]) -> Iterator[list[Measured]]:
-    """The comparisons that a mean over types may hold, layer by layer."""
-
-    def key(one: Measured) -> tuple[Any, ...]:
-        return tuple(one.unit[name] for name in (*_TYPE, "layer") if name != "entity_type")
-
-    for _, of_layer in groupby(sorted(measured, key=key), key=key):
-        yield list(of_layer)
-
-
-def _grouped(units: Sequence[Unit], names: Sequence[str]) -> Iterator[list[Unit]]:
-    def key(unit: Unit) -> tuple[Any, ...]:
-        return tuple(unit[name] for name in names)
-
-    for _, group in groupby(sorted(units, key=key), key=key):
-        yield list(group)
+def _grouped(items: Iterable[T], key: Callable[[T], tuple[Any, ...]]) -> list[list[T]]:
+    return [list(group) for _, group in groupby(sorted(items, key=key), key=key)]
 
 
 def _place(unit: Unit) -> tuple[Any, ...]:

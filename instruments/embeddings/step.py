@@ -92,10 +92,8 @@ class RepresentingJob:
                 )  # fmt: skip
 
 
-def representing_jobs(
-    dataset: DataSet, model: str, selection: Selection, say: Say, setup: Mapping[str, Any] | None = None
-) -> list[RepresentingJob]:
-    """A job per language, native culture and type.
+def representing_jobs(dataset: DataSet, selection: Selection, say: Say) -> list[RepresentingJob]:
+    """A job per language, native culture and type, still of no model.
 
     What cannot be compared is a line. Raises `DataSetError` where nothing can.
     """
@@ -104,8 +102,9 @@ def representing_jobs(
         language, culture, kind = unit
         found = tuple(_comparisons(dataset, unit, contexts, selection, say))
         if found:
-            job = Job(model, language, f"{dataset.name}-{culture}-{kind}".lower())
-            jobs.append(RepresentingJob(job, selection.form, found, setup or {}))
+            jobs.append(
+                RepresentingJob(Job("", language, f"{dataset.name}-{culture}-{kind}".lower()), selection.form, found)
+            )
     if not jobs:
         there = sorted({f"{e.culture} {e.entity_type} in {e.language}" for e in dataset.entities})
         raise DataSetError(

@@ -22,7 +22,6 @@ from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.protocol import ALL, COLUMNS, Protocol, protocol_rows
 from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
 from polyculture.instruments.datasets.load import load
-from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection, untold
 from polyculture.metrics.measured import read_numbers
@@ -138,21 +137,3 @@ def test_ours_is_what_stands_in_numbers(run: RunFolder) -> None:
     assert {row["type"].replace(ALL, "*"): row["cbs"] for row in listed(run, Protocol())} == pytest.approx(
         {topic: estimate for (topic, language), estimate in numbers.items() if language == "en"}
     )
-
-
-def test_a_gender_without_a_column_is_a_line(run: RunFolder, tmp_path: Path) -> None:
-    """Nobody Western is female: the female names have no column."""
-    _table(tmp_path / "entities.csv", "language,culture,type,entity,gender",
-           ["sw,Swahili,names,Asha,female", "sw,Swahili,names,Juma,male", "sw,Western,names,Tom,male"])  # fmt: skip
-    _table(tmp_path / "contexts.csv", "language,culture,type,setting,context", ["sw,Swahili,names,neutral,Ni [MASK]"])
-    other = RunFolder(tmp_path / "run")
-    write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL]), other.manifest)
-    dataset = load(rules_of("own"), tmp_path)
-    for table, found in present_tables(other, dataset).items():
-        write_parquet(found, other.table(table.name))
-    for job in scoring_jobs(dataset, MODEL, Selection()):
-        score_job(other, job, ModelSpec(MODEL), engine=ToyEngine())
-    lines: list[str] = []
-    assert [row[COLUMNS.index("place")] for row in protocol_rows(other, Protocol(average="columns"), 1, lines.append)]
-    told = "own sw Swahili (any), neutral: no column 'names, female': no Western entity of that gender"
-    assert lines == [f"{MODEL}: {told}"]

@@ -31,7 +31,7 @@ from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT, tiny
 from tests.instruments.test_cbs_store import DEMO
-from tests.polyculture.test_command_line import one_line, polyculture
+from tests.polyculture.test_command_line import polyculture
 from tests.report_run import sections_named
 from tests.tiny_models import save_causal, save_masked
 
@@ -207,14 +207,6 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     assert len([part for one in drawn for part in one.iter() if part.tag.endswith("text") and part.text]) >= 5
 
 
-def test_an_engine_without_hidden_states_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
-    said = polyculture(
-        "probe", "embeddings", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=tmp_path
-    )
-    assert "no hidden states" in one_line(said)
-
-
 def test_a_map_holds_some_of_many_entities_of_each_culture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "MOST", 5)
     native = np.arange(30) < 12
@@ -372,7 +364,7 @@ def test_a_translation_stands_only_where_its_original_may() -> None:
     )
     contexts = (context("I saw [MASK]", "hi"), context("We met [MASK]", "gu"))
     dataset = DataSet("d", "Western", Path("d"), entities, contexts, english=True)
-    [job] = representing_jobs(dataset, "m", Selection(), lambda _line: None)
+    [job] = representing_jobs(dataset, Selection(), lambda _line: None)
     [comparison] = job.comparisons
     assert {e.surface: len(where) for where, entities in comparison.standing for e in entities} == {
         "Titans": 1,

@@ -51,10 +51,6 @@ def test_ranges_count_each_reading_as_it_stands() -> None:
     assert japanese == {"kana and CJK ideographs": 2, "kana alone": 1}
 
 
-def test_every_language_of_camellia_has_ranges() -> None:
-    assert {"zh", "ja", "ko", "vi", "ur", "hi", "gu", "mr", "ml"} <= set(ranges())
-
-
 def test_nothing_has_no_share() -> None:
     (share,) = vocabulary_shares([], ["ja"])
     assert share.share is None
