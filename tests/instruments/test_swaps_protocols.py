@@ -364,11 +364,6 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     assert not rows(tmp_path, over_all)
     found = "SELECT DISTINCT language, wording FROM swap_rates WHERE entity_type IS NULL ORDER BY ALL"
     assert rows(tmp_path, found) == [("de", "own"), ("en", "standard")]
-    # All asked alike again: the answers are there, and so is the row.
-    says_in_file(file, "qa")
-    again = polyculture(*words, cwd=tmp_path)
-    assert rows(tmp_path, over_all) == [("standard", 20)]
-    assert "not asked alike" not in again.stderr
 
 
 def test_words_of_ones_own_are_alike_but_for_the_name_of_the_language() -> None:
