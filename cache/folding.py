@@ -191,6 +191,11 @@ def is_dropped(char: str) -> bool:
     return not _CLUSTERS[char]
 
 
+def is_composing(char: str) -> bool:
+    """Does `fold_with_offsets` fold the character together with the one before it?"""
+    return _COMPOSING.match(char) is not None
+
+
 def without_spaces(folded: Folded) -> Folded:
     """The folded text without spaces, for names whose parts are written together or apart."""
     if " " not in folded.text:

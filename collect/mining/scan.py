@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+import ahocorasick
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from polyculture.cache.folding import fold_with_offsets, is_composing
 from polyculture.collect.mining.corpus import Block, CorpusFile
-from polyculture.collect.mining.patterns import Edges, PatternSet
+from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 from polyculture.collect.mining.texts import NoText, texts_of
 
@@ -42,10 +47,63 @@ class Scanned:
     broken_lines: list[tuple[int, str]] = field(default_factory=list)
 
 
+class Sieve:
+    """Tells texts that hold no pattern from others, at several times the speed of the exact search.
+
+    It folds letter by letter and leaves out blanks, which may let through too much, never too little: a text with marks
+    that compose, or with a letter that becomes several of a pattern's, is let through.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        anchors = {(pattern.before or pattern.after).replace(" ", "") for pattern in patterns}
+        table, several = _folded_letters()
+        self.table = table.copy()
+        for code, folded in several.items():
+            self.table[code] = _OTHER if set(folded).isdisjoint("".join(anchors)) else _ODD
+        self._ascii = {code: chr(letter) if letter else None for code, letter in enumerate(self.table[:128].tolist())}
+        self._automaton = ahocorasick.Automaton()
+        for anchor in anchors:
+            self._automaton.add_word(anchor, anchor)
+        self._automaton.make_automaton()
+
+    def lets_through(self, text: str) -> bool:
+        """Whether a text may hold a pattern."""
+        if text.isascii():
+            return next(self._automaton.iter(text.translate(self._ascii)), None) is not None
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        letters = self.table[np.minimum(points, _POINTS - 1)]
+        if (letters == _ODD).any():
+            return True
+        folded = letters[letters > 0].tobytes().decode("utf-32-le", "surrogatepass")
+        return next(self._automaton.iter(folded), None) is not None
+
+
+_POINTS = 0x30000  # letters that change stand below
+_ODD, _OTHER = 0xE000, 0xE001  # private use: a letter that becomes several, a mark; what no pattern holds
+# Blocks of letters that fold to themselves: unified Chinese characters, Korean syllables; surrogates and private use.
+_PLAIN = ((0x3400, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900), (0x17000, 0x1B000), (0x20000, 0x2F800))
+
+
+@cache
+def _folded_letters() -> tuple[NDArray[np.uint32], dict[int, str]]:
+    """The folded letter of each code point, 0 where none is left; and those that become several letters."""
+    table, several = np.arange(_POINTS, dtype=np.uint32), dict[int, str]()
+    table[0xE000:0xF900] = _OTHER
+    starts = [0, *(end for _, end in _PLAIN)]
+    for first, last in zip(starts, (*(start for start, _ in _PLAIN), _POINTS), strict=True):
+        for code in range(first, last):
+            folded = fold_with_offsets(chr(code)).text.replace(" ", "")
+            if len(folded) > 1:
+                several[code] = folded
+            table[code] = _ODD if is_composing(chr(code)) else ord(folded[0]) if folded else 0
+    return table, several
+
+
 class Scanner:
     """Searches blocks of a corpus for the patterns of one language."""
 
     def __init__(self, chosen: PatternSet, stop_words_at: Edges) -> None:
+        self._sieve = Sieve(chosen.patterns)
         self._finder = SlotFinder(chosen, stop_words_at)
 
     def scan(self, file: CorpusFile, block: Block) -> tuple[Scanned, pa.Table]:
@@ -59,6 +117,8 @@ class Scanner:
                 continue
             scanned.documents += 1
             scanned.text += 0 if block.lines else len(text.encode())
+            if not self._sieve.lets_through(text):
+                continue
             rows += [(*row, file.key, block.number) for row in self._rows(last, text)]
         newlines = block.lines.count(b"\n") + (not block.lines.endswith(b"\n"))
         scanned.lines, scanned.hits = newlines if block.lines else last, len(rows)

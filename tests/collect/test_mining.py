@@ -12,21 +12,25 @@ import re
 import shlex
 import signal
 import time
+import unicodedata
 from collections.abc import Mapping, Sequence
 from math import isclose, sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import CatalogError
+from polyculture.cache.folding import fold_with_offsets
 from polyculture.collect.mining.agreement import compare
 from polyculture.collect.mining.corpus import open_corpus
 from polyculture.collect.mining.count import counted
 from polyculture.collect.mining.kappa import cohens_kappa
 from polyculture.collect.mining.patterns import Filters, PatternSet, read_patterns
+from polyculture.collect.mining.scan import Sieve
 from polyculture.collect.mining.sheet import AnnotatedSheet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 from polyculture.collect.mining.sweep import SweepReport, sweep
@@ -131,6 +135,28 @@ def test_stop_words_may_be_let_in_where_titles_are_mined() -> None:
     assert in_slots("en", line, text.format("both")) == [()]
     assert in_slots("en", line, text.format("end")) == [("The Great", "The Great Gatsby")]
     assert in_slots("en", line, text.format("none")) == [("The", "The Great", "The Great Gatsby")]
+
+
+@pytest.mark.parametrize(
+    "anchor", ["recipe of", "große suppe", "طريقة عمل", "김치 레시피", "bánh mì là", "วิธีทำ", "作り方", "ガパオ"]
+)
+def test_the_sieve_lets_all_through_that_holds_a_pattern(anchor: str) -> None:
+    """Anchors in all letters that fold to theirs, composed or not, with dropped ones between."""
+    chosen, _ = patterns_of("x", f"[x]\npatterns = ['{anchor} ___', '___ {anchor}']")
+    sieve, randomness, kept = Sieve(chosen.patterns), random.Random(anchor), 0
+    dropped = [chr(code) for code in np.flatnonzero(sieve.table == 0) if fold_with_offsets(chr(code)).text == ""]
+    sources = {letter: [chr(code) for code in np.flatnonzero(sieve.table == ord(letter))] for letter in set(anchor)}
+    sources |= {"s": [*sources.get("s", []), "ß", "ﬆ"], " ": [" ", "\t", "\u3000", "  "]}
+    for _ in range(500):
+        said = "".join(
+            randomness.choice([letter, *sources[letter]]) + randomness.choice(["", *dropped]) for letter in anchor
+        )
+        text = f"a {unicodedata.normalize(randomness.choice(['NFC', 'NFD']), said)} b"
+        if chosen.patterns[0].before in fold_with_offsets(text).text:
+            kept += 1
+            assert sieve.lets_through(text), text
+    assert kept > 100
+    assert not sieve.lets_through("nothing to see here… 北海道")
 
 
 # Counting.
