@@ -215,3 +215,37 @@ def _no_field(path: Path, field: str, what: str, names: Any) -> StoreError:
     known = ", ".join(map(repr, names))
     remedy = f"Name the one that holds the text with --text-field. There are: {known}."
     return StoreError(f"has no {what} {field!r}", where=path, remedy=remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class NoText:
+    """Why a line or row holds no text."""
+
+    reason: str
+
+
+def texts_of(file: CorpusFile, block: Block) -> Iterator[tuple[int, str | NoText]]:
+    """Number, from 1, and text of each row, and of each line that is not blank."""
+    if block.texts:
+        for number, text in enumerate(block.texts(), start=1):
+            yield number, NoText("has no text") if text is None else text
+        return
+    for number, line in enumerate(block.lines.split(b"\n"), start=1):
+        if line.strip():
+            yield number, _text_of(line, file.field) if file.kind == "json" else _decoded(line.removesuffix(b"\r"))
+
+
+def _text_of(line: bytes, name: str) -> str | NoText:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as fault:
+        return NoText(f"not JSON: {fault}")
+    text = row.get(name) if isinstance(row, dict) else None
+    return text if isinstance(text, str) else NoText(f"has no text in {name!r}")
+
+
+def _decoded(data: bytes) -> str | NoText:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as fault:
+        return NoText(f"not UTF-8: {fault.reason}")

@@ -14,10 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from polyculture.cache.folding import fold_with_offsets, is_composing
-from polyculture.collect.mining.corpus import Block, CorpusFile
+from polyculture.collect.mining.corpus import Block, CorpusFile, NoText, texts_of
 from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
 from polyculture.collect.mining.slot_extraction import SlotFinder
-from polyculture.collect.mining.texts import NoText, texts_of
 
 NAMED_LINES = 20  # broken lines of a block that are listed; the others are only counted
 _COLUMNS: list[tuple[str, pa.DataType]] = [

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from polyculture.cache.database import connect
 from polyculture.cache.errors import DataSetError, StoreError
 from polyculture.cache.files import store_faults
-from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, blocks
+from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, NoText, blocks, texts_of
 from polyculture.collect.mining.shares import Progress, in_shares
-from polyculture.collect.mining.texts import NoText, texts_of
 from polyculture.instruments.corpus.model import BITS, ORDER, Counts, Keys, Needed, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
 

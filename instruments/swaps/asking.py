@@ -28,8 +28,7 @@ from polyculture.generate.sampling import chat
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts
 from polyculture.instruments.swaps.selection import SwapTexts
-from polyculture.instruments.swaps.tasks import Task
-from polyculture.instruments.swaps.text import AnswerError, Filled, Reading, spoken
+from polyculture.instruments.swaps.tasks import AnswerError, Filled, Reading, Task, spoken
 
 PROMPT = "prompt"
 VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change

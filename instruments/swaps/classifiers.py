@@ -21,8 +21,7 @@ from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import Label, gold_label
 from polyculture.instruments.swaps.asking import Ask
 from polyculture.instruments.swaps.layout import SwapQuestion
-from polyculture.instruments.swaps.tasks import judge_spans
-from polyculture.instruments.swaps.text import Filled, Judged, Reading
+from polyculture.instruments.swaps.tasks import Filled, Judged, Reading, judge_spans
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"

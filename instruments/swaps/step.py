@@ -34,7 +34,7 @@ from polyculture.instruments.swaps.layout import (
     SwapReading,
     SwapResponse,
 )
-from polyculture.instruments.swaps.text import Filled
+from polyculture.instruments.swaps.tasks import Filled
 
 
 class SwapStep(AnswerStep[Ask]):

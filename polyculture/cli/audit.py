@@ -17,7 +17,7 @@ from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import cell, print_table, write_records
-from polyculture.collect.mining.kappa import Kappa, cohens_kappa
+from polyculture.collect.mining.annotators import Kappa, cohens_kappa
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
 from polyculture.metrics import KEPT

@@ -85,7 +85,7 @@ def export(
     """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
     from polyculture.cache.errors import StoreError
     from polyculture.cli.tables import write_sheet
-    from polyculture.collect.mining.sheet import SHEET_COLUMNS, sheet_rows
+    from polyculture.collect.mining.annotators import SHEET_COLUMNS, sheet_rows
     from polyculture.console import say
 
     if len(set(annotators)) < len(annotators) or any(Path(name).name != name for name in annotators):
@@ -112,8 +112,7 @@ def agree(
     from polyculture.cache.errors import StoreError
     from polyculture.cli.mining import show_agreement
     from polyculture.cli.tables import write_sheet
-    from polyculture.collect.mining.agreement import AGREED_COLUMNS, REJECTED, compare, disputed_columns
-    from polyculture.collect.mining.sheet import read_sheet
+    from polyculture.collect.mining.annotators import AGREED_COLUMNS, REJECTED, compare, disputed_columns, read_sheet
     from polyculture.console import say
 
     if len(sheets) < 2:

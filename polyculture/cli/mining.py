@@ -18,7 +18,7 @@ from polyculture.console import say
 if TYPE_CHECKING:
     import duckdb
 
-    from polyculture.collect.mining.agreement import Agreement
+    from polyculture.collect.mining.annotators import Agreement
     from polyculture.collect.mining.corpus import CorpusFile
     from polyculture.collect.mining.count import Counted
     from polyculture.collect.mining.patterns import Filters, PatternSet

@@ -25,13 +25,11 @@ import pytest
 
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.folding import fold_with_offsets
-from polyculture.collect.mining.agreement import compare
+from polyculture.collect.mining.annotators import AnnotatedSheet, cohens_kappa, compare
 from polyculture.collect.mining.corpus import open_corpus
 from polyculture.collect.mining.count import counted
-from polyculture.collect.mining.kappa import cohens_kappa
 from polyculture.collect.mining.patterns import Filters, PatternSet, read_patterns
 from polyculture.collect.mining.scan import Sieve
-from polyculture.collect.mining.sheet import AnnotatedSheet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 from polyculture.collect.mining.sweep import SweepReport, sweep
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture

@@ -29,8 +29,7 @@ from polyculture.instruments.swaps.classifiers import (
 )
 from polyculture.instruments.swaps.measure import METRICS
 from polyculture.instruments.swaps.prompts import read_prompts
-from polyculture.instruments.swaps.tasks import TASKS, judge_names, judge_spans
-from polyculture.instruments.swaps.text import Filled
+from polyculture.instruments.swaps.tasks import TASKS, Filled, judge_names, judge_spans
 from tests.instruments.test_swaps_command import EXPERIMENT, rows, says, write_table
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer

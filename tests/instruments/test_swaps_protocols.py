@@ -14,8 +14,7 @@ from pydantic import ValidationError
 from polyculture.cache.errors import DataSetError, UserError
 from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
-from polyculture.instruments.swaps.tasks import read_label
-from polyculture.instruments.swaps.text import AnswerError
+from polyculture.instruments.swaps.tasks import AnswerError, read_label
 from polyculture.instruments.swaps.ways import Way, differences
 from tests.instruments.test_swaps_command import (
     CONTEXTS,

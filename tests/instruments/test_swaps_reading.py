@@ -15,8 +15,7 @@ from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import asking as reading
 from polyculture.instruments.swaps.asking import Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
-from polyculture.instruments.swaps.tasks import TASKS, Sentiment
-from polyculture.instruments.swaps.text import Filled, Judged
+from polyculture.instruments.swaps.tasks import TASKS, Filled, Judged, Sentiment
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer
 

@@ -10,8 +10,7 @@ from polyculture.cache.catalog.read import read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.instruments.datasets.rules import known_data_sets
 from polyculture.instruments.swaps.prompts import PROMPTS, fill, read_prompts
-from polyculture.instruments.swaps.tasks import LABELS, normalise, read_label, same
-from polyculture.instruments.swaps.text import AnswerError, words
+from polyculture.instruments.swaps.tasks import LABELS, AnswerError, normalise, read_label, same, words
 
 LANGUAGES = sorted(file.stem for file in PROMPTS.glob("*.toml"))
 TYPES = {"food", "beverage", "names", "authors", "locations", "sports", "clothing", "religious-places", "other"}
