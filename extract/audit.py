@@ -1,10 +1,10 @@
 """The accuracy of an extractor: precision, recall and F1 on gold texts.
 
-There are five matchings. `strict`: the same span and kind. `span`: the same span. `surface`: the same folded words,
-anywhere in the text. `name` and `english`: the same span, and one of its dictionary forms, or English names, in
-`gold/names.tsv`. Their gold is the mentions with such a name, their found those in the same span that were given one:
-precision says how often a given name is right. Overall scores are of counted kinds; each kind also has its own score.
-A text whose extraction failed is counted as failed, and is in no score.
+There are four matchings. `strict`: the same span and kind. `span`: the same span. `name` and `english`: the same span,
+and one of its dictionary forms, or English names, in `gold/names.tsv`. Their gold is the mentions with such a name,
+their found those in the same span that were given one: precision says how often a given name is right. Overall scores
+are of counted kinds; each kind also has its own score. A text whose extraction failed is counted as failed, and is in
+no score.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.folding import NAMES as FOLDED_NAMES
-from polyculture.cache.folding import fold, fold_surface
+from polyculture.cache.folding import fold
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.extract.base import Extracted, Extractor, FoundMention, ResponseText
 from polyculture.extract.gold import OR, GoldText
 
-MATCHINGS = ("strict", "span", "surface", "name", "english")
-NAMES = MATCHINGS[3:]
+MATCHINGS = ("strict", "span", "name", "english")
+NAMES = MATCHINGS[2:]
 
 # An extractor for texts of a language and a topic.
 OpenExtractor = Callable[[str, str], Extractor]
@@ -150,7 +150,6 @@ def _names(mention: FoundMention, field: str) -> set[str]:
 _KEYS: Mapping[str, Callable[[FoundMention], Any]] = {
     "strict": lambda mention: (mention.start, mention.end, mention.kind),
     "span": lambda mention: (mention.start, mention.end),
-    "surface": lambda mention: fold_surface(mention.surface),
 }
 
 
