@@ -29,6 +29,8 @@ def read_prompt_file(file: Path, catalog: Catalog, wordings: Sequence[str]) -> l
     prompts: dict[str, Prompt] = {}
     for line, row in _rows(file):
         where = f"{file}, line {line}"
+        if unknown := [name for name in row if name not in KNOWN]:
+            raise ExperimentError(f"has a field {unknown[0]!r}", where=where, remedy=did_you_mean(unknown[0], KNOWN))
         try:
             prompt = _prompt(row, catalog, wordings)
         except CatalogError as fault:
@@ -55,9 +57,6 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if suffix not in _DELIMITERS:
         raise ExperimentError("prompts.file is neither .csv, .tsv nor .jsonl", where=file, remedy=_remedy())
     table = csv.DictReader(io.StringIO(text, newline=""), delimiter=_DELIMITERS[suffix])
-    for name in table.fieldnames or ():
-        if name not in KNOWN:
-            raise ExperimentError(f"has a column {name!r}", where=file, remedy=did_you_mean(name, KNOWN))
     for row in table:
         if None in row or None in row.values():
             raise ExperimentError("has more or fewer cells than the first line", where=f"{file}, line {table.line_num}")
@@ -74,10 +73,6 @@ def _json_rows(file: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]
             row = None
         if not isinstance(row, dict) or not all(value is None or isinstance(value, str) for value in row.values()):
             raise ExperimentError("is no JSON object of texts", where=f"{file}, line {line}", remedy=_remedy())
-        if unknown := [name for name in row if name not in KNOWN]:
-            raise ExperimentError(
-                f"has a field {unknown[0]!r}", where=f"{file}, line {line}", remedy=did_you_mean(unknown[0], KNOWN)
-            )
         yield line, row
 
 

@@ -141,14 +141,15 @@ def test_nothing_is_written_to_the_terminal_and_threads_that_wait_sleep(
 @needs_model
 def test_a_model_in_this_process_that_ends_is_not_told_as_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A demo on a busy machine ended with "Is the server running, and the network up?" about its own model."""
-    with open_engine(SMOLLM2) as engine:
+    small = ModelSpec("llamacpp:smollm2", {"n_parallel": 1, "context": 128})
+    with open_engine(small) as engine:
         assert texts(engine.sample([request(seeds=(1,))]))
         engine._server = None  # type: ignore[attr-defined]  # as if it ended
         with pytest.raises(SystematicFaultError, match=r"llamacpp:smollm2.*process") as told:
             list(engine.sample([request(seeds=(2,))]))
     assert "network up" not in str(told.value)
     monkeypatch.setattr(llamacpp, "_A_DAY", 0.01)
-    with open_engine(SMOLLM2) as engine:
+    with open_engine(small) as engine:
         (late,) = engine.sample([request(seeds=(3,))])
     assert late.retryable
     assert kind_of_error(late.error).name == "in this process"

@@ -68,7 +68,7 @@ def test_an_experiment_asks_those_of_its_languages_and_topics(tmp_path: Path) ->
         ("", "prompts.csv", "has no prompts"),
         (HEAD.encode() + "en,food,,für\n".encode("cp1252"), "prompts.csv", "is not UTF-8"),
         (ROWS, "prompts.xlsx", "neither .csv"),
-        ("language,topic,txt\nen,food,Write.\n", "prompts.csv", "a column 'txt'. Did you mean 'text'"),
+        ("language,topic,txt\nen,food,Write.\n", "prompts.csv", "line 2: has a field 'txt'. Did you mean 'text'"),
         (HEAD + "en,food,,Write., more\n", "prompts.csv", "line 2: has more or fewer cells"),
         (HEAD + "en,food,,\n", "prompts.csv", "line 2: has no text"),
         (HEAD + "en,fod,,Write.\n", "prompts.csv", "line 2: unknown topic 'fod'. Did you mean 'food'"),
