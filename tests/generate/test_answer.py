@@ -16,60 +16,36 @@ from polyculture.generate.engines.error_body import read_error
 from polyculture.generate.engines.openai.engine import ReasoningTemplate
 
 ENDINGS = {
-    "whole": [
-        "stop",
-        "STOP",
-        "end_turn",
-        "eos_token",
-        "FinishReason.STOP",
-        "endTurn",
-        "COMPLETE",
-        " stop\n",
-        "</s>",
-        "stop_sequence_reached",
-        "EndOfSequence",
-        "<|endoftext|>",
-        "<|im_end|>",
-    ],
-    "cut": [
-        "length",
-        "MAX_TOKENS",
-        "max-tokens",
-        "model_length",
-        "FINISH_REASON_MAX_TOKENS",
-        "time_limit",
-        "context_length_exceeded",
-        "token_limit_reached",
-        "lengthCapped",
-    ],
-    "withheld": [
-        "SAFETY",
-        "content_filter",
-        "PROHIBITED_CONTENT",
-        "guardrail_intervened",
-        "ERROR_TOXIC",
-        "responsible_ai_policy_violation",
-        "output_moderation",
-        "blocked_by_policy",
-    ],
-    "broken": [
-        "error",
-        "abort",
-        "insufficient_system_resource",
-        "tool_calls",
-        "USER_CANCEL",
-        "queued",
-        "upstream_error",
-        "internalServerError",
-        "deadline_exceeded",
-        "rate_limited",
-        "out_of_memory",
-    ],
-    "unknown": ["finish_reason_unspecified", "a new word", None, ""],
+    "whole": """
+        stop STOP end_turn eos_token FinishReason.STOP endTurn COMPLETE </s> stop_sequence_reached
+        EndOfSequence <|endoftext|> <|im_end|> stopping succeeded word NORMAL
+    """,
+    "cut": """
+        length MAX_TOKENS max-tokens model_length FINISH_REASON_MAX_TOKENS time_limit
+        context_length_exceeded token_limit_reached lengthCapped context_overflow truncation too_long
+        truncating maxtokens
+    """,
+    "withheld": """
+        SAFETY content_filter PROHIBITED_CONTENT guardrail_intervened ERROR_TOXIC
+        responsible_ai_policy_violation output_moderation blocked_by_policy rejected model_armor guarded
+        declined CONTENTFILTER toxic
+    """,
+    "broken": """
+        error abort insufficient_system_resource tool_calls USER_CANCEL queued upstream_error
+        internalServerError deadline_exceeded rate_limited out_of_memory too_many_tool_requests
+        max_retries_exceeded terminated throttled throttling_exception failing server_closed worker_lost
+    """,
+    "unknown": """
+        finish_reason_unspecified not_complete unfinished unblocked longing zing
+    """,
 }
+ODD_ENDINGS = [(" stop\n", "whole"), ("a new word", "unknown"), (None, "unknown"), ("", "unknown")]
 
 
-@pytest.mark.parametrize(("word", "ending"), [(word, ending) for ending, words in ENDINGS.items() for word in words])
+@pytest.mark.parametrize(
+    ("word", "ending"),
+    [*((word, ending) for ending, words in ENDINGS.items() for word in words.split()), *ODD_ENDINGS],
+)
 def test_word_of_an_ending(word: str | None, ending: str) -> None:
     assert ending_of(word) == ending
 
@@ -443,18 +419,3 @@ def test_reasoning_beside_a_content_in_any_form(field: object) -> None:
     message = {"content": "Pizza.", "thinking_blocks": field, "reasoning_tokens": 3}
     answer = read_answer({"choices": [{"message": message, "finish_reason": "stop"}]})
     assert (answer.text, answer.reasoning) == ("Pizza.", "Hm.")
-
-
-@pytest.mark.parametrize(
-    ("word", "ending"),
-    [("context_overflow", "cut"), ("too_many_tool_requests", "broken"), ("max_retries_exceeded", "broken"),
-     ("truncation", "cut"), ("too_long", "cut"), ("truncating", "cut"), ("terminated", "broken"),
-     ("throttled", "broken"), ("throttling_exception", "broken"), ("rejected", "withheld"), ("model_armor", "withheld"),
-     ("failing", "broken"), ("guarded", "withheld"), ("declined", "withheld"), ("stopping", "whole"),
-     ("succeeded", "whole"), ("word", "whole"), ("server_closed", "broken"), ("not_complete", "unknown"),
-     ("unfinished", "unknown"), ("CONTENTFILTER", "withheld"), ("maxtokens", "cut"), ("unblocked", "unknown"),
-     ("longing", "unknown"),
-     ("worker_lost", "broken"), ("toxic", "withheld"), ("NORMAL", "whole"), ("zing", "unknown")],
-)  # fmt: skip
-def test_endings_by_their_parts(word: str, ending: str) -> None:
-    assert ending_of(word) == ending
