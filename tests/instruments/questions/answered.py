@@ -137,15 +137,19 @@ def of(rows: Iterable[Said], **changes: Any) -> list[Said]:
     return [replace(row, **changes) for row in rows]
 
 
+def tables_of(rows: Iterable[Said]) -> tuple[list[QuestionRow], list[AnswerRow], list[ReadingRow]]:
+    """The questions, answers and readings of these rows, each once."""
+    given = list(rows)
+    questions = {one.question_id: one for one in (row.question for row in given)}
+    answers = {one.answer_id: one for one in (row.answer for row in given)}
+    return list(questions.values()), list(answers.values()), [one for one in (row.reading for row in given) if one]
+
+
 def opened(rows: Iterable[Said]) -> duckdb.DuckDBPyConnection:
     """A database with the views over these answers."""
     store = duckdb.connect()
-    given = list(rows)
-    questions = {row.question.question_id: row.question for row in given}
-    answers = {row.answer.answer_id: row.answer for row in given}
-    readings = [reading for row in given if (reading := row.reading) is not None]
-    for table, found in ((QUESTIONS, questions.values()), (ANSWERS, answers.values()), (READINGS, readings)):
-        store.from_arrow(objects_to_table(table, list(found))).create(table.name)
+    for table, found in zip((QUESTIONS, ANSWERS, READINGS), tables_of(rows), strict=True):
+        store.from_arrow(objects_to_table(table, found)).create(table.name)
     store.execute(LAYOUT.views.files[0].read_text(encoding="utf-8"))
     count_answers(store)
     return store
@@ -159,24 +163,21 @@ def numbers(rows: Iterable[Said]) -> list[Number]:
 
 def stored(rows: Iterable[Said], folder: Path) -> RunFolder:
     """A run that asked these questions, and has measured the answers."""
-    run, given = RunFolder(folder), list(rows)
-    questions = {row.question.question_id: row.question for row in given}
-    answers = {row.answer.answer_id: row.answer for row in given}
-    readings = [reading for row in given if (reading := row.reading) is not None]
+    run, (questions, answers, readings) = RunFolder(folder), tables_of(rows)
     wanted = [
         WantedAnswer(one.request_id, one.question_id, one.prompt, 10, one.model, "answer", None, "asked", 0.0, 30)
-        for one in answers.values()
+        for one in answers
     ]
     run.root.mkdir(parents=True, exist_ok=True)
-    for table, found in ((QUESTIONS, list(questions.values())), (WANTED_ANSWERS, wanted)):
-        write_parquet(objects_to_table(table, found), run.table(table.name))
-    for job in {Job(one.model, one.language, one.topic) for one in answers.values()}:
-        own = [one for one in answers.values() if Job(one.model, one.language, one.topic) == job]
+    write_parquet(objects_to_table(QUESTIONS, questions), run.table(QUESTIONS.name))
+    write_parquet(objects_to_table(WANTED_ANSWERS, wanted), run.table(WANTED_ANSWERS.name))
+    for job in {Job(one.model, one.language, one.topic) for one in answers}:
+        own = [one for one in answers if Job(one.model, one.language, one.topic) == job]
         ids = {one.answer_id for one in own}
         for table, some in ((ANSWERS, own), (READINGS, [one for one in readings if one.answer_id in ids])):
             with JobShards(run, job, [table]) as shards:
                 shards.append_part({table.name: objects_to_table(table, some)})
-    models = list(dict.fromkeys(row.model for row in given))
+    models = list(dict.fromkeys(one.model for one in answers))
     asked = {"questions": {"prompt": "asked", "reader ours": "rules"}}
     write_manifest(Manifest(experiment="test", polyculture="0", models=models, asked=asked), run.manifest)
     measure_questions(run)
