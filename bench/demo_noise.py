@@ -17,10 +17,8 @@ from pathlib import Path
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, METRICS
-from polyculture.metrics.components.design import LANGUAGE, MODEL, NAME, Design
-from polyculture.metrics.components.power import Noise, noise_of
-from polyculture.metrics.components.rows import METRICS as OF_METRICS
-from polyculture.metrics.components.rows import prompt_design
+from polyculture.metrics.power import LANGUAGE, MODEL, NAME, Design, Noise, noise_of, prompt_design
+from polyculture.metrics.power import METRICS as OF_METRICS
 
 SMALLEST = ("{run}",)
 SAYS = "SmolLM2-135M-Instruct in English: 3 topics, 4 countries, 3 wordings, 24 responses, by the gazetteer"

@@ -1,13 +1,14 @@
-"""Content hashes, the identity of rows, stages and files."""
+"""Content hashes, the identity of rows, stages and files, and of the code that numbers and reports come from."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ _WEIGHTS = (".safetensors", ".bin", ".json", ".model")
 _CODE = (".jinja", ".py")
 _SPLIT = re.compile(r"-\d{5}(-of-\d{5}\.gguf)$")  # a GGUF model in several files: the first one is named
 _LARGE = 2**24  # bytes from which a hash is kept for later processes
+_ROOT = Path(__file__).parents[1]
+_COMPILED = "__pycache__"
 _SETTLED = 2.0  # seconds since a file's last change: two changes within one tick of its clock look like one
 
 
@@ -94,3 +97,28 @@ def _sha256_of(path: Path, *known: int) -> str:
     with suppress(StoreError), replacing(kept) as temporary:
         temporary.write_text(found, encoding="ascii")
     return found
+
+
+@cache
+def code_id(packages: Sequence[str] = (), libraries: Sequence[str] = ()) -> str:
+    """Of our files in these of our packages, without any in all of them, and of the versions of libraries.
+
+    Every file counts, whatever its ending: numbers rest on data files, too, and a report on its templates.
+    """
+    files = [(str(file.relative_to(_ROOT)), file_sha256(file)) for file in _files(packages)]
+    return content_id([_version(library) for library in libraries], files)
+
+
+def _version(library: str) -> str | None:
+    """None of an extra's that is not installed."""
+    with suppress(PackageNotFoundError):
+        return version(library)
+    return None
+
+
+def _files(packages: Sequence[str]) -> Iterator[Path]:
+    for entry in sorted(_ROOT.iterdir()):
+        if entry.is_file() and not packages:
+            yield entry
+        elif entry.is_dir() and (entry.name in packages or not packages):  # a link to a folder, in a checkout
+            yield from (file for file in sorted(entry.rglob("*")) if file.is_file() and _COMPILED not in file.parts)

@@ -2,10 +2,6 @@
 
 A `Table` is a frozen dataclass of rows with what the store must know to keep them. A `Layout` is tables and the SQL
 over them. Rooms and instruments declare theirs; the front door composes them in the order of their dependencies.
-
-A selection is the same views over a part of the rows, in a schema of its own: `SELECT * FROM right_language.diversity`
-is `diversity` without the responses in another language than the prompt's. It replaces some of the stored tables of the
-schema `main` by views, and creates all other views again on top. What it does not replace is that of `main`.
 """
 
 from __future__ import annotations
@@ -26,18 +22,6 @@ if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
     from polyculture.cache.run_folder import RunFolder
 
-MAIN = "main"
-_SELECTIONS = Path(__file__).with_name("selections")
-# The schemas, and the files of `selections/` that create them.
-SELECTIONS: dict[str, tuple[str, ...]] = {
-    "right_language": ("right_language",),
-    "with_ambiguous": ("with_ambiguous",),
-    "right_language_with_ambiguous": ("right_language", "with_ambiguous"),
-}
-# One more, for comparisons alone: its links are those of a snapshot that each says anew.
-OTHER_SNAPSHOT = "other_snapshot"
-# Tables that are computed for each selection: they have a file of their own.
-COMPUTED = ("numbers", "saturation_intervals", "variance_components")
 R = TypeVar("R")
 
 
@@ -194,13 +178,3 @@ def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
     nullable = isinstance(hint, types.UnionType)
     plain = next(arm for arm in typing.get_args(hint) if arm is not types.NoneType) if nullable else hint
     return pa.field(name, kinds[plain], nullable=nullable)
-
-
-def selection_files(selection: str) -> list[Path]:
-    """The SQL files that make a selection, in order."""
-    return [_SELECTIONS / f"{name}.sql" for name in SELECTIONS.get(selection, (selection,))]
-
-
-def file_of(table: str, selection: str = MAIN) -> str:
-    """The name of a table's file for a selection: `numbers`, `numbers.right_language`."""
-    return table if selection == MAIN or table not in COMPUTED else f"{table}.{selection}"

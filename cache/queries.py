@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -171,7 +171,7 @@ class LiveStore:
     """The store of `run` with the views of `layout`, read-only; its database file and spilled data stand in `folder`.
 
     It is reopened when the run has written, at most every `pause` seconds. A question may take `seconds`. Several may
-    be asked at once. `selections` are further schemas (`cache.layout`).
+    be asked at once.
     """
 
     run: RunFolder
@@ -179,7 +179,6 @@ class LiveStore:
     layout: Layout
     seconds: float | None = None
     pause: float = 5.0
-    selections: Collection[str] = ()
     opened: int = field(default=0, init=False)  # how often
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False)
     _written: object = field(default=None, init=False)
@@ -210,13 +209,8 @@ class LiveStore:
                 if connection is None or afresh or written != self._written:
                     # Questions to the one before are still being answered: its file has lost its name, and loses its
                     # room on the disk when nobody reads it any more.
-                    connection = open_store(
-                        self.run,
-                        self.layout,
-                        selections=self.selections,
-                        at=self.folder / "store.duckdb",
-                        memory=memory_limit(),
-                    )
+                    at = self.folder / "store.duckdb"
+                    connection = open_store(self.run, self.layout, at=at, memory=memory_limit())
                     self.opened += 1
                 self._connection, self._written, self._looked = connection, written, now
             return connection.cursor()

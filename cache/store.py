@@ -26,12 +26,11 @@ import pyarrow as pa
 from polyculture.cache.database import connect, memory_database
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
-from polyculture.cache.identity import content_id
-from polyculture.cache.layout import COMPUTED, MAIN, Layout, Table, file_of
+from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.layout import Layout, Measure, Table
 from polyculture.cache.manifest import Manifest, require_run, setup_id
 from polyculture.cache.model_facts import ModelFacts
-from polyculture.cache.numbers import inputs_of, measure_files
-from polyculture.cache.parquet import check_columns, read_rows
+from polyculture.cache.parquet import SUFFIX, check_columns, read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.shards import committed_parts
@@ -73,12 +72,10 @@ def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, at: Path | N
 
 @contextmanager
 def _built(
-    run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str], asked: str | None
+    run: RunFolder, layout: Layout, at: Path | None, asked: str | None
 ) -> Iterator[tuple[Path, Collection[str]]]:
     """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL. Gives the path and the
-    names of its tables and views.
-
-    Each of the `selections` (`cache.layout`) is a schema of its own with the same views. `asked` as in `open_store`.
+    names of its tables and views. `asked` as in `open_store`.
 
     The file holds no data and may be deleted at any time. During the block it has a temporary name, then it replaces
     the former one. Raises `StoreError` where there is no run.
@@ -89,16 +86,16 @@ def _built(
         known = asked is not None and not asks_of_schema(asked)
         there = {name for name, _ in statements_of(layout)}
         if not known:
-            write_view_template(temporary, layout, selections)
+            write_view_template(temporary, layout)
         # A connection of its own for `at`: the read-only file system is of all that share a DuckDB.
         with memory_database(temporary) if at is None else connect(temporary) as connection:
             if known:
-                there = create_views(connection, layout, selections, asked)
+                there = create_views(connection, layout, asked)
             connection.begin()  # each of some fifty statements would wait for the disk
             if at is None:
                 _tie(connection, path, [temporary])
             address = _local if at is None else _read_only(connection, run)
-            _put_rows(connection, run, manifest, layout, there, selections, address, tied=at is None)
+            _put_rows(connection, run, manifest, layout, there, address, tied=at is None)
             connection.commit()
             connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
         yield temporary, there
@@ -125,24 +122,22 @@ def asked_store(
     manifest: Manifest | None = None,
     rows: Mapping[str, pa.Table] = MappingProxyType({}),
     keep: Sequence[str] = (),
-    selection: str = MAIN,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A store in memory for SQL of ours, `asked`: the views that it names, and what these rest on. Writes nothing.
 
     None: all views. The rows that count are those of the run's manifest, or of another `manifest`. `rows` stand in the
-    place of those that the run has of a table, by name. `keep` and `selection` as in `open_store`. Raises `StoreError`
-    where there is no run.
+    place of those that the run has of a table, by name. `keep` as in `open_store`. Raises `StoreError` where there is
+    no run.
     """
     manifest = manifest or require_run(run)
     needed = asked and " ".join([asked, *(f"FROM stored_{name}" for name in rows)])
     of_files = tuple(table for table in layout.tables if table.name not in rows)
-    selections = {selection} - {MAIN}
     with memory_database() as connection:
-        there = create_views(connection, layout, selections, needed)
-        _put_rows(connection, run, manifest, replace(layout, tables=of_files), there, selections)
+        there = create_views(connection, layout, needed)
+        _put_rows(connection, run, manifest, replace(layout, tables=of_files), there)
         for name, given in rows.items():
             connection.from_arrow(given).insert_into(f"stored_{name}")
-        _keep(connection, [view for view in keep if view in there], selection)
+        _keep(connection, [view for view in keep if view in there])
         yield connection
 
 
@@ -152,7 +147,6 @@ def _put_rows(
     manifest: Manifest,
     layout: Layout,
     there: Collection[str],
-    selections: Collection[str] = (),
     address: Callable[[Path], str] = _local,
     tied: bool = False,
 ) -> None:
@@ -173,21 +167,13 @@ def _put_rows(
             values = ", ".join("?" * len(rows[0]))
             connection.executemany(f"INSERT INTO {name} VALUES ({values})", rows)  # noqa: S608
     for table in tables:
-        _put_files(connection, run, table, MAIN, address, tied)
-    for selection in selections:
-        connection.execute(f"SET search_path = '{selection},{MAIN}'")
-        for table in tables:
-            if table.name in COMPUTED:
-                _put_files(connection, run, table, selection, address, tied)
-    connection.execute(f"SET search_path = '{MAIN}'")
+        _put_files(connection, run, table, address, tied)
 
 
 def open_store(
     run: RunFolder,
     layout: Layout = CORE,
     keep: Sequence[str] = (),
-    selection: str = MAIN,
-    selections: Collection[str] = (),
     at: Path | None = None,
     memory: str | None = None,
     asked: str | None = None,
@@ -200,12 +186,10 @@ def open_store(
     that nothing rests on that it names, are left out, and the files below them are not looked at. SQL of ours that is
     known beforehand is for `asked_store`, without a file.
     The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; of
-    those that `asked` leaves out, none is. Rows written later are not in them. With a `selection`, names without a
-    schema are those of this schema, and only its views are materialised; they take precedence over the views of all
-    schemas. `selections` are further schemas.
+    those that `asked` leaves out, none is. Rows written later are not in them.
     """
     # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
-    with _built(run, layout, at, {selection, *selections} - {MAIN}, asked) as (path, there):
+    with _built(run, layout, at, asked) as (path, there):
         connection = connect(path, read_only=True, memory=memory)
     if at is None:
         # This connection has just written the store: the condition is left out of all its queries.
@@ -213,16 +197,15 @@ def open_store(
     _confine(connection, run, at)
     if at is not None:  # else a process that goes on keeps the memory of a large answer
         connection.execute("SET allocator_background_threads = true")
-    _keep(connection, [view for view in keep if view in there], selection)
+    _keep(connection, [view for view in keep if view in there])
     connection.execute("SET lock_configuration = true")
     return connection
 
 
-def _keep(connection: duckdb.DuckDBPyConnection, views: Sequence[str], selection: str) -> None:
-    """Lets names without a schema be those of a selection, and materialises views."""
-    connection.execute(f"SET search_path = '{selection},{MAIN}'")
+def _keep(connection: duckdb.DuckDBPyConnection, views: Sequence[str]) -> None:
+    """Materialises views."""
     for view in views:  # a temporary table takes precedence over the view of its name, in other views, too
-        connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
+        connection.execute(f"CREATE TEMP TABLE {view} AS FROM main.{view}")
 
 
 def _tie(connection: duckdb.DuckDBPyConnection, store: Path, others: Iterable[Path]) -> None:
@@ -237,7 +220,6 @@ def _put_files(
     connection: duckdb.DuckDBPyConnection,
     run: RunFolder,
     table: Table[Any],
-    selection: str,
     address: Callable[[Path], str],
     tied: bool,
 ) -> None:
@@ -248,9 +230,9 @@ def _put_files(
     if table.sharded:
         files = committed_parts(run, table)
     elif table.by_measure:
-        files = measure_files(run, table, selection)
+        files = measure_files(run, table)
     else:
-        files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
+        files = [path for path in [run.table(table.name)] if path.exists()]
     if not files:
         return
     for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond to read
@@ -303,3 +285,44 @@ def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
         "run_model_facts": [ModelFacts(**facts).row(model) for model, facts in manifest.model_facts.items()],
         "run_countries": [(country,) for country in manifest.countries],
     }
+
+
+def inputs_of(run: RunFolder, manifest: Manifest, measure: Measure) -> str:
+    """The hash of the data that a measure's numbers rest on: what the run asks, and the files of its tables.
+
+    Parts of sharded tables are known by name and size: none is ever written to in place. The time of writing is not
+    used, so that the numbers of a copied run are still those of its data.
+    """
+    return content_id(measure.settings(run, manifest), *data_of(run, measure.tables, measure.topics))
+
+
+def data_of(
+    run: RunFolder, tables: Sequence[Table[Any]], topics: str = ""
+) -> tuple[dict[str, str], list[tuple[str, int]]]:
+    """What tells whether tables have changed: the hashes of whole files, the names and sizes of parts.
+
+    `topics` as in `Measure`.
+    """
+    whole = {
+        table.name: file_sha256(run.table(table.name))
+        for table in tables
+        if not table.sharded and run.table(table.name).exists()
+    }
+    parts = [
+        (str(part.relative_to(run.root)), part.stat().st_size)
+        for table in tables
+        if table.sharded
+        for part in committed_parts(run, table)
+        if part.parent.name.startswith(f"topic={topics}")
+    ]
+    return whole, parts
+
+
+def measure_file(run: RunFolder, table: Table[Any], measure: str) -> Path:
+    """The file of what a measure computed: its numbers, or its differences."""
+    return run.root / table.name / f"{measure}{SUFFIX}"
+
+
+def measure_files(run: RunFolder, table: Table[Any]) -> list[Path]:
+    """The files of all measures."""
+    return sorted((run.root / table.name).glob(f"*{SUFFIX}"))

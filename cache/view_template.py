@@ -1,8 +1,8 @@
 """A store without rows: the empty tables of a layout, and its views. `cache.store` puts a run's rows in.
 
-DuckDB takes half a second to parse all views, and as long again for each selection. So a store for any query is made
-once, and its file kept in the user's cache folder (1.3 to 2.4 MB) until the SQL changes. Of a store for a query that is
-known beforehand, only those views are made that it names, and what they rest on.
+DuckDB takes half a second to parse all views. So a store for any query is made once, and its file kept in the user's
+cache folder (1.3 MB) until the SQL changes. Of a store for a query that is known beforehand, only those views are made
+that it names, and what they rest on.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ import pyarrow as pa
 
 from polyculture.cache.answers import bought_rows, failed_rows, rows_that_count
 from polyculture.cache.database import memory_database
-from polyculture.cache.dictionary import COLUMNS, describe, describe_selections
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import cache_folder, replacing
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import COMPUTED, MAIN, Layer, Layout, Table, selection_files
-from polyculture.cache.sql_file import names_in
+from polyculture.cache.layout import Layer, Layout, Table
+from polyculture.cache.sql_file import COLUMNS, describe, names_in
 
 RUN = Path(__file__).with_name("run.sql")
 # Not from an empty Arrow table: Arrow loads pandas to make one, a quarter of a second of every command.
@@ -48,46 +47,32 @@ _SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
 
-def write_view_template(path: Path, layout: Layout, selections: Collection[str] = ()) -> None:
+def write_view_template(path: Path, layout: Layout) -> None:
     """Writes a store without rows to `path`.
 
     It is copied from the cache folder. Where that copy is missing or damaged, it is created, and kept if the folder is
     writable.
     """
-    kept = cache_folder() / "stores" / f"{_identity(layout, selections)}.duckdb"
+    kept = cache_folder() / "stores" / f"{_identity(layout)}.duckdb"
     if kept.exists():
         shutil.copyfile(kept, path)
         with suppress(duckdb.IOException), memory_database(path):
             return
         path.unlink()
-    _make(path, layout, selections)
+    _make(path, layout)
     with suppress(StoreError), replacing(kept) as temporary:
         shutil.copyfile(path, temporary)
         _forget_older(kept.parent)
 
 
-def create_views(
-    connection: duckdb.DuckDBPyConnection,
-    layout: Layout,
-    selections: Collection[str] = (),
-    asked: str | None = None,
-) -> set[str]:
-    """Creates the empty tables of a layout and its views over them, and returns their names; the views again for each
-    selection.
+def create_views(connection: duckdb.DuckDBPyConnection, layout: Layout, asked: str | None = None) -> set[str]:
+    """Creates the empty tables of a layout and its views over them, and returns their names.
 
     `asked` is the SQL that will be asked: only views that it names (`FROM NAME`) are created, and what these rest on.
     """
-    files = [file.read_text(encoding="utf-8") for selection in selections for file in selection_files(selection)]
-    statements = needed(statements_of(layout), asked and " ".join([asked, *files]))
+    statements = needed(statements_of(layout), asked)
     for _, statement in statements:
         connection.execute(_sql(statement))
-    for selection in sorted(selections):
-        connection.execute(f"CREATE SCHEMA {selection}")
-        connection.execute(f"SET search_path = '{selection},{MAIN}'")
-        computed = [table for table in layout.tables if table.name in COMPUTED]
-        for _, statement in needed(statements_of(layout, computed, selection_files(selection)), asked):
-            connection.execute(_sql(statement))
-        connection.execute(f"SET search_path = '{MAIN}'")
     return {name for name, _ in statements}
 
 
@@ -111,22 +96,18 @@ def asks_of_schema(query: str) -> bool:
     return bool(_SCHEMA.search(query))
 
 
-def _make(path: Path, layout: Layout, selections: Collection[str]) -> None:
+def _make(path: Path, layout: Layout) -> None:
     with memory_database(path) as connection:
-        create_views(connection, layout, selections)
-        rows = describe(connection, layout, [RUN, *layout.files]) + describe_selections(sorted(selections))
+        create_views(connection, layout)
+        rows = describe(connection, layout, [RUN, *layout.files])
         connection.from_arrow(pa.Table.from_pylist(rows)).create("dictionary")
         connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
 
 
-def statements_of(
-    layout: Layout, tables: Sequence[Table[Any]] | None = None, first: Sequence[Path] = (RUN,)
-) -> list[Statement]:
-    """All that makes the views of a layout, in order: empty tables (all, by default), the first files, its layers."""
-    empty = layout.tables if tables is None else tables
-    found: list[Statement] = [(f"stored_{table.name}", table) for table in empty]
-    for file in first:
-        found += _of_file(file)
+def statements_of(layout: Layout) -> list[Statement]:
+    """All that makes the views of a layout, in order: empty tables, what the manifest says, its layers."""
+    found: list[Statement] = [(f"stored_{table.name}", table) for table in layout.tables]
+    found += _of_file(RUN)
     for layer in (layout.current, layout.views):
         for file in layer.files:
             found += _of_file(file)
@@ -175,26 +156,24 @@ def _sql(made: str | Table[Any]) -> str:
     return f"CREATE TABLE stored_{made.name} ({columns})"
 
 
-def _identity(layout: Layout, selections: Collection[str]) -> str:
+def _identity(layout: Layout) -> str:
     """A hash of everything that decides the file's content: SQL, dictionary, columns, DuckDB's version."""
     own = Path(__file__).parent
-    of_selections = [file for selection in sorted(selections) for file in selection_files(selection)]
     meanings = sorted({file.with_name(COLUMNS) for file in layout.files})
     rows = sorted({Path(inspect.getfile(table.row)) for table in layout.tables})
     code = [
         own / "view_template.py",
         own / "answers.py",
-        own / "dictionary.py",
         own / "sql_file.py",
         own / "layout.py",
         *rows,
     ]
-    files = [file for file in [RUN, *layout.files, *of_selections, *meanings, *code] if file.exists()]
+    files = [file for file in [RUN, *layout.files, *meanings, *code] if file.exists()]
     feeds = [layer.feeds for layer in (layout.current, layout.views)]
     texts = [file.read_text(encoding="utf-8") for file in files]
     # The columns as this process knows them: the files may have changed since it began.
     tables = [[table.name, *table.schema.names] for table in layout.tables]
-    return content_id(duckdb.__version__, sorted(selections), feeds, tables, texts)
+    return content_id(duckdb.__version__, feeds, tables, texts)
 
 
 def _forget_older(folder: Path) -> None:

@@ -9,7 +9,7 @@ CREATE MACRO is_wrong_language(detected, language) AS
 -- is_wrong_script: are fewer than half of the letters in the scripts of the prompt's language?
 CREATE MACRO is_wrong_script(script_share) AS coalesce(script_share < 0.5, false);
 
--- is_off_language: is a text in another language or script than the prompt's? The selection `right_language` is without it.
+-- is_off_language: is a text in another language or script than the prompt's?
 CREATE MACRO is_off_language(detected, language, script_share) AS
     is_wrong_language(detected, language) OR is_wrong_script(script_share);
 

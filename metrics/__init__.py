@@ -26,7 +26,6 @@ KEPT = (
     *CELLS,
     *("numbered_mentions", "cell_extractions", "cell_surfaces", "cell_mentions", "cell_incidence", "cell_answers"),
     *("cell_texts", "incidence_counts", "linked_incidences", "cell_companions", "country_shares", "consensus"),
-    "cell_values",
 )
 
 

@@ -19,8 +19,7 @@ from scipy.sparse import coo_array, csr_array, hstack
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, long_response_variance, rare_variance
 from polyculture.metrics.inference.named_items import COMPANIONS, consensus, distinct
-from polyculture.metrics.places import CONSENSUS, Place
-from polyculture.metrics.responses import Answers, Cell, ResponseReader
+from polyculture.metrics.responses import CONSENSUS, Answers, Cell, Place, ResponseReader
 
 NEUTRAL = "neutral"
 Sizes = Mapping[Place, int]  # of a count: the number of responses that it is taken at, where that is not all

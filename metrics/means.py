@@ -24,7 +24,7 @@ from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_beh
 from polyculture.metrics.inference.jackknife import Moments, moments
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
-from polyculture.metrics.places import (
+from polyculture.metrics.responses import (
     CONSENSUS,
     OF_ITEMS,
     OF_LANGUAGE,

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
 
-from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.layout import COMPUTED, MAIN, Layout, Measure, Table, selection_files
+from polyculture.cache.identity import code_id, content_id, file_sha256
+from polyculture.cache.layout import Layout, Measure, Table
 from polyculture.cache.manifest import Manifest, require_run
-from polyculture.cache.numbers import data_of, inputs_of, measure_file, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import DIFFERENCES, NUMBERS
 from polyculture.cache.schema.measured import Difference, Number
-from polyculture.cache.store import open_store
-from polyculture.metrics.code import code_id
+from polyculture.cache.store import data_of, inputs_of, measure_file, open_store
 
 Row = TypeVar("Row")
 # What a measure finds in a store, given the hash of its data: its numbers, and its differences. None: it has none.
@@ -36,6 +35,15 @@ _MADE_BY = "made_by"
 # which each measure names its part in its settings.
 _OF_OTHERS = {"polyculture", "packages", "prices", "model_facts", "notes", "asked", "setups", "former_setups"}
 
+_ORDER = attrgetter(
+    *("metric", "level", "model", "dataset", "language", "topic", "condition", "country", "wording", "method", "reader")
+)
+
+_DIFFERENCES = attrgetter(
+    *("dimension", "metric", "target", "selection", "a", "b", "model", "dataset", "language", "topic", "condition"),
+    *("country", "wording", "method", "reader"),
+)
+
 
 def renew(
     run: RunFolder,
@@ -45,7 +53,6 @@ def renew(
     options: Mapping[str, Any] | None = None,
     *,
     keep: Sequence[str] = (),
-    selection: str = MAIN,
     beside: Sequence[Path] = (),
 ) -> list[Measure]:
     """Writes the numbers and differences of the measures that something has changed for, and returns these.
@@ -59,26 +66,25 @@ def renew(
     # Of all tables, not of the measure's alone: a view may read one that says nothing of which rows count. Not of those
     # of which measures say what they read: `inputs` are of these.
     named = [table for one in layout.measures for table in one.tables]
-    common = _rests_on(run, manifest, layout, options, named), _code(compute, selection)
+    common = _rests_on(run, manifest, layout, options, named), _code(compute)
     inputs = {one: inputs_of(run, manifest, one) for one in measures}
     made_by = {one: content_id(common, inputs[one]) for one in measures}
-    outputs = [*beside, *(measure_file(run, DIFFERENCES, one.name) for one in measures if selection == MAIN)]
-    there = all(path.exists() for path in outputs)
+    there = all(path.exists() for path in (*beside, *(measure_file(run, DIFFERENCES, one.name) for one in measures)))
     stale = [
         one
         for one in measures
-        if not there or read_metadata(measure_file(run, NUMBERS, one.name, selection)).get(_MADE_BY) != made_by[one]
+        if not there or read_metadata(measure_file(run, NUMBERS, one.name)).get(_MADE_BY) != made_by[one]
     ]
     if not stale:
         return []
-    with open_store(run, layout, keep, selection) as store:
+    with open_store(run, layout, keep) as store:
         for one in stale:
             numbers, differences = compute(store, one, inputs[one])
             found = list(numbers)
             if differences is not None:
                 write_differences(run, one.name, differences)
             # Last: this file says that all is written.
-            write_numbers(run, one.name, found, selection, {_MADE_BY: made_by[one]})
+            write_numbers(run, one.name, found, {_MADE_BY: made_by[one]})
     return stale
 
 
@@ -94,7 +100,7 @@ def renew_table(
     """
     manifest = require_run(run)
     asked = manifest.asked, manifest.setups
-    made_by = content_id(_rests_on(run, manifest, layout, options, [table]), asked, _code(rows, MAIN))
+    made_by = content_id(_rests_on(run, manifest, layout, options, [table]), asked, _code(rows))
     if read_metadata(run.table(table.name)).get(_MADE_BY) == made_by:
         return
     with open_store(run, layout) as store:
@@ -102,9 +108,34 @@ def renew_table(
     write_parquet(objects_to_table(table, found), run.table(table.name), {_MADE_BY: made_by})
 
 
-def read_numbers(run: RunFolder, measure: str, selection: str = MAIN) -> list[Number]:
+def write_numbers(
+    run: RunFolder, measure: str, numbers: Iterable[Number], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Replaces the numbers of a measure; `metadata` goes into the file's footer.
+
+    Raises `StoreError` where the folder cannot be written.
+    """
+    rows = sorted(numbers, key=lambda row: (_ORDER(row), sorted(row.facets.items())))
+    _write(run, NUMBERS, measure, rows, metadata)
+
+
+def write_differences(run: RunFolder, measure: str, differences: Iterable[Difference]) -> None:
+    """Replaces the differences of a measure, whose rows are of all selections. Raises as `write_numbers`."""
+    rows = sorted(differences, key=lambda row: (_DIFFERENCES(row), sorted(row.facets.items())))
+    _write(run, DIFFERENCES, measure, rows, None)
+
+
+def _write(
+    run: RunFolder, table: Table[Any], measure: str, rows: Sequence[object], metadata: Mapping[str, str] | None
+) -> None:
+    path = measure_file(run, table, measure)
+    path.parent.mkdir(exist_ok=True)
+    write_parquet(objects_to_table(table, rows), path, metadata)
+
+
+def read_numbers(run: RunFolder, measure: str) -> list[Number]:
     """The numbers that a measure wrote last."""
-    rows = read_rows(measure_file(run, NUMBERS, measure, selection), NUMBERS).to_pylist()
+    rows = read_rows(measure_file(run, NUMBERS, measure), NUMBERS).to_pylist()
     return [Number(**{**row, "facets": dict(row["facets"]), "sizes": dict(row["sizes"])}) for row in rows]
 
 
@@ -112,14 +143,11 @@ def _rests_on(
     run: RunFolder, manifest: Manifest, layout: Layout, options: Mapping[str, Any] | None, but: Sequence[Table[Any]]
 ) -> object:
     """What the run asks, the data of the layout's tables but for some, and options."""
-    tables = [one for one in layout.tables if not one.by_measure and one.name not in COMPUTED and one not in but]
+    tables = [one for one in layout.tables if not one.by_measure and one not in but]
     return manifest.model_dump(mode="json", exclude=_OF_OTHERS), data_of(run, tables), options
 
 
-def _code(compute: Callable[..., object], selection: str) -> str:
-    """The hash of what computes: our packages, the module of `compute`, a selection's SQL, and libraries."""
-    files = [
-        Path(inspect.getfile(getattr(compute, "func", compute))),
-        *(selection_files(selection) if selection != MAIN else []),
-    ]
-    return content_id(code_id(_MEASURING, _LIBRARIES), [file_sha256(file) for file in files])
+def _code(compute: Callable[..., object]) -> str:
+    """The hash of what computes: our packages, the module of `compute`, and libraries."""
+    file = Path(inspect.getfile(getattr(compute, "func", compute)))
+    return content_id(code_id(_MEASURING, _LIBRARIES), file_sha256(file))

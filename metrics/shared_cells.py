@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import duckdb
 
 from polyculture.cache.schema.measured import EVERY
-from polyculture.metrics.places import CONSENSUS, PER_CONDITION, Level, Place, kept
+from polyculture.metrics.responses import CONSENSUS, PER_CONDITION, Level, Place, kept
 
 SHARED = "shared"
 LEAST = 0.5  # of a group's cells that a model must have, to be compared: one that has few would leave few to all

@@ -18,9 +18,9 @@ import numpy as np
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.sql_file import read_sql
+from polyculture.metrics.inference.jackknife import mean_share, share_of
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
-from polyculture.metrics.inference.shares import mean_share, share_of
 from polyculture.metrics.means import FEW_RESPONSES, FEWEST_RESPONSES
 
 _OWN = Path(__file__).parent

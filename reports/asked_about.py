@@ -22,8 +22,8 @@ import numpy as np
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.family import RATE, adjusted
+from polyculture.metrics.inference.jackknife import mean_share, share_of
 from polyculture.metrics.inference.limits import Contrast, Estimate
-from polyculture.metrics.inference.shares import mean_share, share_of
 from polyculture.metrics.means import FEWEST_RESPONSES, MOST_UNKNOWN
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, probability, share

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.layout import MAIN, Layout
+from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.limits import disqualified
@@ -36,7 +36,6 @@ def open_report(
     layout: Layout,
     sections: Sequence[Section],
     at: Path | None = None,
-    selection: str = MAIN,
 ) -> Iterator[ReportData]:
     """What the sections are built from, while the block lasts. Raises `StoreError` where there is no run.
 
@@ -49,7 +48,7 @@ def open_report(
     titles = {
         key: title for section in sections for key, title in section_texts(section.texts, section.name).boards.items()
     }
-    with read_store(run, layout, at, selection) as reading:
+    with read_store(run, layout, at) as reading:
         data = ReportData(reading, manifest, names, layout, board_titles=titles)
         yield replace(data, about_texts=_about_texts(data, sections))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.comparison.table import explained
 from polyculture.metrics.inference.family import HIGHER, LOWER
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names, ordered

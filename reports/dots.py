@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.places import RANGES
+from polyculture.metrics.responses import RANGES
 from polyculture.reports.headline import shared_note, shown_metrics
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, known

@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.metrics.comparison.reasons import with_remedy
 from polyculture.metrics.comparison.sides import REST
+from polyculture.metrics.comparison.table import with_remedy
 from polyculture.metrics.inference.family import THESE
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from polyculture.cache.layout import MAIN, Layout
+from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import read_headers
 from polyculture.cache.store import open_store
@@ -87,14 +87,12 @@ class Reading:
 
 
 @contextmanager
-def read_store(
-    run: RunFolder, layout: Layout = METRICS, at: Path | None = None, selection: str = MAIN
-) -> Iterator[Reading]:
+def read_store(run: RunFolder, layout: Layout = METRICS, at: Path | None = None) -> Iterator[Reading]:
     """The run's store with the views of `layout`, or one at `at` (`open_store`).
 
     Shared views are computed once for the block.
     """
-    with open_store(run, layout, KEPT, selection, at=at) as connection:
+    with open_store(run, layout, KEPT, at=at) as connection:
         yield Reading(connection)
 
 

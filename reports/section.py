@@ -55,7 +55,6 @@ class ReportTable:
 
     file: Path
     computed: Callable[[ReportData], pd.DataFrame] | None = None
-    any_selection: bool = False  # its computed rows may be of any selection of responses
 
     @property
     def declared(self) -> DeclaredTable:

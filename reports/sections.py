@@ -58,9 +58,7 @@ def _figures(name: str, *tables: ReportTable, first: bool = False) -> Section:
 # Tables whose intervals or p-values no SQL gives: Python computes them when they are read.
 HEADLINE = ReportTable(_SQL / "headline.sql")
 CLAIMS = ReportTable(_SQL / "claims.sql", computed=_later("claims.claims_frame", without_texts=True))
-TEXTS = ReportTable(
-    _SQL / "texts.sql", computed=_later("text_labels.shares_frame", without_texts=True), any_selection=True
-)
+TEXTS = ReportTable(_SQL / "texts.sql", computed=_later("text_labels.shares_frame", without_texts=True))
 COMPARISONS = ReportTable(_SQL / "comparisons.sql")
 THIN = ReportTable(_SQL / "thin.sql")
 
@@ -74,7 +72,6 @@ TEXT_SECTIONS = (
     _figures("granularity", *_tables("granularity", "granularity_by_country")),
     _section("numbers", _later("headline.build"), HEADLINE),
     _section("compared", _later("comparisons.build"), COMPARISONS),
-    _section("components", _later("components.build"), *_tables("components"), template="table"),
     _section("claims", _later("claims.build", without_texts=True), CLAIMS, template="table"),
     _section("dominance", _later("dominance.build"), *_tables("dominance"), template="table"),
     _section("text_regions", _later("text_labels.build"), TEXTS, template="table"),

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, measure_file, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import Difference, Number
+from polyculture.cache.store import inputs_of, measure_file
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
 from polyculture.instruments.cbs.measure import measure_bias
@@ -33,6 +33,7 @@ from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
 from polyculture.instruments.swaps.layout import MEASURES
+from polyculture.metrics.measured import write_differences, write_numbers
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.steps import score_job
 

@@ -111,46 +111,6 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class SaturationInterval:
-    """The 95 % interval of a point of a cell's saturation curve."""
-
-    model: str
-    language: str
-    topic: str
-    condition: str
-    country: str | None
-    responses: int  # as many as are drawn from the cell's
-    entities: float  # distinct items expected in them
-    low: float | None  # None where there is too little to say
-    high: float | None
-    wording: str
-    inputs: str  # as in `numbers`
-
-
-@dataclass(frozen=True, slots=True)
-class VarianceComponent:
-    """How much of the variance of a metric's prompts, under one condition, is of one factor or interaction."""
-
-    metric: str  # 'granularity' | 'diversity' | 'specificity'
-    condition: str
-    component: str  # 'model' | 'language' | 'model x language' | 'wording' | 'sampling' | ...
-    estimate: float | None  # the variance, in squared units of the metric; None where the design cannot tell it
-    low: float | None
-    high: float | None
-    share: float | None  # of the sum of all components that can be told
-    share_low: float | None  # 95 % interval of the share
-    share_high: float | None  # the same
-    reason: str | None  # why there is no estimate: 'one wording' | 'one country a language' | 'no values' | ...
-    design: str | None  # the factors with their levels: '7 models, 13 languages, 6 topics, 19 countries, 3 wordings'
-    used: int  # values of a prompt and a model that it rests on
-    filled: int  # places of the design without a value, which were filled in
-    left_out: int  # prompts without a value, and values outside the design
-    responses: int  # of all cells of the condition, as `diversity` has it
-    incidences: int  # the same
-    inputs: str  # as in `numbers`
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
     """A judgement of a mention and its link, or of what a response lacks (`polyculture audit`)."""
 

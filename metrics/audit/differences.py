@@ -17,7 +17,7 @@ import duckdb
 from polyculture.metrics.audit.corrected import FEWEST, READINGS, Shift, judged_shifts
 from polyculture.metrics.comparison.compare import Part, Row
 from polyculture.metrics.inference.family import HIGHER, LOWER
-from polyculture.metrics.places import RANGES, is_count
+from polyculture.metrics.responses import RANGES, is_count
 
 BETWEEN_LANGUAGES = ("language", "native")
 Shifts = Mapping[tuple[str, str], Sequence[Shift]]

@@ -1,7 +1,7 @@
 """Shares of judged cases: precision, recall and F1 of extraction and linking, and what judges are asked besides.
 
 Judged cases of one response are correlated, so that the response is the unit: a ratio of sums over responses
-(`metrics.inference.shares`). A disputed case counts by halves. The interval runs from the lower limit with each
+(`metrics.inference.jackknife`). A disputed case counts by halves. The interval runs from the lower limit with each
 disputed case read for the lowest share to the upper limit with each read for the highest.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.shares import share_of
+from polyculture.metrics.inference.jackknife import share_of
 
 _SQL = Path(__file__).with_name("sql")
 FEWEST = 10  # responses with a judged case: of fewer all is left open

@@ -26,7 +26,7 @@ from polyculture.cache.validation import explain
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
 from polyculture.metrics.comparison.sides import DIMENSIONS
-from polyculture.metrics.places import PER_CONDITION, RANGES, Place
+from polyculture.metrics.responses import PER_CONDITION, RANGES, Place
 
 PAPERS = {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."

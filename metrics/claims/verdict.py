@@ -27,7 +27,7 @@ from enum import StrEnum
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.claims.parts import ClaimedRun, UntestableError
 from polyculture.metrics.comparison.compare import Row
-from polyculture.metrics.comparison.reasons import with_remedy
+from polyculture.metrics.comparison.table import with_remedy
 from polyculture.metrics.inference.limits import Interval
 from polyculture.metrics.responses import ALL
 

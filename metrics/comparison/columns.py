@@ -17,12 +17,10 @@ from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable
-from polyculture.metrics.comparison.coded_places import CodedPlaces, coded_cells
-from polyculture.metrics.comparison.sides import DIMENSIONS, Pairing, Roles, Sides, roles_of
+from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
 from polyculture.metrics.means import are_dependent
-from polyculture.metrics.places import CONSENSUS, Place
-from polyculture.metrics.responses import ALL, Answers, Cell, ResponseReader
+from polyculture.metrics.responses import ALL, CONSENSUS, Answers, Cell, Place, ResponseReader
 from polyculture.metrics.text_doubts import copies
 
 _DOUBTS = """

@@ -42,8 +42,7 @@ from polyculture.metrics.means import (
     MOST_UNKNOWN,
     too_few_a_prompt,
 )
-from polyculture.metrics.places import CONSENSUS, PER_CONDITION, RANGES, Place, is_count, is_share
-from polyculture.metrics.responses import ALL, SELECTIONS
+from polyculture.metrics.responses import ALL, CONSENSUS, PER_CONDITION, RANGES, SELECTIONS, Place, is_count, is_share
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 COMPANIONS = ("hill_1", "hill_2", "coverage", "dominance")  # of diversity: compared where they are asked for

@@ -20,7 +20,7 @@ from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.inference.family import NO_SAMPLING, RATE, adjusted
 from polyculture.metrics.inference.limits import Interval
-from polyculture.metrics.places import PER_CONDITION, RANGES
+from polyculture.metrics.responses import PER_CONDITION, RANGES
 
 _WORDS = re.compile(
     r"(?P<metric>[^\[\]]*[^\[\]\s])\s*(\[(?P<conditions>[^\[\]]+)\])?\s+(?P<side>lower|higher|different)"

@@ -1,4 +1,5 @@
-"""A comparison as people read it: a line for each row of all texts, whether it stays in parts of them, and remarks."""
+"""A comparison as people read it: a line for each row of all texts, whether it stays in parts of them, and remarks; why
+there is no interval, in words, and what would give one."""
 
 from __future__ import annotations
 
@@ -13,12 +14,59 @@ from polyculture.cache.schema import DIFFERENCES
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.differences import turned
-from polyculture.metrics.comparison.compare import NO_CELL, Row
-from polyculture.metrics.comparison.reasons import with_remedy
-from polyculture.metrics.inference.family import HIGHER, LOWER, UNTESTABLE
-from polyculture.metrics.places import CONSENSUS, is_count
-from polyculture.metrics.responses import ALL
+from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
+from polyculture.metrics.comparison.stored import OTHERS_ALONE
+from polyculture.metrics.inference.family import HIGHER, LOWER, NO_SAMPLING, UNTESTABLE
+from polyculture.metrics.inference.prompts import (
+    FEW_COUNTRIES,
+    FEW_TOPICS,
+    FEWEST_ALONE,
+    FEWEST_CROSSED,
+    INCOMPLETE,
+    NO_SPREAD,
+)
+from polyculture.metrics.limits import BY_CONSTRUCTION
+from polyculture.metrics.means import FEW_A_PROMPT, FEW_DISTINCT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT
+from polyculture.metrics.responses import ALL, CONSENSUS, FEWEST_OF_COUNT, is_count
 
+NEEDS = f"{FEWEST_CROSSED} topics and {FEWEST_CROSSED} countries, or {FEWEST_ALONE} of one where the other is one"
+_ANSWERS = "{} answers or more to each prompt: a larger [sampling] n, and none that failed or was withheld"
+_OF_BOTH = "the same prompts of both, answered, and with a linked mention"
+_REASONS = {
+    NO_SAMPLING: (
+        "the difference of these prompts is exact: nothing was sampled",
+        "the exact difference decides; of other prompts: --target others",
+    ),
+    ONE_A_PROMPT: ("one response a prompt does not tell how responses vary", _ANSWERS.format(2)),
+    FEW_A_PROMPT: (
+        f"a count of fewer than {FEWEST_OF_COUNT} responses a prompt does not tell how it varies",
+        _ANSWERS.format(FEWEST_OF_COUNT),
+    ),
+    FEW_SHARED: (
+        "fewer than half of the cells have a number on both sides",
+        _OF_BOTH,
+    ),
+    NOTHING: ("no side names a thing that is linked", "look at health: texts, mentions and links"),
+    FEW_RESPONSES: (f"fewer than {FEWEST_RESPONSES} responses a side", "a larger [sampling] n"),
+    FEW_DISTINCT: (
+        "in more than a twentieth of the cells of a side most texts repeat another one, of the same or another model",
+        "a server that heeds the seed, without a cache before it; no model twice",
+    ),
+    UNEQUAL: ("the number grows with the responses, and the sides have unequal ones", "compare diversity"),
+    FEW_TOPICS: ("too few topics", NEEDS),
+    FEW_COUNTRIES: ("too few countries", NEEDS),
+    INCOMPLETE: ("some topics lack numbers of some countries", "--by the topics or countries that have all"),
+    NO_SPREAD: ("the difference is the same everywhere", "more topics, countries or responses"),
+    NO_CELL: ("no prompt has a number on both sides", _OF_BOTH),
+    "few contexts": ("too few contexts", "more contexts"),  # these three are of instruments
+    "few units": ("too few questions", "more questions"),
+    "all agree": ("nothing varies: both sides are the same everywhere", "more texts or questions"),
+    OTHERS_ALONE: ("this measure compares other prompts like these alone", "--target others"),
+    BY_CONSTRUCTION: (
+        "the gazetteer's lists decide it, not how texts speak of a thing",
+        'a model as extractor: [extract] with = "..."',
+    ),
+}
 FACETS = ("dataset", "model", "language", "topic", "condition", "country", "wording", "method", "reader")
 
 
@@ -128,3 +176,13 @@ def named(told: Difference) -> str:
     facets += [f"{name}={value}" for name, value in sorted(told.facets.items()) if told.measure != MEASURE.name]
     of = f" [{', '.join(facets)}]" if facets else ""
     return f"{told.a} / {told.b}: {told.metric}{of}, {told.target}"
+
+
+def explained(reason: str) -> str:
+    """A reason in words; one that is not known here, as of an instrument, is its words."""
+    return _REASONS.get(reason, (reason,))[0]
+
+
+def with_remedy(reason: str) -> str:
+    """'too few topics. Remedy: 3 topics and ...'; of a reason that is not known no remedy is."""
+    return ". Remedy: ".join(_REASONS.get(reason, (reason,)))

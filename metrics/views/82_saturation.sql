@@ -1,7 +1,6 @@
 -- saturation: a row is a cell and a number of its responses: how many distinct items so many of them name, on average
 -- over all ways to draw them (sample-based rarefaction), and what share of all mentions falls on these items (coverage).
 -- A curve that still rises at its last point, which is the cell itself, says that more responses would name more items.
--- `low` and `high` are the 95 % interval (NULL where other data than the run's present data was measured).
 --   responses: as many as are drawn from the cell's; the last point is all of them
 --   entities: distinct items expected in them
 --   coverage: share of all mentions that the model would make that fall on items of so many responses, 0 to 1
@@ -22,14 +21,8 @@ found AS (
     FROM points AS p
     LEFT JOIN incidence_counts AS i USING (cell)
     GROUP BY p.cell, p.size, p.drawn, p.coverage, p.incidences
-),
-measured AS (
-    FROM stored_saturation_intervals SEMI JOIN (FROM run_measures WHERE measure = 'entities') USING (inputs)
 )
 SELECT
-    c.model, c.language, c.topic, c.condition, c.country, c.wording, f.drawn AS responses, f.entities, f.coverage, s.low, s.high
+    c.model, c.language, c.topic, c.condition, c.country, c.wording, f.drawn AS responses, f.entities, f.coverage
 FROM found AS f
-INNER JOIN numbered_cells AS c USING (cell)
-LEFT JOIN measured AS s
-    ON c.model = s.model AND c.language = s.language AND c.topic = s.topic AND c.condition = s.condition
-    AND c.country IS NOT DISTINCT FROM s.country AND c.wording = s.wording AND f.drawn = s.responses;
+INNER JOIN numbered_cells AS c USING (cell);

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import duckdb
 
 from polyculture.api.filters import filtered
-from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder, store_faults
-from polyculture.cache.layout import MAIN, SELECTIONS
 from polyculture.cache.manifest import require_run
 from polyculture.cache.queries import LiveStore, check_query, damaged_file, query_faults
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.console import quietly
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import store_layout
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-Selection = Literal["main", "right_language", "with_ambiguous", "right_language_with_ambiguous"]
 Target = Literal["these", "others"]
 T = TypeVar("T")
 _CODES = {
@@ -53,7 +51,7 @@ class Run:
         self._workspace = workspace
         self._manifest = require_run(workspace.run)
         self._open = ExitStack()
-        self._stores: dict[bool, LiveStore] = {}
+        self._live: LiveStore | None = None
         self._close = weakref.finalize(self, self._open.close)
 
     @property
@@ -110,31 +108,31 @@ class Run:
 
         return self._ask(ask)
 
-    def table(self, name: str, /, selection: Selection = "main", **where: Any) -> pd.DataFrame:
+    def table(self, name: str, /, **where: Any) -> pd.DataFrame:
         """The rows of a table as a frame of pandas: all, or those whose columns have the given values.
 
             run.table("granularity", language="ja", topic=["food", "music"], country=None)
 
         A value is text (codes in any case), a number, a truth value, None (a missing value), or a list of these.
-        Rows have no fixed order. `selection` leaves out texts, as docs/entities.md says. Columns with missing
+        Rows have no fixed order. Columns with missing
         numbers are floats, as pandas has it; `arrow` keeps them whole. Raises `StoreError` for an unknown table, column
         or value, with those that are known.
         """
 
         def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-            frame: pd.DataFrame = self._rows(store, name, selection, where).df()
+            frame: pd.DataFrame = self._rows(store, name, where).df()
             return frame
 
-        return self._ask(ask, selection)
+        return self._ask(ask)
 
-    def arrow(self, name: str, /, selection: Selection = "main", **where: Any) -> pa.Table:
+    def arrow(self, name: str, /, **where: Any) -> pa.Table:
         """The same rows as an Arrow table, with the types of the store."""
 
         def ask(store: duckdb.DuckDBPyConnection) -> pa.Table:
-            rows: pa.Table = self._rows(store, name, selection, where).to_arrow_table()
+            rows: pa.Table = self._rows(store, name, where).to_arrow_table()
             return rows
 
-        return self._ask(ask, selection)
+        return self._ask(ask)
 
     def responses(self, **where: Any) -> pd.DataFrame:
         """The responses that count now, a row each with its `text`; `where` as in `table`."""
@@ -154,8 +152,7 @@ class Run:
             frame: pd.DataFrame = store.sql(query, params=params).df()
             return frame
 
-        named = next((selection for selection in SELECTIONS if selection in query.lower()), MAIN)
-        return self._ask(ask, named, timeout)
+        return self._ask(ask, timeout)
 
     def compare(
         self,
@@ -168,7 +165,6 @@ class Run:
         by: Sequence[str] = (),
         metrics: Sequence[str] = (),
         targets: Sequence[Target] = (),
-        selection: Selection = "main",
     ) -> pd.DataFrame:
         """Models, languages, conditions, countries or wordings against each other, as `polyculture compare`.
 
@@ -187,7 +183,7 @@ class Run:
             if target not in TARGETS:
                 raise StoreError(f"there is no target {target!r}", remedy=f"Known: {', '.join(TARGETS)}.")
         others, remarks = tuple(map(Path, baselines)), list[str]()
-        terms = tuple(by), tuple(metrics), tuple(targets), others, tuple(snapshots), selection
+        terms = tuple(by), tuple(metrics), tuple(targets), others, tuple(snapshots)
         question = Question(names, native, rest, group, *terms)
         with self._faults(), ExitStack() as stack:
             found = compared(stack, self._workspace, question, remarks.append)
@@ -227,7 +223,7 @@ class Run:
 
     def close(self) -> None:
         """Closes the run's store and removes its temporary files. A later question opens it anew."""
-        self._stores.clear()
+        self._live = None
         self._open.close()
 
     def __enter__(self) -> Self:
@@ -242,30 +238,21 @@ class Run:
         """Without the folder: notebooks are handed on with what they show."""
         return f"<polyculture.Run {self.name!r}>"
 
-    def _rows(
-        self, store: duckdb.DuckDBPyConnection, name: str, selection: Selection, where: Mapping[str, Any]
-    ) -> duckdb.DuckDBPyRelation:
-        if selection not in (MAIN, *SELECTIONS):
-            known = ", ".join((MAIN, *SELECTIONS))
-            raise StoreError(f"there is no selection {selection!r}", remedy=f"Known: {known}.")
+    def _rows(self, store: duckdb.DuckDBPyConnection, name: str, where: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
         view = known_view(store, name, "run.tables")
         known_codes = {column: getattr(self._manifest, part) for column, part in _CODES.items()}
-        return filtered(store.table(f'{selection}."{view}"'), view, where, known_codes)
+        return filtered(store.table(f'"{view}"'), view, where, known_codes)
 
-    def _ask(
-        self, ask: Callable[[duckdb.DuckDBPyConnection], T], selection: str = MAIN, timeout: float | None = None
-    ) -> T:
+    def _ask(self, ask: Callable[[duckdb.DuckDBPyConnection], T], timeout: float | None = None) -> T:
         with self._faults(timeout):
-            return self._store(selection != MAIN).asked(ask, timeout)
+            return self._store().asked(ask, timeout)
 
-    def _store(self, selections: bool) -> LiveStore:
-        if selections not in self._stores:
+    def _store(self) -> LiveStore:
+        if self._live is None:
             folder = self._open.enter_context(scratch_folder("python"))
-            wanted = SELECTIONS if selections else ()
-            store = LiveStore(self._workspace.run, folder, store_layout(), pause=1.0, selections=wanted)
-            self._open.callback(store.close)
-            self._stores[selections] = store
-        return self._stores[selections]
+            self._live = LiveStore(self._workspace.run, folder, store_layout(), pause=1.0)
+            self._open.callback(self._live.close)
+        return self._live
 
     def _faults(self, timeout: float | None = None) -> ExitStack:
         """Errors of DuckDB as ours: of a query, of a damaged file."""

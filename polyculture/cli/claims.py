@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from polyculture.cache.manifest import require_run
-from polyculture.cache.schema.generated import Condition
+from polyculture.cache.schema import Condition
 from polyculture.cache.store import open_store
 from polyculture.cli.declared import print_declared
-from polyculture.cli.options import Format, StoreSelection
+from polyculture.cli.options import Format
 from polyculture.cli.tables import write_records
 from polyculture.console import say
 from polyculture.experiment.workspace import warn_of_changes
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
 
 
-def print_claims(
-    workspace: Workspace, file: Path, selection: StoreSelection, format: Format, output: Path | None
-) -> None:
+def print_claims(workspace: Workspace, file: Path, format: Format, output: Path | None) -> None:
     """Tests the claims of a file on a run, and prints or writes a line for each."""
     import pyarrow as pa
     from babel import Locale
@@ -36,7 +34,7 @@ def print_claims(
     stated = read_claims(file)
     manifest = require_run(workspace.run)
     warn_of_changes(workspace)
-    with open_store(workspace.run, store_layout(), KEPT, selection) as store:
+    with open_store(workspace.run, store_layout(), KEPT) as store:
         run = ComparedRun(store, manifest.deterministic)
         named = Locale("en")  # what the catalogue lacks may be of another run, with a pack of its own
         known = {

@@ -14,15 +14,14 @@ import typer
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import ConditionHeldError, ExperimentError, StoreError, UntestableError
 from polyculture.cache.manifest import require_run
-from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
+from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import warn_of_changes
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision, decide
-from polyculture.metrics.comparison.reasons import with_remedy
-from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of
+from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.running.comparing import Compared, Question, compared
 
@@ -105,7 +104,6 @@ def compare(
             help="Test the claims of this file, or of a paper, instead: docs/claims.md.",
         ),
     ] = None,
-    selection: OfSelection = StoreSelection.ALL,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -145,7 +143,7 @@ def compare(
             raise ExperimentError("--claims has its own comparisons", remedy="Leave names and other options out.")
         from polyculture.cli.claims import print_claims  # which reads pandas
 
-        print_claims(open_workspace(experiment, runs), claims, selection, format, output)
+        print_claims(open_workspace(experiment, runs), claims, format, output)
         return
     if allow_untestable and not fail_if:
         raise ExperimentError("--allow-untestable has no condition", remedy="Name one with --fail-if.")
@@ -166,7 +164,6 @@ def compare(
         tuple(map(str, target or ())),
         tuple(baseline or ()),
         tuple(snapshot or ()),
-        selection,
         tuple(fail_if or ()),
     )
     with ExitStack() as stack:

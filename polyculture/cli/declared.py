@@ -64,7 +64,7 @@ def print_declared(
 
 def _lacking(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | None:
     """A line where a mean is over too few of its cells for a claim about others: of which it has the fewest."""
-    from polyculture.metrics.components.design import MOST_FILLED
+    from polyculture.metrics.inference.prompts import MOST_FILLED
 
     named = [dict(zip(columns, row, strict=True)) for row in rows]
     known = [(row["cells"], row["missing"]) for row in named if row["estimate"] is not None]
@@ -124,7 +124,7 @@ def print_metrics(workspace: Workspace) -> None:
     from polyculture.cache.manifest import require_run
     from polyculture.cache.store import asked_store
     from polyculture.metrics import METRICS
-    from polyculture.metrics.comparison.reasons import explained
+    from polyculture.metrics.comparison.table import explained
     from polyculture.metrics.limits import disqualified
     from polyculture.reports.sections import HEADLINE
 

@@ -49,23 +49,6 @@ RETRY_HELP = (
 RetryOption = Annotated[str | None, typer.Option(FLAG, metavar="[REASON]", help=RETRY_HELP)]
 
 
-class StoreSelection(StrEnum):
-    """The selections of responses and links: the schemas of the store."""
-
-    ALL = "main"
-    RIGHT_LANGUAGE = "right_language"
-    WITH_AMBIGUOUS = "with_ambiguous"
-    BOTH = "right_language_with_ambiguous"
-
-
-OfSelection = Annotated[
-    StoreSelection,
-    typer.Option(
-        "--selection", help="right_language: without responses in another language; with_ambiguous: with such links."
-    ),
-]
-
-
 class Format(StrEnum):
     """How rows are printed."""
 

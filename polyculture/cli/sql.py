@@ -11,11 +11,10 @@ import typer
 from typer.core import TyperCommand
 
 from polyculture.cache.database import memory_limit
-from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.layout import SELECTIONS
 from polyculture.cache.queries import check_query, interrupted_after, query_faults
 from polyculture.cache.shards import unsealed
+from polyculture.cache.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.cache.store import open_store
 from polyculture.cache.view_template import asks_of_schema
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
@@ -59,13 +58,12 @@ def sql(
     if query and view is not None:
         raise UsageError("a query and --describe VIEW are asked one at a time")
     question = asked or (DICTIONARY if view is None else VIEW_COLUMNS)
-    named = [selection for selection in SELECTIONS if selection in question.lower()]
 
     def ask(at: Path, asked: str | None) -> None:
         whole = asked is None or asks_of_schema(asked)  # else instruments without rows here are not imported
         layout = store_layout() if whole else layout_of(run)
         with (
-            open_store(run, layout, selections=named, at=at, memory=memory_limit(), asked=asked) as store,
+            open_store(run, layout, at=at, memory=memory_limit(), asked=asked) as store,
             interrupted_after(timeout, store),
         ):
             if view is not None:

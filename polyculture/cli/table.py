@@ -12,11 +12,10 @@ from polyculture.cache.errors import StoreError, did_you_mean, near_words
 from polyculture.cache.manifest import require_run
 from polyculture.cache.sql_file import OVER_ALL, typed
 from polyculture.cli.declared import print_declared
-from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
+from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.experiment.opening import open_workspace
-from polyculture.running.start import run_measure
 from polyculture.running.tables import all_tables, table_columns, table_rows
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ def table(
             metavar="KEY=VALUE", help="A parameter of the table; or a column: only rows that have the value."
         ),
     ] = None,
-    selection: OfSelection = StoreSelection.ALL,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
     runs: Runs = None,
@@ -64,14 +62,13 @@ def table(
     elif experiment is None:
         _describe(tables[name])
     else:
-        _show(tables[name], experiment, _values(values or ()), selection, format, output, runs)
+        _show(tables[name], experiment, _values(values or ()), format, output, runs)
 
 
 def _show(
     table: ReportTable,
     experiment: Path,
     values: dict[str, Any],
-    selection: StoreSelection,
     format: Format,
     output: Path | None,
     runs: Path | None,
@@ -79,21 +76,17 @@ def _show(
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     on_terminal = format is Format.TABLE and output is None
-    if selection is not StoreSelection.ALL:  # of all responses, numbers are a stage of the run
-        run_measure(workspace, selection)
-    with table_rows(workspace, table, values, selection) as rows:
+    with table_rows(workspace, table, values) as rows:
         if not on_terminal:
             write_rows(rows, format, output)
             return
         if not values or rows.limit(1).fetchall():
             print_declared(table.declared, rows, values)
             return
-    say(_nothing_fits(workspace, table, values, selection) or f"the table {table.name} has no row with all of these")
+    say(_nothing_fits(workspace, table, values) or f"the table {table.name} has no row with all of these")
 
 
-def _nothing_fits(
-    workspace: Workspace, table: ReportTable, values: dict[str, Any], selection: StoreSelection
-) -> str | None:
+def _nothing_fits(workspace: Workspace, table: ReportTable, values: dict[str, Any]) -> str | None:
     """Which of the values leaves no row, with those that there are; None where no single one does."""
     for name, value in values.items():
         others = {one: given for one, given in values.items() if one != name}
@@ -102,7 +95,7 @@ def _nothing_fits(
             continue
         if parameter is not None and isinstance(parameter.default, str):
             others[name] = "any"
-        with table_rows(workspace, table, others, selection) as rows:
+        with table_rows(workspace, table, others) as rows:
             found = rows.project(f'"{name}"').distinct().fetchall() if name in rows.columns else []
         if found == [(None,)] and name in OVER_ALL:
             return f"the table {table.name} has no row with {name}={value}: its rows are over all of them"

@@ -12,16 +12,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.layout import MAIN, OTHER_SNAPSHOT
+from polyculture.cache.layout import Table
 from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.schema import ENTITY_COUNTRIES, LINKS
+from polyculture.cache.store import asked_store, open_store
 from polyculture.console import say
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
@@ -35,17 +36,24 @@ from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_r
 from polyculture.metrics.comparison.stored import StoredDifferences
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.places import PER_CONDITION
-from polyculture.metrics.responses import ALL, SELECTIONS
+from polyculture.metrics.responses import ALL, PER_CONDITION, SELECTIONS
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.layout import store_layout
 
-if TYPE_CHECKING:
-    import duckdb
-
-
 Tell = Callable[[str], None]  # takes a line on what was left out
 _TWO = "two sides are needed for a comparison"
+# What a run's tables hold with the links of another snapshot.
+_OF_SNAPSHOT: Mapping[Table[Any], str] = {
+    LINKS: """
+        SELECT l.* REPLACE (s.status AS status, s.qid AS qid, NULL AS matched, NULL AS only_english)
+        FROM links AS l INNER JOIN snapshot_links AS s USING (query) WHERE s.identity = $identity
+    """,
+    ENTITY_COUNTRIES: """
+        SELECT DISTINCT
+            qid, unnest(countries) AS country, '' AS country_qid, 'snapshot' AS property, NULL AS successors
+        FROM snapshot_links WHERE identity = $identity AND qid IS NOT NULL
+    """,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,6 @@ class Question:
     targets: tuple[str, ...] = ()  # none: both; of conditions the one that they have
     baselines: tuple[Path, ...] = ()  # experiment files or folders of other runs
     snapshots: tuple[str, ...] = ()  # of `snapshot_links`: names or identities
-    selection: str = MAIN
     fail_if: tuple[str, ...] = ()
 
 
@@ -83,10 +90,10 @@ def compared(
     what the run does not have.
     """
     run, manifest = workspace.run, require_run(workspace.run)
-    opened = _opened(stack, run, question.selection)
+    opened = _opened(stack, run)
     stored = StoredDifferences(opened.store)
     # Other measures compare sides of one run, over all of what they asked.
-    alone = not (question.baselines or question.snapshots) and question.selection == MAIN
+    alone = not (question.baselines or question.snapshots)
     known = (*METRICS, *COMPANIONS, *(stored.metrics if alone else ()))
     for metric in question.metrics:
         if metric not in known:
@@ -244,16 +251,12 @@ def _models(sides: Sequence[Sides]) -> set[str] | None:
     return {model for each in sides for side in each.values for model in side}
 
 
-def _opened(stack: ExitStack, run: RunFolder, selection: str) -> ComparedRun:
-    return ComparedRun(_store(stack, run, selection, KEPT), require_run(run).deterministic)
-
-
-def _store(stack: ExitStack, run: RunFolder, selection: str, keep: Sequence[str]) -> duckdb.DuckDBPyConnection:
-    """A run's store, in a temporary folder."""
+def _opened(stack: ExitStack, run: RunFolder) -> ComparedRun:
+    """A run with its store in a temporary folder."""
     at = stack.enter_context(scratch_folder("compare")) / "store.duckdb"
-    store = open_store(run, store_layout(), keep, selection, at=at, memory=memory_limit())
+    store = open_store(run, store_layout(), KEPT, at=at, memory=memory_limit())
     stack.callback(store.close)
-    return store
+    return ComparedRun(store, require_run(run).deterministic)
 
 
 def _with_baselines(
@@ -274,7 +277,7 @@ def _with_baselines(
             raise ExperimentError(what, remedy="Name the experiment file of another run, or its folder.")
         manifest = require_run(other)
         models = paired_models(own, manifest, *names)
-        theirs = _opened(stack, other, question.selection)
+        theirs = _opened(stack, other)
         both = (workspace.run.root.name, other.root.name)
         a, b = both if both[0] != both[1] else (str(workspace.run.root), str(other.root))
         sides = Sides(RUN, a, b, pairs=models)
@@ -297,12 +300,12 @@ def _with_snapshots(stack: ExitStack, run: RunFolder, opened: ComparedRun, names
     manifest = require_run(run)
     own = Path(str(manifest.linker.get("snapshot", "the run's links"))).name
     for name in names:
-        identity = _identity(opened, name)
-        store = _store(stack, run, OTHER_SNAPSHOT, ())
-        rows = "SELECT * FROM main.stored_snapshot_links WHERE identity = $identity"
-        store.execute(f"CREATE TEMP TABLE compared_links AS {rows}", {"identity": identity})
-        for view in KEPT:
-            store.execute(f"CREATE TEMP TABLE {view} AS FROM {OTHER_SNAPSHOT}.{view}")
+        identity = {"identity": _identity(opened, name)}
+        rows = {
+            table.name: opened.store.sql(query, params=identity).to_arrow_table().cast(table.schema)
+            for table, query in _OF_SNAPSHOT.items()
+        }
+        store = stack.enter_context(asked_store(run, None, store_layout(), rows=rows, keep=KEPT))
         other = ComparedRun(store, manifest.deterministic, same_texts_as=0)
         yield [opened, other], [Sides(SNAPSHOT, own, name)], disqualified(manifest)
 

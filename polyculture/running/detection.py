@@ -18,13 +18,20 @@ from polyculture.cache.store import open_store
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import CELLS
 from polyculture.metrics import METRICS as METRIC_VIEWS
-from polyculture.metrics.comparison.reasons import NEEDS
-from polyculture.metrics.components.design import LANGUAGE, MODEL
-from polyculture.metrics.components.power import Noise, Plan, found_difference, noise_of_sides
-from polyculture.metrics.components.rows import METRICS, prompt_design
+from polyculture.metrics.comparison.table import NEEDS
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.places import RANGES
+from polyculture.metrics.power import (
+    LANGUAGE,
+    METRICS,
+    MODEL,
+    Noise,
+    Plan,
+    found_difference,
+    noise_of_sides,
+    prompt_design,
+)
+from polyculture.metrics.responses import RANGES
 
 DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by bench.demo_noise
 POWER = 0.8  # how often a difference is to be found

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.layout import MAIN
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 
-def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None:
+def measure_run(run: RunFolder, catalog: Catalog) -> None:
     """Computes all metrics, their intervals and differences over what a run's store holds."""
     from polyculture.metrics.measure import measure
 
     with watch("measure", 0) as progress:
-        outcome = measure(run, progress, selection, catalog)
+        outcome = measure(run, progress, catalog)
     if outcome.done:
         say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
     else:

@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 
 from polyculture.cache.faults import RetryFailed
 from polyculture.cache.job_lock import is_locked
-from polyculture.cache.layout import MAIN
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
 from polyculture.experiment.jobs import Part, choose_jobs
@@ -77,11 +76,11 @@ def run_stage(
     pipeline.finish()
 
 
-def run_measure(workspace: Workspace, selection: str = MAIN) -> None:
+def run_measure(workspace: Workspace) -> None:
     """Computes the metrics of a run and their intervals, by what the experiment file says of its models now."""
     record_facts(workspace)
     warn_of_changes(workspace)
-    measure_run(workspace.run, workspace.catalog, selection)
+    measure_run(workspace.run, workspace.catalog)
 
 
 @dataclass(frozen=True, slots=True)

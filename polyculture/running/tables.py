@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import StoreError
-from polyculture.cache.layout import MAIN
 from polyculture.reports.section import ReportTable
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ def all_tables() -> dict[str, ReportTable]:
 
 @contextmanager
 def table_rows(
-    workspace: Workspace, table: ReportTable, values: Mapping[str, Any] | None = None, selection: str = MAIN
+    workspace: Workspace, table: ReportTable, values: Mapping[str, Any] | None = None
 ) -> Iterator[duckdb.DuckDBPyRelation]:
     """The rows of a table of a run, while the block lasts. Raises `StoreError` where a value fits nothing."""
     from polyculture.cache.store import asked_store
@@ -38,14 +36,12 @@ def table_rows(
 
     if table.computed is None:
         asked = table.declared.sql
-        with asked_store(workspace.run, asked, store_layout(), keep=KEPT, selection=selection) as store:
+        with asked_store(workspace.run, asked, store_layout(), keep=KEPT) as store:
             yield table.declared.select(store, values)
         return
     from polyculture.reports.building import open_report
 
-    if selection != MAIN and not table.any_selection:
-        raise StoreError(f"the table {table.name} is of all responses alone", remedy="Leave out --selection.")
-    with open_report(workspace.run, workspace.catalog, store_layout(), report_sections(), selection=selection) as data:
+    with open_report(workspace.run, workspace.catalog, store_layout(), report_sections()) as data:
         rows = data.reading.connection.from_df(table.read(data))
         yield table.declared.filtered(rows, values)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.dictionary import DICTIONARY
+from polyculture.cache.sql_file import DICTIONARY
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 
 MOST_DERIVED = 1_000_000  # rows of a view that can be computed again from other tables

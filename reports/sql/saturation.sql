@@ -1,31 +1,24 @@
 -- Distinct items of a cell in so many of its responses
 -- saturation: a row is a model, a topic and a number of responses: how many distinct items so many responses of a
 -- cell name, and what share of all mentions falls on these (coverage). Means over all cells: at round numbers that
--- every cell has, and at the cells' own ends (`responses` is then the mean of theirs: some lost a few). `low` and
--- `high`: the cells' 95 % intervals as one of their mean, since no two cells share a response: the squares of the
--- distances down add up, and those of the distances up (MOVER); NULL where one of them has none.
+-- every cell has, and at the cells' own ends (`responses` is then the mean of theirs: some lost a few).
 -- printed: model, topic, responses, entities, coverage
 WITH points AS (
     SELECT
-        *, entities - low AS below, high - entities AS above,
-        responses = max(responses) OVER (PARTITION BY model, language, topic, condition, country, wording) AS is_end
+        *, responses = max(responses) OVER (PARTITION BY model, language, topic, condition, country, wording) AS is_end
     FROM saturation
 ),
 steps AS (
     SELECT
         model, topic, responses,
-        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells,
-        CASE WHEN count(below) = count(*) THEN sqrt(sum(below ** 2 ORDER BY below)) / count(*) END AS below,
-        CASE WHEN count(above) = count(*) THEN sqrt(sum(above ** 2 ORDER BY above)) / count(*) END AS above
+        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells
     FROM points
     GROUP BY ALL
 ),
 ends AS (
     SELECT
         model, topic, round(avg(responses))::BIGINT AS responses,
-        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells,
-        CASE WHEN count(below) = count(*) THEN sqrt(sum(below ** 2 ORDER BY below)) / count(*) END AS below,
-        CASE WHEN count(above) = count(*) THEN sqrt(sum(above ** 2 ORDER BY above)) / count(*) END AS above
+        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells
     FROM points
     WHERE is_end
     GROUP BY ALL
@@ -38,8 +31,6 @@ curves AS (
     UNION ALL
     FROM ends
 )
-SELECT
-    model, topic, responses, entities, CASE WHEN below IS NOT NULL THEN greatest(0, entities - below) END AS low,
-    entities + above AS high, coverage, cells
+SELECT model, topic, responses, entities, coverage, cells
 FROM curves
 ORDER BY model, topic, responses;

@@ -25,7 +25,7 @@ from bench.results import COLUMNS, VARIABLE
 from polyculture.link.index.starter import write_starter
 from tests.browsers import NO_BROWSER, starts
 from tests.extract_engines import ScriptedEngine, answer
-from tests.metrics.test_components import kitchen
+from tests.metrics.test_prompt_values import kitchen
 from tests.test_house import ROOT
 from tests.tiny_models import save_causal
 

@@ -7,11 +7,9 @@ import tomllib
 
 import pytest
 
-from polyculture.cache.dictionary import COLUMNS, table_comments
-from polyculture.cache.layout import SELECTIONS
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
-from polyculture.cache.sql_file import read_headers
+from polyculture.cache.sql_file import COLUMNS, read_headers, table_comments
 from polyculture.cache.store import open_store
 from polyculture.cache.view_template import RUN
 from polyculture.instruments.datasets.layout import DATASET_CONTEXTS
@@ -74,15 +72,6 @@ def test_a_column_may_mean_something_else_in_one_view(run: RunFolder) -> None:
     with open_store(run, store_layout()) as store:
         said = [store.execute(query, {"view": view}).fetchall() for view in ("granularity", "specificity")]
     assert said[0] != said[1]
-
-
-def test_the_selections_are_listed_with_what_differs_there(run: RunFolder) -> None:
-    with open_store(run, selections=SELECTIONS) as store:
-        said = dict(store.sql("SELECT view, meaning FROM dictionary WHERE view LIKE '%.*'").fetchall())
-    assert said.keys() == {f"{selection}.*" for selection in SELECTIONS}
-    assert said["right_language_with_ambiguous.*"] == " ".join(
-        said[f"{one}.*"] for one in SELECTIONS["right_language_with_ambiguous"]
-    )
 
 
 def test_a_column_means_what_its_own_room_says(run: RunFolder) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from polyculture.cache.database import connect
-from polyculture.cache.layout import SELECTIONS, Layer, Layout, compose
+from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
@@ -18,15 +18,13 @@ from polyculture.metrics import KEPT
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
-BOTH = "right_language_with_ambiguous"
-
 
 def beside(*views: Path) -> Layout:
     return compose(CORE, Layout(views=Layer(views)))
 
 
-def models(run: RunFolder, *views: Path, selections: tuple[str, ...] = ()) -> list[tuple[str]]:
-    with open_store(run, beside(*views), selections=selections) as store:
+def models(run: RunFolder, *views: Path) -> list[tuple[str]]:
+    with open_store(run, beside(*views)) as store:
         return store.sql("SELECT model FROM run_models").fetchall()
 
 
@@ -45,14 +43,13 @@ def test_runs_share_what_is_kept_and_not_their_rows(tmp_path: Path, kept: Path) 
     assert [path.stat().st_mtime_ns for path in kept.iterdir()] == [written]
 
 
-def test_other_sql_and_other_selections_are_other_files(tmp_path: Path, kept: Path) -> None:
+def test_other_sql_is_another_file(tmp_path: Path, kept: Path) -> None:
     run, view = StoreBuilder(tmp_path / "run").write(), tmp_path / "view.sql"
     for number in (1, 2):
         view.write_text(f"CREATE VIEW answer AS SELECT {number} AS number", encoding="utf-8")
         with open_store(run, beside(view)) as store:
             assert store.sql("SELECT number FROM answer").fetchall() == [(number,)]
-    models(run, view, selections=tuple(SELECTIONS))
-    assert len(list(kept.iterdir())) == 3
+    assert len(list(kept.iterdir())) == 2
 
 
 def test_what_an_older_version_left_behind_goes_after_a_month(tmp_path: Path, kept: Path) -> None:
@@ -98,8 +95,8 @@ def test_every_view_can_be_asked_alone_with_what_it_rests_on() -> None:
         on_top = not any(view in below for below in resting.values())
         if on_top and isinstance(sql, str) and sql.startswith("CREATE VIEW"):
             with connect() as store:
-                create_views(store, layout, [BOTH], asked=f"SELECT count(*) FROM {view}")
-                assert store.table(view).columns == store.table(f"{BOTH}.{view}").columns
+                create_views(store, layout, asked=f"SELECT count(*) FROM {view}")
+                assert not store.table(view).fetchall()
         assert len(resting[view]) < len(every) / 2
 
 

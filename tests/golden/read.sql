@@ -30,14 +30,8 @@ SELECT
     'saturation' AS measure, 'saturation' AS metric,
     {model: model, language: language, topic: topic, condition: condition, country: country, wording: wording,
      responses: responses} AS facets,
-    entities AS estimate, NULL AS n, responses AS units, low, high
+    entities AS estimate, NULL AS n, responses AS units, NULL AS low, NULL AS high
 FROM saturation;
-
--- Variance components.
-SELECT
-    'components' AS measure, metric, {condition: condition, component: component} AS facets,
-    share AS estimate, incidences AS n, responses AS units, share_low AS low, share_high AS high
-FROM variance_components;
 
 -- What became of prompts, responses and mentions: counts, over topics, countries and wordings.
 UNPIVOT (

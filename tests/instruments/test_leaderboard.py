@@ -14,10 +14,9 @@ from scipy.stats import spearmanr
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Measure
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import Number
-from polyculture.cache.store import open_store
+from polyculture.cache.store import inputs_of, open_store
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.measure import measure_bias
@@ -30,6 +29,7 @@ from polyculture.instruments.differences import PairedDifference, Sides, differe
 from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.metrics import METRICS
 from polyculture.metrics.measure import measure
+from polyculture.metrics.measured import write_differences, write_numbers
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine

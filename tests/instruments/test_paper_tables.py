@@ -14,11 +14,11 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.manifest import Manifest, read_manifest, require_run, setup_id, write_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.shards import JobShards
+from polyculture.cache.store import inputs_of
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.step import scoring_jobs
@@ -47,6 +47,7 @@ from polyculture.instruments.tokens.layout import (
     CountedVocabulary,
     WantedVocabulary,
 )
+from polyculture.metrics.measured import write_differences, write_numbers
 from polyculture.published.cells import PAPERS, published
 from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job

@@ -22,8 +22,7 @@ from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.inference.family import HIGHER, LOWER, OTHERS, THESE
 from polyculture.metrics.inference.jackknife import Prompts
-from polyculture.metrics.places import Place
-from polyculture.metrics.responses import ALL, ANSWERED, Answers, Cell, ResponseReader
+from polyculture.metrics.responses import ALL, ANSWERED, Answers, Cell, Place, ResponseReader
 
 Random = np.random.Generator
 LANGUAGES = ("de", "ja")

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.metrics.inference.jackknife import rare_variance
+from polyculture.metrics.inference.jackknife import rare_variance, share_of
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.named_items import COMPANIONS, Incidences, consensus, distinct, incidences
-from polyculture.metrics.inference.shares import share_of
 
 Random = np.random.Generator
 Integers = NDArray[np.int64]

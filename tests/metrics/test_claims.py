@@ -16,8 +16,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError, UserError
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import DIFFERENCES, NUMBERS
-from polyculture.cache.schema.generated import Condition
+from polyculture.cache.schema import DIFFERENCES, NUMBERS, Condition
 from polyculture.cache.schema.measured import EVERY
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions.layout import EMPTY

@@ -69,11 +69,3 @@ def test_it_is_compared_where_it_is_asked_for(run: RunFolder) -> None:
         terms = Terms(metrics=("dominance",), targets=("these",), selections=("all",))
         [row] = compare([ComparedRun(store)], [Sides("condition", "neutral", "explicit")], terms)
     assert row.difference.difference == pytest.approx(0.25)
-
-
-def test_a_selection_has_its_own(run: RunFolder) -> None:
-    with open_store(run, store_layout(), selection="with_ambiguous") as store:
-        [(naming, tied)] = store.sql(
-            "SELECT naming, tied FROM dominance WHERE language = 'ja' AND country = 'JP'"
-        ).fetchall()
-    assert (naming, tied) == (9, 2)  # the first response names sushi anyway

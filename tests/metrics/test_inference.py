@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from polyculture.metrics.inference import named_items
-from polyculture.metrics.inference.jackknife import Changes, Prompts, moments, ratio
+from polyculture.metrics.inference.jackknife import Changes, Prompts, mean_share, moments, ratio, share_of
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.named_items import (
     COMPANIONS,
@@ -34,7 +34,6 @@ from polyculture.metrics.inference.prompts import (
     PromptMean,
     prompt_mean,
 )
-from polyculture.metrics.inference.shares import mean_share, share_of
 
 Named = Sequence[Sequence[int]]  # of each response the items that it names
 NAMED = st.lists(st.lists(st.integers(0, 5), max_size=4, unique=True), min_size=3, max_size=7)

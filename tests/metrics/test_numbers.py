@@ -14,13 +14,13 @@ import pytest
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.manifest import require_run, write_manifest
-from polyculture.cache.numbers import measure_file
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import NUMBERS, WANTED_RESPONSES
-from polyculture.cache.store import open_store
+from polyculture.cache.store import measure_file, open_store
 from polyculture.metrics import KEPT, METRICS
 from polyculture.metrics.measure import measure
+from polyculture.metrics.responses import ResponseReader
 from polyculture.running.layout import store_layout
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
@@ -50,21 +50,22 @@ def test_a_number_is_found_by_its_key_and_a_cell_s_is_that_of_the_view(run: RunF
     with open_store(run, store_layout()) as store:
         twice = store.sql(f"SELECT {key} FROM numbers GROUP BY ALL HAVING count(*) > 1").fetchall()
         empty = store.sql(f"SELECT 1 FROM numbers WHERE columns([{', '.join(map(repr, key.split(', ')))}]) IS NULL")
+        ResponseReader(store)
         unlike = store.sql("""
             SELECT v.*
-            FROM cell_values AS v
+            FROM measured_values AS v
             LEFT JOIN (FROM numbers WHERE level = 'cell') AS n
                 ON v.metric = n.metric AND v.model = n.model AND v.language = n.language AND v.topic = n.topic
-                AND v.condition = n.condition AND coalesce(v.country, 'none') = n.country AND v.wording = n.wording
-                AND v.other_language IS NOT DISTINCT FROM n.facets['other_language']
+                AND v.condition = n.condition AND v.country = n.country AND v.wording = n.wording
+                AND v.other_language = coalesce(n.facets['other_language'], '-')
             WHERE n.metric IS NULL OR v.estimate IS DISTINCT FROM n.estimate
         """).fetchall()
         assert (twice, empty.fetchall(), unlike) == ([], [], [])
 
 
-def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_the_cell(run: RunFolder) -> None:
+def test_the_last_point_of_every_curve_is_the_cell(run: RunFolder) -> None:
     with open_store(run, store_layout()) as store:
-        rows = store.sql("SELECT responses, entities, coverage, low, high FROM saturation").fetchall()
+        rows = store.sql("SELECT coverage FROM saturation").fetchall()
         last = """
             SELECT s.entities = d.diversity, s.coverage, o.coverage
             FROM saturation AS s
@@ -75,9 +76,7 @@ def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_th
         ends = store.sql(last).fetchall()
         cells = store.sql("SELECT count(*) FROM cells").fetchall()[0][0]
     assert len(rows) == 7 * cells  # 1, 2, 5, 10, 20, 50 and 60 responses
-    assert all(
-        low - 1e-9 <= entities <= high + 1e-9 and 0 <= coverage <= 1 for _, entities, coverage, low, high in rows
-    )
+    assert all(0 <= coverage <= 1 for (coverage,) in rows)
     assert len(ends) == cells
     assert all(same and one == other for same, one, other in ends)
 
@@ -93,8 +92,6 @@ def test_cells_of_nine_responses_have_an_interval_together_only(tmp_path: Path) 
         assert store.sql(query.format("= 'model'")).fetchall() == [(None, False)]  # cells of few add up
         metrics = store.sql("SELECT count(DISTINCT metric) FROM numbers WHERE estimate IS NOT NULL").fetchall()
         assert metrics[0][0] >= 11
-        curves = store.sql("SELECT count(*) > 0, count(low), count(high) FROM saturation").fetchall()
-    assert curves == [(True, 0, 0)]
 
 
 @pytest.mark.slow
@@ -192,10 +189,10 @@ def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_sam
         return builder.write()
 
     def shown(run: RunFolder) -> list[int]:
-        """How many intervals there are of cells, of means, and of curves."""
+        """How many intervals there are of cells, and of means."""
         with open_store(run, store_layout()) as store:
             query = "SELECT count(low) FROM {}"
-            asked = ("numbers WHERE level = 'cell'", "numbers WHERE level <> 'cell'", "saturation")
+            asked = ("numbers WHERE level = 'cell'", "numbers WHERE level <> 'cell'")
             return [store.sql(query.format(one)).fetchall()[0][0] for one in asked]
 
     builder.link("sushi", "Q1")
@@ -208,9 +205,8 @@ def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_sam
     assert all(before)
     builder.folder = tmp_path / "later"
     later = answer(90)
-    run.table("saturation_intervals").rename(later.table("saturation_intervals"))
     measure_file(run, NUMBERS, "entities").parent.rename(measure_file(later, NUMBERS, "entities").parent)
-    assert shown(later) == [0, 0, 0]
+    assert shown(later) == [0, 0]
     measure(later)
     assert all(shown(later))
 

@@ -113,26 +113,24 @@ class Oracle:
                 labels[row["response_id"], link["qid"]].append(row["granularity"])
         return _share([Fraction(sum(own), len(own)) for own in labels.values()])
 
-    def items(self, cell: Any, *, ambiguous: bool = False) -> Counter[str] | None:
+    def items(self, cell: Any) -> Counter[str] | None:
         """QID -> mentions; None where there is nothing to know them from."""
-        wanted = ("linked", "ambiguous") if ambiguous else ("linked",)
         mentions = self.mentions.get(cell, [])
         links = [self.links.get((cell[1], cell[2], row["surface"])) for row in mentions]
         if not self.responses.get(cell) or (mentions and not any(links)):
             return None
-        return Counter(link["qid"] for link in links if link and link["status"] in wanted)
+        return Counter(link["qid"] for link in links if link and link["status"] == "linked")
 
-    def incidences(self, cell: Any, *, ambiguous: bool = False) -> set[tuple[str, str]]:
+    def incidences(self, cell: Any) -> set[tuple[str, str]]:
         """The response and the item of each pair of the two."""
-        wanted = ("linked", "ambiguous") if ambiguous else ("linked",)
         found = [(row, self.links.get((cell[1], cell[2], row["surface"]))) for row in self.mentions.get(cell, [])]
-        return {(row["response_id"], link["qid"]) for row, link in found if link and link["status"] in wanted}
+        return {(row["response_id"], link["qid"]) for row, link in found if link and link["status"] == "linked"}
 
-    def specificity(self, cell: Any, country: str, *, ambiguous: bool = False) -> Any:
-        return _share([(qid, country) in self.countries for _, qid in self.incidences(cell, ambiguous=ambiguous)])
+    def specificity(self, cell: Any, country: str) -> Any:
+        return _share([(qid, country) in self.countries for _, qid in self.incidences(cell)])
 
-    def consensus(self, one: Any, other: Any, *, ambiguous: bool = False) -> Any:
-        a, b = self.items(one, ambiguous=ambiguous), self.items(other, ambiguous=ambiguous)
+    def consensus(self, one: Any, other: Any) -> Any:
+        a, b = self.items(one), self.items(other)
         return None if a is None or b is None or not {*a, *b} else Fraction(len({*a} & {*b}), len({*a} | {*b}))
 
 
@@ -158,7 +156,7 @@ def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any)
         oracle = Oracle(builder)
         run = builder.write()
         measure(run)
-        with open_store(run, store_layout(), selections=["with_ambiguous"]) as store:
+        with open_store(run, store_layout()) as store:
 
             def column(view: str, name: str, *keys: str) -> dict[Any, Any]:
                 selected = ", ".join((*(keys or KEYS), name))
@@ -169,34 +167,27 @@ def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any)
             incidences = {cell: len(oracle.incidences(cell)) for cell in oracle.cells}
             for view in ("granularity", "diversity"):
                 _equal(column(view, "incidences"), incidences)
-            schemas = (("main", False), ("with_ambiguous", True))
-            for schema, ambiguous in schemas:
-                sets = {cell: oracle.items(cell, ambiguous=ambiguous) for cell in oracle.cells}
-                sizes = {cell: None if items is None else len(items) for cell, items in sets.items()}
-                _equal(column(f"{schema}.diversity", "diversity"), sizes)
+            sets = {cell: oracle.items(cell) for cell in oracle.cells}
+            sizes = {cell: None if items is None else len(items) for cell, items in sets.items()}
+            _equal(column("diversity", "diversity"), sizes)
             pairs = {
                 (one[0], one[1], other[1], *one[2:]): (one, other)
                 for one, other in combinations(sorted(oracle.cells, key=str), 2)
                 if one[0] == other[0] and one[2:] == other[2:]
             }
             keys = ("model", "language", "other_language", *KEYS[2:])
-            for schema, ambiguous in schemas:
-                expected = {key: oracle.consensus(*pair, ambiguous=ambiguous) for key, pair in pairs.items()}
-                _equal(column(f"{schema}.consensus", "consensus", *keys), expected)
+            expected = {key: oracle.consensus(*pair) for key, pair in pairs.items()}
+            _equal(column("consensus", "consensus", *keys), expected)
             targets = [(cell, country) for cell in oracle.cells for country in COUNTRIES if cell[4] in (None, country)]
-            for schema, ambiguous in schemas:
-                shares = {
-                    (*cell[:4], country, cell[5]): oracle.specificity(cell, country, ambiguous=ambiguous)
-                    for cell, country in targets
-                }
-                _equal(column(f"{schema}.specificity", "specificity"), shares)
-                gains = {
-                    key: None if None in (share, neutral) else share - neutral
-                    for key, share in shares.items()
-                    if key[3] != "neutral"
-                    for neutral in [shares[*key[:3], "neutral", *key[4:]]]
-                }
-                _equal(column(f"{schema}.specificity_gain", "gain"), gains)
+            shares = {(*cell[:4], country, cell[5]): oracle.specificity(cell, country) for cell, country in targets}
+            _equal(column("specificity", "specificity"), shares)
+            gains = {
+                key: None if None in (share, neutral) else share - neutral
+                for key, share in shares.items()
+                if key[3] != "neutral"
+                for neutral in [shares[*key[:3], "neutral", *key[4:]]]
+            }
+            _equal(column("specificity_gain", "gain"), gains)
             granularities = defaultdict(list)  # over wordings, each with the same weight
             for cell in oracle.cells:
                 granularities[cell[:5]].append(oracle.granularity(cell))

@@ -10,10 +10,19 @@ import pytest
 from scipy import stats
 
 from bench.demo_noise import noise_of_one_side
-from polyculture.metrics.components.design import LANGUAGE, MODEL, Design, PromptValue, design
-from polyculture.metrics.components.power import Noise, Plan, found_difference, noise_of_sides
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.inference.prompts import prompt_mean
+from polyculture.metrics.power import (
+    LANGUAGE,
+    MODEL,
+    Design,
+    Noise,
+    Plan,
+    PromptValue,
+    design,
+    found_difference,
+    noise_of_sides,
+)
 
 Random = np.random.Generator
 
@@ -106,7 +115,7 @@ def test_one_side_has_at_most_the_noise_of_two_that_share_nothing() -> None:
     """With endless blocks, what one side's blocks and wordings vary by is what two independent sides differ by."""
     dice = np.random.default_rng(3)
     blocks, wordings = dice.normal(0, 2, (1, 1, 60, 50, 1, 1)), dice.normal(0, 1, (1, 1, 1, 1, 400, 1))
-    table = Design((blocks + wordings).astype(float), 0.5, 1000.0, {}, 0, 0, 0)
+    table = Design((blocks + wordings).astype(float), 0.5)
     noise = noise_of_one_side(table, 10.0)
     assert noise.block == pytest.approx(4, rel=0.1)
     assert noise.wording == pytest.approx(1, rel=0.2)

@@ -12,13 +12,13 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from polyculture.cache.manifest import require_run, write_manifest
-from polyculture.cache.numbers import inputs_of, write_differences
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import Difference
-from polyculture.cache.store import asked_store
+from polyculture.cache.store import asked_store, inputs_of
 from polyculture.metrics import MEASURE, METRICS
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.measure import measure
+from polyculture.metrics.measured import write_differences
 from polyculture.metrics.standard import MOST_PAIRED
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder

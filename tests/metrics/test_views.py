@@ -364,14 +364,14 @@ def test_a_gain_rests_on_the_neutral_responses_too_each_counted_once(builder: St
     builder.link("pizza", "Q2")
     builder.entity("Q1", JP="P495")
     with rows_of(builder, measured=True) as rows:
-        cells = {row["country"]: row for row in rows("cell_values", "metric = 'specificity_gain'")}
+        cells = {row["country"]: row for row in rows("numbers", "metric = 'specificity_gain' AND level = 'cell'")}
         groups = rows("numbers", "metric = 'specificity_gain' AND level <> 'cell'")
-    assert values(cells["JP"], "responses", "incidences") == (2 + 4, 3 + 5)
-    assert values(cells["IT"], "responses", "incidences") == (1 + 4, 1 + 5)
+    assert values(cells["JP"], "units", "n") == (2 + 4, 3 + 5)
+    assert values(cells["IT"], "units", "n") == (1 + 4, 1 + 5)
     for group in groups:
         base = values(group, "units", "n")
         named = group["country"] != "*"
-        assert base == (values(cells[group["country"]], "responses", "incidences") if named else (7, 9))
+        assert base == (values(cells[group["country"]], "units", "n") if named else (7, 9))
     assert {group["country"] for group in groups} == {"JP", "IT", "*"}
 
 

@@ -10,11 +10,12 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import inputs_of
 from polyculture.instruments.cbs.layout import MEASURE as CBS
 from polyculture.instruments.differences import Sides, difference_rows, paired_difference, with_verdicts
 from polyculture.instruments.swaps.layout import MEASURES as SWAPS
+from polyculture.metrics.measured import write_differences
 from tests.metrics.compared_runs import specific_with, write_run
 from tests.polyculture.test_command_line import polyculture
 

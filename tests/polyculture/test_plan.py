@@ -16,13 +16,13 @@ from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.tokens import count_tokens
-from polyculture.metrics.components.power import Noise
+from polyculture.metrics.power import Noise
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate, read_rates
 from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, estimates
 from polyculture.running.pipeline import Pipeline
-from tests.metrics.test_components import kitchen
+from tests.metrics.test_prompt_values import kitchen
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer
 

@@ -137,13 +137,6 @@ def test_sql_is_read_only_and_takes_parameters(run: polyculture.Run) -> None:
         run.sql("SELECT max(a.range * b.range) FROM range(1000000) a, range(1000000) b", timeout=0.2)
 
 
-def test_a_selection_is_a_schema(run: polyculture.Run) -> None:
-    right = run.table("responses", "right_language")
-    assert set(right["response_id"]) == set(run.sql("FROM right_language.responses")["response_id"])
-    with pytest.raises(polyculture.StoreError, match="no selection 'left'"):
-        run.table("responses", "left")  # type: ignore[arg-type]
-
-
 def test_a_comparison_is_that_of_the_command_line(run: polyculture.Run, small: RunFolder) -> None:
     frame = run.compare("JA", "en", by=["model"], metrics=["granularity", "diversity"])
     folder = small.root.parent.parent
@@ -195,7 +188,8 @@ def test_a_later_question_sees_what_a_run_has_written_since(tmp_path: Path) -> N
         builder.answer(builder.ask("ja"))
         shutil.rmtree(tmp_path / "responses")  # rows that went away under an open store
         builder.write()
-        run._stores[False].pause = 0.0
+        assert run._live is not None
+        run._live.pause = 0.0
         assert len(run.responses()) == 2
 
 

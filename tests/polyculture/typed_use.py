@@ -14,7 +14,7 @@ import polyculture
 
 run: polyculture.Run = polyculture.open(Path("exp.toml"))
 frame: pd.DataFrame = run.table("granularity", language="ja", country=None)
-rows: pa.Table = run.arrow("granularity", "right_language")
+rows: pa.Table = run.arrow("granularity", language=["ja", "en"])
 report: Path = run.report()
 names: list[str] = run.tables
 again: polyculture.Run = polyculture.run({"name": "small"}, accept_changes=True)

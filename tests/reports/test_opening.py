@@ -11,7 +11,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.comparison.compare import METRICS
-from polyculture.metrics.places import PER_CONDITION
+from polyculture.metrics.responses import PER_CONDITION
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.findings import findings
 from polyculture.reports.headline import METRICS as METRICS_OF_PAGE

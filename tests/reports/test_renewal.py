@@ -17,13 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import polyculture
+from polyculture.cache import identity
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.files import cache_folder
 from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
-from polyculture.metrics import METRICS, code
+from polyculture.metrics import METRICS
 from polyculture.metrics.measure import measure
 from polyculture.reports import evidence, renewal
 from polyculture.reports.evidence import Bounds
@@ -162,21 +163,21 @@ def test_what_another_process_has_put_there_since_is_no_report_of_this_one(run: 
 
 @pytest.mark.parametrize("file", ["reports/templates/page.jinja", "reports/page.css", "metrics/views.sql", "top.py"])
 def test_every_file_of_the_code_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
-    monkeypatch.setattr(code, "_ROOT", tmp_path)
+    monkeypatch.setattr(identity, "_ROOT", tmp_path)
     for name in ("reports/__pycache__/a.pyc", "metrics/x.py", file):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1", encoding="utf-8")
 
     def found() -> str:
-        code.code_id.cache_clear()
-        return code.code_id()
+        identity.code_id.cache_clear()
+        return identity.code_id()
 
     before = found()
     (tmp_path / "reports/__pycache__/a.pyc").write_text("2", encoding="utf-8")
     assert found() == before
     (tmp_path / file).write_text("2", encoding="utf-8")
     assert found() != before
-    code.code_id.cache_clear()
+    identity.code_id.cache_clear()
 
 
 _opened: list[Path] | None = None

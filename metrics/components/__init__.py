@@ -1,1 +1,0 @@
-"""Variance components: how much of a metric's variance is of models, languages, wordings, sampling, ...."""

@@ -1,0 +1,146 @@
+"""Values of prompts: the definitions by hand, and the table that plans rest on."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyculture.cache.store import open_store
+from polyculture.metrics.power import PromptValue, design
+from polyculture.metrics.responses import ResponseReader
+from polyculture.running.layout import store_layout
+from tests.store_builder import StoreBuilder
+
+
+def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
+    with open_store(built.write(), store_layout()) as store:
+        ResponseReader(store)  # whose temporary tables a query may name
+        return list(store.sql(query).to_arrow_table().to_pylist())
+
+
+def kitchen(
+    folder: Path,
+    models: int = 2,
+    wordings: int = 3,
+    names: int = 0,
+    n: int = 8,
+    languages: Sequence[str] = ("de", "en", "ja"),
+) -> StoreBuilder:
+    """Random answers of up to three items each; every prompt of a model has some."""
+    dice = random.Random(5)
+    built = StoreBuilder(folder, models=[f"m{k}" for k in range(models)], countries=("IT", "JP"), n=n)
+    prompts = [
+        built.ask(
+            language,
+            topic,
+            country,
+            "implicit_male" if names else "explicit",
+            wording=f"w{wording}",
+            name=f"name {wording} {name}" if names else None,
+        )
+        for language, topic, country, wording, name in product(
+            languages, ("food", "book"), ("IT", "JP"), range(wordings), range(max(names, 1))
+        )
+    ]
+    for model, prompt in product(built.models, prompts):
+        leaning = 0.3 if model == "m0" else 0.7
+        for sample in range(n):
+            chosen = dice.sample(range(6), dice.randint(1, 3))
+            said = [{"surface": f"item {k}", "granularity": int(dice.random() < leaning)} for k in chosen]
+            built.answer(prompt, said, model=model, sample=sample)
+    for k in range(6):
+        built.link(f"item {k}", f"Q{k + 1}")
+        if k < 3:
+            built.entity(f"Q{k + 1}", **{"IT" if k else "JP": "P495"})
+    return built
+
+
+def test_the_value_of_a_prompt_is_that_of_its_cell(tmp_path: Path) -> None:
+    rows = asked(
+        """
+        SELECT true AS of_cell, * FROM measured_values WHERE metric IN ('granularity', 'diversity', 'specificity')
+        UNION ALL BY NAME
+        SELECT false AS of_cell, * FROM prompt_values
+        """,
+        kitchen(tmp_path, wordings=1),
+    )
+    key = ("metric", "model", "language", "topic", "condition", "country", "responses", "incidences")
+    of_cells, of_prompts = (
+        {tuple(row[column] for column in key): row["estimate"] for row in rows if row["of_cell"] is whole}
+        for whole in (True, False)
+    )
+    assert len(of_cells) == 3 * 2 * 12
+    assert of_cells.keys() == of_prompts.keys()
+    assert [of_prompts[key] for key in of_cells] == pytest.approx(list(of_cells.values()))
+
+
+def test_the_sampling_variance_of_a_share_is_that_of_the_jackknife(tmp_path: Path) -> None:
+    built = kitchen(tmp_path, models=1, wordings=1, n=6)
+    rows = {row["prompt_id"]: row for row in asked("FROM prompt_values WHERE metric = 'specificity'", built)}
+    native = {"IT": {"item 1", "item 2"}, "JP": {"item 0"}}
+    said: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for one in built.rows["mentions"]:
+        said[one["prompt_id"]][one["response_id"]].append(one["surface"])
+    for prompt, row in rows.items():
+        texts = list(said[prompt].values())
+
+        def share(some: list[list[str]], country: str = row["country"]) -> float:
+            items = [item for text in some for item in text]
+            return mean(item in native[country] for item in items)
+
+        without = [share(texts[:k] + texts[k + 1 :]) for k in range(len(texts))]
+        variance = (len(texts) - 1) / len(texts) * sum((one - mean(without)) ** 2 for one in without)
+        assert (row["estimate"], row["variance"]) == pytest.approx((share(texts), variance))
+
+
+def test_what_nobody_looked_up_or_read_has_no_value(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path, countries=("JP",), n=3)
+    read, unread, awaited = built.ask("en", country="JP"), built.ask("de", country="JP"), built.ask("ja", country="JP")
+    for sample in range(2):
+        built.answer(read, [], sample=sample)
+        built.answer(unread, extraction="failed", sample=sample)
+        built.answer(awaited, ["thing"], sample=sample)
+    rows = {(row["metric"], row["language"]): row for row in asked("FROM prompt_values", built)}
+    values = {key: (row["estimate"], row["variance"], row["responses"]) for key, row in rows.items()}
+    assert values["diversity", "en"] == (0, 0, 2)
+    assert values["granularity", "en"] == (None, None, 2)
+    assert values["diversity", "de"] == values["specificity", "de"] == (None, None, 0)
+    assert values["diversity", "ja"] == (None, None, 2)
+    assert len(rows) == 9
+
+
+def test_a_level_without_values_is_left_out_and_a_missing_value_is_filled_in() -> None:
+    dice = np.random.default_rng(6)
+    values = 0.1 * dice.normal(size=(3, 8, 3)) + dice.normal(size=(3, 1, 1)) + dice.normal(size=(1, 8, 1))
+    rows = [
+        PromptValue(f"m{m}", f"l{k}", "food", None, f"w{w}", None, f"p{k}{w}", values[m, k, w], 0.001)
+        for m, k, w in np.ndindex(*values.shape)
+        if not (m == 0 and k == 7 and w > 0) and (m, k, w) != (1, 1, 1)
+    ]
+    rows.append(PromptValue("m1", "l1", "food", None, "w1", None, "p11", None, None))
+    found = design(rows)
+    assert found is not None
+    assert found.levels == (3, 8, 1, 1, 3, 1)
+    assert found.values[1, 1, 0, 0, 1, 0] == pytest.approx(values[1, 1, 1], abs=0.5)
+    less = design([row for row in rows if row.language != "l7" or row.model == "m2"])
+    assert less is not None
+    assert less.levels == (3, 7, 1, 1, 3, 1)
+    assert less.values[:, 0, 0, 0, :, 0] == pytest.approx(values[:, 0])
+
+
+def test_a_country_that_says_no_more_than_the_language_is_no_factor() -> None:
+    rows = [
+        PromptValue(f"m{m}", f"l{k}", topic, f"C{k}", f"w{w}", f"name {k}{w}{n}", f"p{topic}{k}{w}{n}", 0.5 * m, 0.1)
+        for m, k, topic, w, n in product(range(2), range(4), ("food", "book"), range(3), range(2))
+    ]
+    found = design(rows)
+    assert found is not None
+    assert (found.levels, found.sampling) == ((2, 4, 2, 1, 3, 2), pytest.approx(0.1))
