@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, METRICS
-from polyculture.metrics.power import LANGUAGE, MODEL, NAME, Design, Noise, noise_of, prompt_design
+from polyculture.metrics.power import LANGUAGE, MODEL, Noise, SideValues, noise_of, prompt_values, side_values
 from polyculture.metrics.power import METRICS as OF_METRICS
 
 SMALLEST = ("{run}",)
@@ -32,8 +33,8 @@ def main() -> None:
     sys.stdout.write(f'# Written by bench/demo_noise.py.\nrun = "{SAYS}"\n')
     with open_store(RunFolder(asked.run), METRICS, CELLS) as store:
         for metric in OF_METRICS:
-            found = prompt_design(store, metric)
-            noise = found and noise_of_one_side(found[2], found[1])
+            found = prompt_values(store, metric)
+            noise = found and noise_of_one_side([side_values(found[2], side) for side in (MODEL, LANGUAGE)], found[1])
             if found is None or noise is None:
                 sys.exit(f"demo_noise: {asked.run} says nothing of {metric}")
             values = {name: value for name, value in asdict(noise).items() if value is not None}
@@ -41,18 +42,17 @@ def main() -> None:
             sys.stdout.write(f'\n[{metric}]\ncondition = "{found[0]}"\n\n[{metric}.noise]\n{numbers}')
 
 
-def noise_of_one_side(table: Design, responses: float) -> Noise | None:
+def noise_of_one_side(tables: Sequence[SideValues | None], responses: float) -> Noise | None:
     """The most noise that comparisons of two models or languages can have, from a run that asked one of each.
 
     The two are taken to have nothing in common: what differs between blocks and wordings of one side is all noise.
     None where there is one block, more than one side, or where nothing tells sampling from the rest.
     """
-    blocks, wordings = table.values.shape[2] * table.values.shape[3], table.values.shape[4]
-    if table.levels[MODEL] > 1 or table.levels[LANGUAGE] > 1 or blocks < 2 or table.sampling is None:
+    table = tables[0]
+    several = any(one is not None and one.values.shape[0] > 1 for one in tables)
+    if table is None or several or table.values.shape[1] < 2:
         return None
-    flat = table.values.mean(axis=NAME).reshape(1, blocks, wordings)
-    count = table.levels[NAME]
-    return noise_of(flat, 1, table.sampling / count, responses, count)
+    return noise_of(table.values, 1, table.sampling / table.count, responses, table.count)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Which rows count: those of a request that the experiment makes now (`generate/request.py`), in this run or a sibling.
+"""The rows of a job's files that count, for the next step: those of a request that the experiment makes now
+(`generate/request.py`), in this run or a sibling.
 
-In SQL, for the views of a store, and of a job's files, for the next step. What no request of now asks stays on disk,
-and counts again when its request comes back.
+What no request of now asks stays on disk, and counts again when its request comes back. For the views of a store
+`view_template` says the same in SQL.
 """
 
 from __future__ import annotations
@@ -14,36 +15,12 @@ import pyarrow as pa
 
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError
-from polyculture.cache.layout import Table, Wanted
+from polyculture.cache.layout import Table
 from polyculture.cache.parquet import check_columns, opened_parquet, rows_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import part_files
 
 BATCH_ROWS = 10_000
-
-
-def rows_that_count(table: Table[Any], wanted: Wanted) -> str:
-    """The query for the rows of a table that count now."""
-    usable = " WHERE t.status <> 'unusable'" if "status" in table.columns else ""
-    if wanted.facts:
-        same = ", ".join(("request_id", *wanted.alike))
-        return f"SELECT * FROM stored_{table.name} AS t JOIN {wanted.view} USING ({same}){usable}"  # noqa: S608
-    alike = ["w.request_id = t.request_id", *(["t.sample < w.n"] if "sample" in table.columns else [])]
-    alike += [f"t.{column} IS NOT DISTINCT FROM w.{column}" for column in wanted.alike]
-    rows = f"FROM stored_{table.name} AS t SEMI JOIN {wanted.view} AS w ON {' AND '.join(alike)}"
-    return f"SELECT t.* {rows}{usable}"
-
-
-def bought_rows(table: Table[Any]) -> str:
-    """The query for what a run bought of a table, whether it still counts or not."""
-    columns = f"model, language, topic, {table.asked} AS asked, purchase, status, prompt_tokens, completion_tokens"
-    return f"SELECT '{table.account}' AS stage, {columns} FROM stored_{table.name} WHERE purchase IS NOT NULL"  # noqa: S608
-
-
-def failed_rows(table: Table[Any]) -> str:
-    """The query for the rows of a table that count and have no answer."""
-    columns = f"'{table.account or table.name}' AS stage, model, language, topic, error, retryable"
-    return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
 
 
 def wanted_batches(

@@ -19,12 +19,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.answers import bought_rows, failed_rows, rows_that_count
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import cache_folder, replacing
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Layer, Layout, Table
+from polyculture.cache.layout import Layer, Layout, Table, Wanted
 from polyculture.cache.sql_file import COLUMNS, describe, names_in
 
 RUN = Path(__file__).with_name("run.sql")
@@ -138,6 +137,30 @@ def _of_wanted(layout: Layout, there: Collection[str]) -> list[Statement]:
     ]
 
 
+def rows_that_count(table: Table[Any], wanted: Wanted) -> str:
+    """The query for the rows of a table that count now."""
+    usable = " WHERE t.status <> 'unusable'" if "status" in table.columns else ""
+    if wanted.facts:
+        same = ", ".join(("request_id", *wanted.alike))
+        return f"SELECT * FROM stored_{table.name} AS t JOIN {wanted.view} USING ({same}){usable}"  # noqa: S608
+    alike = ["w.request_id = t.request_id", *(["t.sample < w.n"] if "sample" in table.columns else [])]
+    alike += [f"t.{column} IS NOT DISTINCT FROM w.{column}" for column in wanted.alike]
+    rows = f"FROM stored_{table.name} AS t SEMI JOIN {wanted.view} AS w ON {' AND '.join(alike)}"
+    return f"SELECT t.* {rows}{usable}"
+
+
+def bought_rows(table: Table[Any]) -> str:
+    """The query for what a run bought of a table, whether it still counts or not."""
+    columns = f"model, language, topic, {table.asked} AS asked, purchase, status, prompt_tokens, completion_tokens"
+    return f"SELECT '{table.account}' AS stage, {columns} FROM stored_{table.name} WHERE purchase IS NOT NULL"  # noqa: S608
+
+
+def failed_rows(table: Table[Any]) -> str:
+    """The query for the rows of a table that count and have no answer."""
+    columns = f"'{table.account or table.name}' AS stage, model, language, topic, error, retryable"
+    return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
+
+
 def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
     feeds = {view: [f"FROM {source}" for source in sources] for view, sources in layer.feeds.items()}
     if layer is layout.current:
@@ -163,7 +186,6 @@ def _identity(layout: Layout) -> str:
     rows = sorted({Path(inspect.getfile(table.row)) for table in layout.tables})
     code = [
         own / "view_template.py",
-        own / "answers.py",
         own / "sql_file.py",
         own / "layout.py",
         *rows,

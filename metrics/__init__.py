@@ -20,7 +20,7 @@ from polyculture.cache.schema import (
 )
 
 # The numbered cells and their prompts, which all queries of mentions start from.
-CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")
+CELLS = ("numbered_cells", "asked_prompts")
 # The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
     *CELLS,

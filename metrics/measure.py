@@ -1,14 +1,26 @@
-"""The stage `measure`: all numbers of texts with their intervals, and their differences, into the run."""
+"""The stage `measure`: all numbers of texts with their intervals, and their differences, into the run.
+
+The differences are those that a reader of a run expects, and that its report shows:
+
+- each pair of models; of more than `MOST_PAIRED` models each against the rest
+- a country's own language against the other languages, by model and by country
+- each language against the rest
+- each condition against neutral prompts
+
+All are one family of tests (`with_family_q`). Each stands once for each selection of the texts and each target.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
 
 import duckdb
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.layout import Measure
-from polyculture.cache.manifest import require_run
+from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder
@@ -16,17 +28,22 @@ from polyculture.cache.schema import NUMBERS
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.store import measure_file
 from polyculture.metrics import KEPT, MEASURE, METRICS
+from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers
+from polyculture.metrics.comparison.compare import Terms, compare
+from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
+from polyculture.metrics.inference.family import OTHERS, in_families
+from polyculture.metrics.limits import disqualified
+from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers, shared_cells
 from polyculture.metrics.measured import renew
-from polyculture.metrics.responses import ALL
-from polyculture.metrics.shared_cells import shared_cells
-from polyculture.metrics.standard import standard_differences
+from polyculture.metrics.responses import ALL, SELECTIONS
+
+MOST_PAIRED = 12  # models whose pairs are all compared: of 12 there are 66
 
 
 def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None = None) -> Outcome:
     """Writes every metric of every cell and the means over cells with their 95 % intervals, and counts them; then the
-    differences that a reader expects (`standard`).
+    differences that a reader expects.
 
     Nothing is done where `renew` sees no change. Memory holds the responses, the numbers, and the views that DuckDB
     keeps, which spill to disk. `catalog` says which languages are native where; the default is the one that Polyculture
@@ -63,3 +80,66 @@ def _numbers(compared: ComparedRun, store: duckdb.DuckDBPyConnection, inputs: st
         texts = {cell.place: (cell.texts, cell.distinct_texts) for cell in reader.cells if cell.model == model}
         sizes = CellSizes(rests_on, texts, repeating, reader.uncovered)
         yield from model_numbers(values, sizes, cells, rarefied, shared, inputs)
+
+
+def standard_differences(
+    run: ComparedRun,
+    manifest: Manifest,
+    native: Sequence[tuple[str, str]],
+    inputs: str,
+) -> list[Difference]:
+    """All rows of a run; `native` are its languages with the countries in which they are native.
+
+    Memory holds the responses of all models, of one selection at a time.
+    """
+    several = list(_sides(run, native))
+    rows: list[Difference] = []
+    of_all: list[Difference] = []
+    for selection in SELECTIONS:
+        if selection == ALL or run.leaves_out(selection):
+            terms = Terms(selections=(selection,), fixed=disqualified(manifest))
+            compared = (row.difference for row in compare([run], several, terms, inputs))
+            # Of which anything was asked on both sides: a gain, for one, is of no neutral prompt.
+            found = [row for row in compared if row.cells or row.missing_a or row.missing_b]
+            run.forget(selection)
+        else:
+            found = [replace(row, selection=selection) for row in of_all]
+        of_all = of_all or found
+        rows += found
+    return with_family_q(rows)
+
+
+def with_family_q(rows: Sequence[Difference]) -> list[Difference]:
+    """The rows with q and verdict over all comparisons of a selection.
+
+    A comparison has one row in the family that the report's first page reads: of other prompts where it can be
+    tested, else of these prompts. The rows of these prompts beside it are a family of their own.
+    """
+    tested = {_comparison(row) for row in rows if row.target == OTHERS and row.p is not None}
+    return in_families(rows, lambda row: (row.selection, row.target == OTHERS or _comparison(row) not in tested))
+
+
+def _comparison(row: Difference) -> tuple[str, ...]:
+    places = (row.model, row.language, row.country, row.topic, row.condition, row.wording)
+    return row.metric, row.dimension, row.a, row.b, row.selection, *places
+
+
+def _sides(run: ComparedRun, native: Sequence[tuple[str, str]]) -> Iterator[Sides]:
+    cells = run.reader.cells
+    models, languages = run.reader.models, sorted({cell.language for cell in cells})
+    if len(models) <= MOST_PAIRED:
+        yield from (Sides("model", a, b) for a, b in combinations(models, 2))
+    else:
+        yield from _against_rest("model", models)
+    for column in ("model", "country") if native else ():
+        yield replace(native_sides(native), by=(column,))
+    yield from _against_rest("language", languages)
+    conditions = sorted({cell.condition for cell in cells})
+    if NEUTRAL in conditions:
+        yield from (Sides("condition", condition, NEUTRAL) for condition in conditions if condition != NEUTRAL)
+
+
+def _against_rest(dimension: str, values: Sequence[str]) -> list[Sides]:
+    if len(values) < 2:
+        return []
+    return [one_against_rest(dimension, one, values) for one in values]

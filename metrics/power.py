@@ -9,32 +9,30 @@ The first is over other samples, the second over other topics and countries, in 
 `inference.prompts`, whose width is drawn. Where topics or countries matter as a whole, so that prompts of one topic err
 alike, it takes more than is said here.
 
-The variances are those of a run's values, as a complete table with an axis per factor. Names are nested in country and
-wording: the second name of one wording has nothing to do with that of another. Values that are missing are left out
-level by level until few are, and the rest is filled in.
+The variances are those of a run's values by side, prompt and wording: means over languages or models, and names.
+Prompts without a value of each side in each wording are left out.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from polyculture.metrics.inference.family import THESE
 from polyculture.metrics.inference.jackknife import Numbers
 from polyculture.metrics.inference.limits import student
-from polyculture.metrics.inference.prompts import MOST_FILLED, prompt_mean
+from polyculture.metrics.inference.prompts import prompt_mean
 
 METRICS = ("granularity", "diversity", "specificity")
-MODEL, LANGUAGE, TOPIC, COUNTRY, WORDING, NAME = range(6)  # the axes of a table
-_SWEEPS = 30
+MODEL, LANGUAGE = "model", "language"  # what is compared
 _DRAWN = 1000
 # The first of $conditions with values of a metric, and the mean number of responses behind each; where none of them has
 # any, the condition with the most.
@@ -47,7 +45,7 @@ ORDER BY coalesce(list_position($conditions, condition), 99), count(*) DESC, con
 LIMIT 1
 """
 _VALUES = """
-SELECT model, language, topic, country, wording, name, prompt_id, estimate, variance
+SELECT model, language, topic, country, wording, estimate, variance
 FROM prompt_values
 WHERE metric = $metric AND condition = $condition
 ORDER BY model, prompt_id
@@ -63,54 +61,50 @@ class PromptValue:
     topic: str
     country: str | None
     wording: str
-    name: str | None
-    prompt_id: str
     estimate: float | None
     variance: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
-    """A complete table of values, an axis per factor. A factor that cannot be told has an axis of length 1."""
+class SideValues:
+    """The values of sides x blocks x wordings; a block is a prompt's topic and country."""
 
     values: Numbers
-    sampling: float | None  # the mean sampling variance of a value; None where no prompt tells it
-
-    @property
-    def levels(self) -> tuple[int, ...]:
-        """The number of levels of each factor."""
-        return self.values.shape
+    sampling: float  # the mean sampling variance of a prompt's value
+    count: int  # prompts behind a value
 
 
-def prompt_design(
+def prompt_values(
     store: duckdb.DuckDBPyConnection, metric: str, conditions: Sequence[str] = ()
-) -> tuple[str, float, Design] | None:
-    """The first of `conditions` that has values, else the one with most: its responses a prompt, and its table."""
+) -> tuple[str, float, list[PromptValue]] | None:
+    """The first of `conditions` that has values, else the one with most: its responses a prompt, and its values."""
     store.execute("CREATE TEMP TABLE IF NOT EXISTS prompt_values AS FROM prompt_values")  # several metrics read it once
     most = store.execute(_MOST_PROMPTS, {"metric": metric, "conditions": list(conditions)}).fetchone()
     if most is None:
         return None
     condition, responses = most
     rows = store.execute(_VALUES, {"metric": metric, "condition": condition}).fetchall()
-    table = design([PromptValue(*row) for row in rows])
-    return None if table is None else (str(condition), float(responses), table)
+    return str(condition), float(responses), [PromptValue(*row) for row in rows]
 
 
-def design(rows: Sequence[PromptValue]) -> Design | None:
-    """The table of `rows`; None where no row has a value."""
-    known = [row for row in rows if row.estimate is not None and np.isfinite(row.estimate)]
-    if not known:
+def side_values(rows: Sequence[PromptValue], side: str) -> SideValues | None:
+    """The values by side; None where no block has all sides and wordings, or nothing tells sampling from the rest."""
+    known = [row for row in rows if row.estimate is not None and math.isfinite(row.estimate)]
+    merged = _one_country_a_language(known)
+    found: dict[tuple[str, tuple[str, str], str], list[float]] = defaultdict(list)
+    for row in known:
+        block = row.topic, "" if merged else row.country or ""
+        found[getattr(row, side), block, row.wording].append(row.estimate or 0.0)
+    sides, wordings = sorted({one for one, _, _ in found}), sorted({wording for _, _, wording in found})
+    blocks = sorted({block for _, block, _ in found})
+    whole = [block for block in blocks if all((one, block, wording) in found for one in sides for wording in wordings)]
+    noise = [row.variance for row in known if row.variance is not None]
+    if not whole or not noise:
         return None
-    codes = _codes(known, merge_countries=_one_country_a_language(known))
-    shape = tuple(int(column.max()) + 1 for column in codes.T)
-    whole, noise = np.full(shape, np.nan), np.full(shape, np.nan)
-    whole[tuple(codes.T)] = [row.estimate for row in known]
-    noise[tuple(codes.T)] = [np.nan if row.variance is None else row.variance for row in known]
-    kept = np.ix_(*_complete(whole))
-    values = whole[kept]
-    variances = noise[kept][~np.isnan(values)]
-    sampled = variances[~np.isnan(variances)]
-    return Design(_filled(values), float(sampled.mean()) if len(sampled) else None)
+    lists = [[[found[one, block, wording] for wording in wordings] for block in whole] for one in sides]
+    values = np.array([[[np.mean(of) for of in line] for line in block] for block in lists], dtype=np.float64)
+    count = np.mean([len(of) for block in lists for line in block for of in line])
+    return SideValues(values, float(np.mean(noise)), round(float(count)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +148,18 @@ class Plan:
         return self.topics * self.countries
 
 
-def noise_of_sides(table: Design, side: int, responses: float) -> Noise | None:
+def noise_of_sides(rows: Sequence[PromptValue], side: str, responses: float) -> Noise | None:
     """What a run says of comparisons of two levels of `side`, `MODEL` or `LANGUAGE`.
 
     None where it has one level, or one block, or where nothing tells sampling from the rest.
     """
-    other = LANGUAGE if side == MODEL else MODEL
-    values = table.values.mean(axis=(other, NAME))  # side, topic, country, wording
-    sides, blocks, wordings = values.shape[0], values.shape[1] * values.shape[2], values.shape[3]
-    if sides < 2 or blocks < 2 or table.sampling is None:
+    table = side_values(rows, side)
+    if table is None or table.values.shape[0] < 2 or table.values.shape[1] < 2:
         return None
-    flat = values.reshape(sides, blocks, wordings)
-    count = table.levels[other] * table.levels[NAME]
-    return noise_of(flat - flat.mean(axis=0), sides - 1, table.sampling / count, responses, count)
+    free = table.values.shape[0] - 1
+    return noise_of(
+        table.values - table.values.mean(axis=0), free, table.sampling / table.count, responses, table.count
+    )
 
 
 def noise_of(flat: Numbers, free: int, sampling: float, responses: float, count: int) -> Noise:
@@ -209,60 +202,6 @@ def _one_country_a_language(rows: Sequence[PromptValue]) -> bool:
     """Does the country say no more than the language? Then there are several of each, and never two in one language."""
     pairs = {(row.language, row.country) for row in rows}
     return len({country for _, country in pairs}) > 1 and len(pairs) == len({language for language, _ in pairs})
-
-
-def _codes(rows: Sequence[PromptValue], merge_countries: bool) -> NDArray[np.int64]:
-    """Per row the numbers of its levels. A name's number is its place among those of the same prompts."""
-    places = [
-        (row.model, row.language, row.topic, "" if merge_countries else row.country or "", row.wording) for row in rows
-    ]
-    columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*places, strict=True)]
-    names: dict[tuple[str, ...], dict[tuple[str, str], int]] = {}
-    for place, row in zip(places, rows, strict=True):
-        names.setdefault(place[1:], {})[row.name or "", row.prompt_id] = 0
-    for own in names.values():
-        own.update({key: number for number, key in enumerate(sorted(own))})
-    slots = [names[place[1:]][row.name or "", row.prompt_id] for place, row in zip(places, rows, strict=True)]
-    return np.stack([*columns, np.array(slots)], axis=1).astype(np.int64)
-
-
-def _complete(values: Numbers) -> list[NDArray[np.int64]]:
-    """The levels to keep of each factor: the one that lacks most is left out until few values are missing."""
-    kept = [np.arange(levels) for levels in values.shape]
-    while True:
-        missing = np.isnan(values[np.ix_(*kept)])
-        if missing.mean() <= MOST_FILLED:
-            return kept
-        others = [tuple(axis for axis in range(missing.ndim) if axis != factor) for factor in range(missing.ndim)]
-        lacking = [missing.mean(axis=axes) if len(kept[f]) > 1 else np.zeros(1) for f, axes in enumerate(others)]
-        factor = max(range(missing.ndim), key=lambda f: float(lacking[f].max()))
-        kept[factor] = np.delete(kept[factor], int(lacking[factor].argmax()))
-
-
-def _filled(values: Numbers) -> Numbers:
-    """The table with its missing values at what the main effects and the interactions of two factors say there."""
-    missing = np.isnan(values)
-    if not missing.any():
-        return values
-    filled = np.where(missing, np.nanmean(values), values)
-    for _ in range(_SWEEPS):
-        filled[missing] = _of_two_factors(filled)[missing]
-    return filled
-
-
-def _of_two_factors(values: Numbers) -> Numbers:
-    """The values that a model without interactions of three or more factors gives a complete table."""
-    axes = range(values.ndim)
-    means = {(i, j): _mean_over(values, set(axes) - {i, j}) for i in axes for j in axes if i < j}
-    singles = {i: _mean_over(values, set(axes) - {i}) for i in axes}
-    count = values.ndim
-    pairs = sum(means.values(), np.zeros_like(values))
-    alone = sum(singles.values(), np.zeros_like(values))
-    return np.asarray(pairs - (count - 2) * alone + (count - 1) * (count - 2) / 2 * values.mean())
-
-
-def _mean_over(values: Numbers, axes: set[int]) -> Numbers:
-    return np.asarray(values.mean(axis=tuple(sorted(axes)), keepdims=True))
 
 
 @cache

@@ -66,15 +66,15 @@ WITH told AS (
     SELECT
         request_id, sample, is_refusal(ending, refused) AS declines,
         is_off_language(detected_language, language, script_share) AS elsewhere
-    FROM stored_responses
+    FROM responses
 )
 SELECT
     p.model, p.cell, p.prompt, p.prompt * 4294967296 + e.sample AS response,
     coalesce(t.declines, false) AS refused, coalesce(t.elsewhere, false) AS off_language
-FROM stored_extractions AS e
-INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+FROM extractions AS e
+INNER JOIN asked_prompts AS p USING (request_id)
 LEFT JOIN told AS t ON e.request_id = t.request_id AND e.sample = t.sample
-WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n AND e.status = 'ok';
+WHERE e.status = 'ok';
 
 -- associated_items: a row is a counted country that an item is associated with. The number of an item is its QID's.
 CREATE TEMP TABLE associated_items AS

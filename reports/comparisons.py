@@ -1,4 +1,4 @@
-"""Differences of models, languages, conditions and native languages, as `measure` wrote them (`metrics.standard`)."""
+"""Differences of models, languages, conditions and native languages, as `measure` wrote them (`metrics.measure`)."""
 
 from __future__ import annotations
 

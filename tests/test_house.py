@@ -182,7 +182,7 @@ def test_every_command_is_documented() -> None:
 # What the commands have in common: which part of an experiment is done, and where results go.
 SHARED_FLAGS = {
     *("--runs", "--job", "--model", "--language", "--topic", "--accept-changes", "--retry-failed"),
-    *("--format", "--output", "--selection", "--help"),
+    *("--format", "--output", "--help"),
 }
 
 

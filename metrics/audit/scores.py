@@ -24,6 +24,12 @@ FEWEST = 10  # responses with a judged case: of fewer all is left open
 SCORES = ("extraction precision", "extraction recall", "link precision", "link recall")
 ANSWERS = ("extraction F1", "link F1", "fabrication", "real without an item", "relevance")
 Numbers = NDArray[np.float64]
+_RESPONSES = """
+SELECT what, language, topic, hits, cases, disputed, hits_at_best, cases_at_best, hits_at_worst, cases_at_worst
+FROM audit_response_shares
+WHERE list_contains($shares, what)
+ORDER BY what, language, topic, extraction_id
+"""
 Place = tuple[str | None, str | None]  # language and topic; None: all
 _NOTHING = np.zeros((1, 7))
 
@@ -52,7 +58,7 @@ def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
     the missed ones, in fully judged responses. Linking, of right mentions: right links among the links made, and right
     links among the mentions that have an item.
     """
-    groups = _by_place(store, "response_shares")
+    groups = _by_place(store, SCORES)
     places = sorted({(None, None), *(place for _, place in groups)}, key=_order)
     return [_share(what, place, groups.get((what, place), _NOTHING)) for place in places for what in SCORES]
 
@@ -66,7 +72,7 @@ def answer_shares(store: duckdb.DuckDBPyConnection) -> list[Share]:
     - real without an item: likewise, of things that exist and that Wikidata lacks
     - relevance: responses on their topic, among those that were asked about
     """
-    groups = _by_place(store, "answers")
+    groups = {group: rows for group, rows in _by_place(store, ANSWERS).items() if rows[:, [1, 4, 6]].any()}
     ordered = sorted(groups, key=lambda group: (_order(group[1]), ANSWERS.index(group[0])))
     return [_share(*group, groups[group]) for group in ordered]
 
@@ -83,10 +89,10 @@ def open_rows(store: duckdb.DuckDBPyConnection) -> tuple[int, int]:
     return disputed, relinked
 
 
-def _by_place(store: duckdb.DuckDBPyConnection, query: str) -> dict[tuple[str, Place], Numbers]:
-    """The rows of a query, one per response: over all, by language, and by language and topic."""
+def _by_place(store: duckdb.DuckDBPyConnection, shares: Sequence[str]) -> dict[tuple[str, Place], Numbers]:
+    """What each response adds to some shares, a row per response: over all, by language, and by language and topic."""
     groups: dict[tuple[str, Place], list[Sequence[float]]] = defaultdict(list)
-    for what, language, topic, *sums in store.execute(read_sql(_SQL, query)).fetchall():
+    for what, language, topic, *sums in store.execute(_RESPONSES, {"shares": list(shares)}).fetchall():
         for place in ((None, None), (language, None), (language, topic)):
             groups[what, place].append(sums)
     return {group: np.array(rows, dtype=np.float64) for group, rows in groups.items()}

@@ -13,7 +13,7 @@ from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.schema import DIFFERENCES
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
-from polyculture.metrics.audit.differences import turned
+from polyculture.metrics.audit.corrected import turned
 from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
 from polyculture.metrics.comparison.stored import OTHERS_ALONE
 from polyculture.metrics.inference.family import HIGHER, LOWER, NO_SAMPLING, UNTESTABLE

@@ -45,8 +45,8 @@ SELECT
 FROM cells;
 
 -- asked_prompts: a row is one of `wanted_responses` with the numbers of its cell and, as its model is asked it, of its
--- prompt. Joining stored responses with it keeps those that count now and finds their cell, in one step and with one
--- number instead of six names; `prompt` and `sample` are a response's name in two numbers.
+-- prompt. Joining responses, extractions or mentions with it by their request finds their cell, with one number instead
+-- of six names; `prompt` and `sample` are a response's name in two numbers.
 CREATE VIEW asked_prompts AS
 SELECT w.*, c.cell, row_number() OVER (ORDER BY w.model, w.prompt_id)::INTEGER AS prompt
 FROM wanted_responses AS w
@@ -54,12 +54,6 @@ INNER JOIN prompts AS p USING (prompt_id)
 INNER JOIN numbered_cells AS c
     ON w.model = c.model AND p.language = c.language AND p.topic = c.topic AND p.condition = c.condition
     AND p.country IS NOT DISTINCT FROM c.country AND p.wording = c.wording;
-
--- cell_prompts: a row is one of `asked_prompts` with an extractor whose work on it counts, and who reads its answers; the
--- same for extractions and mentions.
-CREATE VIEW cell_prompts AS
-SELECT a.* REPLACE (least(a.n, coalesce(e.sample, a.n)) AS n), e.extractor_id, e.reader_id
-FROM asked_prompts AS a, (SELECT DISTINCT extractor_id, reader_id, sample FROM run_extractors) AS e;
 
 -- linked_mentions: a row is a mention that counts (a kind that is counted, found in its response) with what became of
 -- it: `status` is 'linked', 'ambiguous' (rivals too close to choose: `qid` is the first of them), 'no candidate', 'no
@@ -91,9 +85,8 @@ WHERE m.counted AND NOT m.hallucinated;
 -- cell_extractions: a row is a cell; what the extractor did with its responses, in counts.
 CREATE VIEW cell_extractions AS
 SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status = 'failed') AS extraction_failed
-FROM stored_extractions AS e
-INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
+FROM extractions AS e
+INNER JOIN asked_prompts AS p USING (request_id)
 GROUP BY ALL;
 
 -- numbered_mentions: a row is a mention under the numbers of its cell, prompt and sample: numbers alone, since there are
@@ -104,9 +97,8 @@ CREATE VIEW numbered_mentions AS
 SELECT
     p.cell, p.prompt, m.sample::INTEGER AS sample, m.query, m.granularity, m.counted AND NOT m.hallucinated AS counts,
     m.counted AND m.hallucinated AS hallucinated
-FROM stored_mentions AS m
-INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n;
+FROM mentions AS m
+INNER JOIN asked_prompts AS p USING (request_id);
 
 -- cell_surfaces: a row is a surface of a cell's counted mentions under one dictionary form and English name (a query of the
 -- linker), with how many they are, how many of them `specific`, and what it means.

@@ -6,7 +6,7 @@
 CREATE VIEW lengths AS
 WITH cell_lengths AS (
     SELECT p.cell, avg(length(r.text)) AS characters
-    FROM stored_responses AS r
+    FROM responses AS r
     INNER JOIN asked_prompts AS p USING (request_id)
     SEMI JOIN (SELECT response_id FROM extractions WHERE status = 'ok') AS e ON r.response_id = e.response_id
     GROUP BY p.cell

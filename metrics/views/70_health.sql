@@ -21,15 +21,14 @@ WITH counts AS (
             r.status = 'ok' AND is_off_language(r.detected_language, r.language, r.script_share)
         ) AS off_language,
         string_agg(DISTINCT r.model_version, ' | ' ORDER BY r.model_version) AS model_versions
-    FROM stored_responses AS r
+    FROM responses AS r
     INNER JOIN asked_prompts AS p USING (request_id)
-    WHERE r.sample < p.n
     GROUP BY ALL
     UNION ALL BY NAME
     SELECT p.cell, count(*) AS empty
-    FROM stored_responses AS r
+    FROM responses AS r
     INNER JOIN asked_prompts AS p USING (request_id)
-    WHERE r.sample < p.n AND r.status = 'ok' AND r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*')
+    WHERE r.status = 'ok' AND r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*')
     GROUP BY ALL
 )
 SELECT
@@ -48,9 +47,9 @@ WITH texts AS MATERIALIZED (
     SELECT prompt, text, count(*) AS times
     FROM (
         SELECT p.prompt, text_hash(r.text) AS text
-        FROM stored_responses AS r
+        FROM responses AS r
         INNER JOIN asked_prompts AS p USING (request_id)
-        WHERE r.sample < p.n AND r.status = 'ok' AND NOT is_refusal(r.ending, r.refused)
+        WHERE r.status = 'ok' AND NOT is_refusal(r.ending, r.refused)
     )
     WHERE text <> text_hash('')
     GROUP BY ALL

@@ -28,9 +28,8 @@ WITH asked AS MATERIALIZED (
 ),
 read AS (
     SELECT p.prompt, count(*) FILTER (e.status = 'ok') AS responses
-    FROM stored_extractions AS e
-    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-    WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
+    FROM extractions AS e
+    INNER JOIN asked_prompts AS p USING (request_id)
     GROUP BY ALL
 ),
 meanings AS MATERIALIZED (

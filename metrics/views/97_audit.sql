@@ -96,10 +96,54 @@ SELECT e.extraction_id, e.language, e.topic, s.fewest, s.most, (s.fewest + s.mos
 FROM said AS s
 INNER JOIN extractions AS e USING (extraction_id);
 
--- audit_response_shares: a row is a response and a share of right cases, precision or recall: what the response adds to it.
--- A disputed case counts by halves (each of its readings alike); beside it stand the counts with every disputed case at its
--- best and at its worst. Judged cases of one response are correlated: the response is the unit of the intervals.
---   what: 'extraction precision', 'extraction recall', 'link precision' or 'link recall'
+-- audit_answers: a row is what judges said of a mention's thing (`question` is 'existence': does it exist, and has it an
+-- item?) or of a response ('on_topic': is the text about its topic? 'region': of which is it?). What may be so (`answers`)
+-- is what an adjudicator said, else each different thing that the judges said; where several are left, `answer` is NULL and the row `disputed`.
+-- No correction of a metric rests on these.
+--   ordinal: the place of the mention in its extraction, from 0; NULL: the whole response is judged
+--   surface: the words of the mention; NULL for a response
+--   question: 'existence' of a mention, 'on_topic' or 'region' of a response
+--   answer: 'item', 'no item' or 'invented'; 'yes' or 'no'; NULL where judges differ
+--   answers: what `answer` may be: what an adjudicator said, else each different word of the judges
+CREATE VIEW audit_answers AS
+WITH asked AS (
+    SELECT extraction_id, ordinal, 'existence' AS question, existence AS said, coalesce(adjudicator, false) AS decides
+    FROM judgements
+    WHERE ordinal IS NOT NULL AND existence IS NOT NULL
+    UNION ALL
+    SELECT extraction_id, NULL, 'on_topic', on_topic, coalesce(adjudicator, false)
+    FROM judgements
+    WHERE ordinal IS NULL AND on_topic IS NOT NULL
+    UNION ALL
+    SELECT extraction_id, NULL, 'region', region, coalesce(adjudicator, false)
+    FROM judgements
+    WHERE ordinal IS NULL AND region IS NOT NULL
+),
+words AS (
+    SELECT
+        extraction_id, ordinal, question, count(*) AS judges,
+        list_sort(coalesce(list(DISTINCT said) FILTER (decides), list(DISTINCT said))) AS answers
+    FROM asked
+    GROUP BY extraction_id, ordinal, question
+),
+present AS (
+    SELECT extraction_id, ordinal, model, language, topic, surface FROM linked_mentions
+    UNION ALL
+    SELECT extraction_id, NULL, model, language, topic, NULL FROM extractions
+)
+SELECT
+    p.extraction_id, p.ordinal, p.model, p.language, p.topic, p.surface, w.question, w.judges,
+    CASE WHEN len(w.answers) = 1 THEN w.answers[1] END AS answer, len(w.answers) > 1 AS disputed, w.answers
+FROM words AS w
+INNER JOIN present AS p ON w.extraction_id = p.extraction_id AND w.ordinal IS NOT DISTINCT FROM p.ordinal;
+
+-- audit_response_shares: a row is a response and a share of right cases: what the response adds to it. A disputed case
+-- counts by halves (each of its readings alike); beside it stand the counts with every disputed case at its best and at its
+-- worst. Judged cases of one response are correlated: the response is the unit of the intervals. F1 is counted over what was
+-- found or should have been, each thing once (Jaccard), a link to another item than the one that is meant twice: it is
+-- found and wrong, and the right one is missed. Recall and F1 of extraction are of responses that were judged whole.
+--   what: 'extraction precision', 'extraction recall', 'link precision', 'link recall', 'extraction F1', 'link F1',
+--     'fabrication', 'real without an item' or 'relevance'
 --   hits: right cases of the response, a disputed one as the share of its readings in which it is right
 --   cases: cases of the response
 --   disputed: cases that are not alike in all readings
@@ -108,51 +152,91 @@ INNER JOIN extractions AS e USING (extraction_id);
 --   hits_at_worst: right cases, were every disputed one wrong
 --   cases_at_worst: cases, were every disputed one wrong
 CREATE VIEW audit_response_shares AS
-WITH outcomes AS (
-    SELECT
-        r.extraction_id, r.ordinal, r.language, r.topic, r.weight, what,
-        CASE what
-            WHEN 'extraction precision' THEN r.mention = 'right'
-            WHEN 'extraction recall' THEN CASE WHEN r.mention = 'right' AND w.extraction_id IS NOT NULL THEN true END
-            WHEN 'link precision' THEN CASE WHEN r.mention = 'right' AND r.status = 'linked' THEN r.link = 'right' END
-            WHEN 'link recall' THEN
-                CASE
-                    WHEN r.mention = 'right' AND r.status = 'linked' AND r.link = 'right' THEN true
-                    WHEN r.mention = 'right' AND r.link = 'wrong' THEN false
-                END
-        END AS hit
+WITH readings AS (
+    SELECT r.*, r.mention = 'right' AS is_right, r.status = 'linked' AS is_linked, w.extraction_id IS NOT NULL AS whole
     FROM audit_readings AS r
     LEFT JOIN audit_whole AS w USING (extraction_id)
-    CROSS JOIN (VALUES ('extraction precision'), ('extraction recall'), ('link precision'), ('link recall')) AS s(what)
 ),
--- At its best a case is a hit, else left out, else a miss; at its worst the other way round.
-cases AS (
+-- Whether a thing exists is asked of right mentions.
+exist AS (
     SELECT
-        extraction_id, language, topic, what,
-        coalesce(sum(weight ORDER BY weight) FILTER (hit), 0) AS hits,
-        coalesce(sum(weight ORDER BY weight) FILTER (hit IS NOT NULL), 0) AS cases,
-        (coalesce(bool_or(hit), false)::INT + coalesce(bool_or(NOT hit), false)::INT + bool_or(hit IS NULL)::INT) > 1
-            AS disputed,
-        CASE WHEN bool_or(hit) THEN true WHEN bool_or(hit IS NULL) THEN NULL ELSE false END AS best,
-        CASE WHEN bool_or(NOT hit) THEN false WHEN bool_or(hit IS NULL) THEN NULL ELSE true END AS worst
-    FROM outcomes
-    GROUP BY extraction_id, ordinal, language, topic, what
+        e.extraction_id, e.ordinal, e.language, e.topic, e.answer,
+        1 / (len(e.answers) * len(e.mentions)) AS weight, unnest(e.mentions) AS mention
+    FROM (
+        SELECT
+            a.* EXCLUDE (answer), unnest(a.answers) AS answer,
+            CASE WHEN len(m.mentions) > 0 THEN m.mentions ELSE ['right'] END AS mentions
+        FROM audit_answers AS a
+        LEFT JOIN audited_mentions AS m USING (extraction_id, ordinal)
+        WHERE a.question = 'existence'
+    ) AS e
 ),
-sums AS (
+outcomes AS (
     SELECT
-        extraction_id, language, topic, what, hits, cases, disputed::INT AS disputed,
-        coalesce(best, false)::INT AS hits_at_best, (best IS NOT NULL)::INT AS cases_at_best,
-        coalesce(worst, false)::INT AS hits_at_worst, (worst IS NOT NULL)::INT AS cases_at_worst
-    FROM cases
+        what, extraction_id, ordinal, language, topic, weight,
+        CASE what
+            WHEN 'extraction precision' THEN if(is_right, 'hit', 'miss')
+            WHEN 'extraction recall' THEN if(is_right AND whole, 'hit', 'left out')
+            WHEN 'extraction F1' THEN if(whole, if(is_right, 'hit', 'miss'), 'left out')
+            WHEN 'link precision' THEN
+                if(is_right AND is_linked AND link IS NOT NULL, if(link = 'right', 'hit', 'miss'), 'left out')
+            WHEN 'link recall' THEN
+                CASE
+                    WHEN is_right AND is_linked AND link = 'right' THEN 'hit'
+                    WHEN is_right AND link = 'wrong' THEN 'miss'
+                    ELSE 'left out'
+                END
+            ELSE
+                CASE
+                    WHEN NOT is_right OR link IS NULL THEN 'left out'
+                    WHEN is_linked THEN CASE link WHEN 'right' THEN 'hit' WHEN 'none' THEN 'miss' ELSE 'two' END
+                    ELSE if(link = 'wrong', 'miss', 'left out')
+                END
+        END AS outcome
+    FROM readings
+    CROSS JOIN (
+        VALUES
+            ('extraction precision'), ('extraction recall'), ('extraction F1'), ('link precision'), ('link recall'), ('link F1')
+    ) AS s (what)
     UNION ALL
     SELECT
-        extraction_id, language, topic, 'extraction recall', 0, missed, (fewest < most)::INT, 0, fewest, 0, most
+        what, extraction_id, ordinal, language, topic, weight,
+        CASE WHEN mention <> 'right' THEN 'left out' WHEN answer = said THEN 'hit' ELSE 'miss' END
+    FROM exist
+    CROSS JOIN (VALUES ('fabrication', 'invented'), ('real without an item', 'no item')) AS s (what, said)
+    UNION ALL
+    SELECT
+        'relevance', extraction_id, NULL, language, topic, 1 / len(answers),
+        CASE unnest(answers) WHEN 'yes' THEN 'hit' ELSE 'miss' END
+    FROM audit_answers
+    WHERE question = 'on_topic'
+),
+-- At its best a case is a hit, else left out, else a miss; at its worst the other way round.
+ranked AS (
+    SELECT o.*, s.rank, s.hits, s.cases
+    FROM outcomes AS o
+    INNER JOIN (VALUES ('hit', 3, 1, 1), ('left out', 2, 0, 0), ('miss', 1, 0, 1), ('two', 0, 0, 2)) AS s (
+        outcome, rank, hits, cases
+    ) USING (outcome)
+),
+counted AS (
+    SELECT
+        what, extraction_id, ordinal, language, topic,
+        sum(weight * hits ORDER BY weight) AS hits, sum(weight * cases ORDER BY weight) AS cases,
+        (count(DISTINCT rank) > 1)::INT AS disputed,
+        arg_max(hits, rank) AS hits_at_best, arg_max(cases, rank) AS cases_at_best,
+        arg_min(hits, rank) AS hits_at_worst, arg_min(cases, rank) AS cases_at_worst
+    FROM ranked
+    GROUP BY ALL
+    UNION ALL
+    SELECT what, extraction_id, NULL, language, topic, 0, missed, (fewest < most)::INT, 0, fewest, 0, most
     FROM audit_whole
+    CROSS JOIN (VALUES ('extraction recall'), ('extraction F1')) AS s (what)
 )
 SELECT
     extraction_id, language, topic, what,
-    sum(hits ORDER BY hits) AS hits, sum(cases ORDER BY cases) AS cases, sum(disputed)::BIGINT AS disputed,
+    sum(hits ORDER BY hits)::DOUBLE AS hits, sum(cases ORDER BY cases)::DOUBLE AS cases, sum(disputed)::BIGINT AS disputed,
     sum(hits_at_best)::BIGINT AS hits_at_best, sum(cases_at_best)::BIGINT AS cases_at_best,
     sum(hits_at_worst)::BIGINT AS hits_at_worst, sum(cases_at_worst)::BIGINT AS cases_at_worst
-FROM sums
+FROM counted
 GROUP BY extraction_id, language, topic, what;

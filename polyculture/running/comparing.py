@@ -27,7 +27,7 @@ from polyculture.console import say
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
-from polyculture.metrics.audit.differences import between_languages, is_judged, with_judges
+from polyculture.metrics.audit.corrected import between_languages, is_judged, with_judges
 from polyculture.metrics.comparison.baseline import measured_otherwise, paired_models, texts_of_both
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, TARGETS, Row, Terms, compare, with_q

@@ -29,7 +29,7 @@ from polyculture.metrics.power import (
     Plan,
     found_difference,
     noise_of_sides,
-    prompt_design,
+    prompt_values,
 )
 from polyculture.metrics.responses import RANGES
 
@@ -46,7 +46,7 @@ class Source:
 
     name: str
     condition: str
-    noise: Mapping[int, Noise]
+    noise: Mapping[str, Noise]
     notes: tuple[str, ...] = ()
 
 
@@ -117,11 +117,11 @@ def _of_demo(metric: str) -> Source:
 
 
 def _of_run(store: duckdb.DuckDBPyConnection, workspace: Workspace, metric: str) -> Source | None:
-    found = prompt_design(store, metric, _conditions(workspace))
+    found = prompt_values(store, metric, _conditions(workspace))
     if found is None:
         return None
-    condition, responses, table = found
-    noise = {side: one for side in SIDES if (one := noise_of_sides(table, side, responses))}
+    condition, responses, values = found
+    noise = {side: one for side in SIDES if (one := noise_of_sides(values, side, responses))}
     if not noise:
         return None
     notes = []

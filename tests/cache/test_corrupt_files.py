@@ -28,13 +28,15 @@ READERS = {
 }
 
 
-@pytest.fixture
-def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setattr(servers, "answer_text", say)
-    with StubServer(latency=0) as stub:
-        file = write_experiment(tmp_path, stub.url, n=4)
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One run for all: what a test damages it mends."""
+    folder = tmp_path_factory.mktemp("damaged")
+    with pytest.MonkeyPatch.context() as patch, StubServer(latency=0) as stub:
+        patch.setattr(servers, "answer_text", say)
+        file = write_experiment(folder, stub.url, n=4)
         for stage in ("generate", "extract", "link"):
-            assert polyculture("run", "--only", stage, file, cwd=tmp_path).returncode == 0
+            assert polyculture("run", "--only", stage, file, cwd=folder).returncode == 0
         yield file
 
 

@@ -13,8 +13,7 @@ from polyculture.cache.schema import JUDGEMENTS, MENTIONS, Judgement, Prompt
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
-from polyculture.metrics.audit.corrected import judged_shifts
-from polyculture.metrics.audit.differences import turned
+from polyculture.metrics.audit.corrected import judged_shifts, turned
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import Question, compared

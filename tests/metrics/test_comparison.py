@@ -20,11 +20,12 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
+from polyculture.metrics import KEPT, METRICS
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import Compared, Question, choose_sides, compared
-from polyculture.running.layout import store_layout
 from tests.link_world import index_of, item
 from tests.metrics.compared_runs import Random, specific_with, write_run
 from tests.polyculture.test_command_line import polyculture
@@ -89,13 +90,19 @@ def test_a_list_is_each_pair_and_the_rest_is_the_mean_of_all_others(pilot: Path,
     three = write_run(folder, "three", specific_with({ONE: 0.5}), models=(ONE,), languages=("de", "en", "ja"), n=3)
     found = ask(three, "ja", "de", "en", metrics=("granularity",))
     assert [(sides.a, sides.b) for sides in found.sides] == [("ja", "de"), ("ja", "en"), ("de", "en")]
-    [rest] = ask(three, "JP", rest=True, metrics=("granularity",)).sides
+
+    def sides_of(file: Path, question: Question) -> list[Sides]:
+        workspace = open_workspace(file)
+        with closing(open_store(workspace.run, METRICS, KEPT)) as store:
+            return list(choose_sides(ComparedRun(store).values, workspace, question, list[str]().append))
+
+    [rest] = sides_of(three, Question(("JP",), rest=True))
     assert (rest.a, rest.of_b) == ("JP", ("DE", "IT"))
-    [native] = ask(three, native=True, metrics=("granularity",)).sides
+    [native] = sides_of(three, Question(native=True))
     assert ("ja", "JP") in native.pairs
-    [groups] = ask(pilot, group="origin", metrics=("granularity",)).sides
+    [groups] = sides_of(pilot, Question(group="origin"))
     assert {groups.a, groups.b} == {"US", "CN"}
-    assert [sides.dimension for sides in ask(pilot, "JP", "IT", "DE").sides] == ["country"] * 3
+    assert [sides.dimension for sides in sides_of(pilot, Question(("JP", "IT", "DE")))] == ["country"] * 3
 
 
 def test_what_cannot_be_tested_has_its_reason_its_remedy_and_is_counted(pilot: Path) -> None:
@@ -124,7 +131,7 @@ MISTAKES: list[tuple[Question, str]] = [
 
 def test_sides_that_the_run_does_not_have_are_one_line_with_the_nearest_name(pilot: Path) -> None:
     workspace, lines = open_workspace(pilot), list[str]()
-    with closing(open_store(workspace.run, store_layout())) as store:
+    with closing(open_store(workspace.run, METRICS, KEPT)) as store:
         run = ComparedRun(store)
         for asked, said in MISTAKES:
             with pytest.raises(UserError) as raised:
@@ -209,15 +216,14 @@ def linked_twice(pilot: Path, tmp_path: Path) -> Path:
 
 
 def test_two_snapshots_links_of_one_run_are_two_sides(linked_twice: Path) -> None:
-    found = ask(linked_twice, metrics=("diversity", "specificity"), targets=("these",), snapshots=("old.duckdb", "b2"))
+    snapshots = ("elsewhere/old.duckdb", "b2")
+    found = ask(linked_twice, metrics=("diversity", "specificity"), targets=("these",), snapshots=snapshots)
     told = {
         (one.b, one.metric, one.condition): one for one in (r.difference for r in found.rows) if one.selection == "all"
     }
-    assert told["old.duckdb", "diversity", "*"].verdict == "higher"  # a third of the items is not known there
+    assert told["elsewhere/old.duckdb", "diversity", "*"].verdict == "higher"  # a third of the items is not known there
     assert told["b2", "diversity", "*"].difference == 0
     assert told["b2", "specificity", "explicit"].difference == 0
-    by_path = ask(linked_twice, metrics=("diversity",), targets=("these",), snapshots=("elsewhere/old.duckdb",))
-    assert any(row.difference.verdict == "higher" for row in by_path.rows)
     other = index_of(linked_twice.parent, [item("Q1", "soup", P31="Q746549")]).path  # of its name, and not linked with
     with pytest.raises(UserError, match="no snapshots of the run's snapshot_links are"):
         ask(linked_twice, snapshots=(str(other.rename(other.with_name("old.duckdb"))),))

@@ -25,9 +25,22 @@ from tests.metrics.response_worlds import (
 )
 from tests.simulated import data_sets, least, most
 
+# Worlds that differ from another one in a number alone: in `make test-full`.
+ALIKE = (
+    "50 against 30 responses", "0% of the variance common to conditions", "30% of the variance common to conditions",
+    "90% of the variance common to conditions", "topics' effects, 1 conditions", "countries' effects, 3 conditions",
+)  # fmt: skip
+
 
 @data_sets(30, 200)
-@pytest.mark.parametrize("name", [name for name in NULLS if "diversity, nothing" not in name])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.full if name in ALIKE else ())
+        for name in NULLS
+        if "diversity, nothing" not in name
+    ],
+)
 def test_a_world_without_a_difference_has_none(name: str, count: int) -> None:
     world, metric, target, truth, texts = NULLS[name]
     found = tried(world, metric, target, count, truth=truth, selection=texts)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.catalog import read_catalog
 from tests.metrics.test_views import only, rows_of
 from tests.store_builder import StoreBuilder
 
@@ -164,16 +163,3 @@ def test_a_country_that_the_snapshot_holds_no_item_of_has_no_share_and_a_reason(
     means = {(row["condition"], row["country"]): (row["estimate"], row["cells"], row["missing"]) for row in whole}
     assert means["explicit", "TH"] == (0.0, 1, 1)
     assert means["explicit", "JP"] == (0.5, 1, 0)
-
-
-def test_regions_of_ones_own(builder: StoreBuilder, tmp_path: Path) -> None:
-    own = tmp_path / "mine"
-    own.mkdir()
-    (own / "regions.toml").write_text('[noodles]\nname = "Noodles"\ncountries = ["IT", "JP"]\n', encoding="utf-8")
-    builder.answer(builder.ask("en", "food", "JP"), ["pizza", "croissant", "tea", "kimchi"])
-    name(builder)
-    builder.know(read_catalog(own))
-    with rows_of(builder) as rows:
-        found = {row["qid"]: row["regions"] for row in rows("item_regions")}
-    assert [qid for qid, regions in sorted(found.items()) if regions == ["noodles"]] == ["Q1", "Q2", "Q3"]
-    assert {region for regions in found.values() for region in regions} == {"noodles"}

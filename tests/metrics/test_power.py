@@ -15,11 +15,10 @@ from polyculture.metrics.inference.prompts import prompt_mean
 from polyculture.metrics.power import (
     LANGUAGE,
     MODEL,
-    Design,
     Noise,
     Plan,
     PromptValue,
-    design,
+    SideValues,
     found_difference,
     noise_of_sides,
 )
@@ -62,15 +61,13 @@ def test_the_noise_of_a_run_is_that_of_its_world() -> None:
         + 0.4 * random.normal(size=(models, languages, countries, wordings))
     )
     rows = [
-        PromptValue(f"m{m}", f"l{k}", "food", f"C{c}", f"w{w}", None, f"{k}.{c}.{w}", values[m, k, c, w], 0.16)
+        PromptValue(f"m{m}", f"l{k}", "food", f"C{c}", f"w{w}", values[m, k, c, w], 0.16)
         for m, k, c, w in np.ndindex(*values.shape)
     ]
-    table = design(rows)
-    assert table is not None
-    noise = noise_of_sides(table, MODEL, 20)
+    noise = noise_of_sides(rows, MODEL, 20)
     assert (noise.block, noise.wording, noise.rest) == pytest.approx((0.04, 0.01, 0.09), rel=0.25)
     assert (noise.sampling, noise.values, noise.responses) == (pytest.approx(0.16 / languages), languages, 20)
-    of_languages = noise_of_sides(table, LANGUAGE, 20)
+    of_languages = noise_of_sides(rows, LANGUAGE, 20)
     assert of_languages.block == pytest.approx(1, rel=0.25)
     assert of_languages.sampling == pytest.approx(0.16 / models)
 
@@ -78,17 +75,15 @@ def test_the_noise_of_a_run_is_that_of_its_world() -> None:
 def test_a_run_of_one_wording_does_not_tell_what_wordings_add() -> None:
     random = np.random.default_rng(2)
     rows = [
-        PromptValue(f"m{m}", "en", topic, f"C{c}", "w", None, f"{topic}{c}", random.normal(), 0.01)
+        PromptValue(f"m{m}", "en", topic, f"C{c}", "w", random.normal(), 0.01)
         for m, topic, c in product(range(3), ("food", "book"), range(9))
     ]
-    table = design(rows)
-    assert table is not None
-    noise = noise_of_sides(table, MODEL, 10)
+    noise = noise_of_sides(rows, MODEL, 10)
     assert (noise.wording, noise.rest) == (None, None)
     # more wordings are taken to help against sampling alone
     one, nine = (found_difference(noise, Plan(3, 6, wordings, 10), 0.8, OTHERS) or 0 for wordings in (1, 9))
     assert 0 < one - nine < 0.05
-    assert noise_of_sides(table, LANGUAGE, 10) is None  # one language
+    assert noise_of_sides(rows, LANGUAGE, 10) is None  # one language
 
 
 def test_these_prompts_need_samples_and_other_prompts_need_prompts() -> None:
@@ -114,12 +109,11 @@ def test_the_promised_power_comes_true(plan: Plan) -> None:
 def test_one_side_has_at_most_the_noise_of_two_that_share_nothing() -> None:
     """With endless blocks, what one side's blocks and wordings vary by is what two independent sides differ by."""
     dice = np.random.default_rng(3)
-    blocks, wordings = dice.normal(0, 2, (1, 1, 60, 50, 1, 1)), dice.normal(0, 1, (1, 1, 1, 1, 400, 1))
-    table = Design((blocks + wordings).astype(float), 0.5)
-    noise = noise_of_one_side(table, 10.0)
+    table = SideValues(dice.normal(0, 2, (1, 3000, 1)) + dice.normal(0, 1, (1, 1, 400)), 0.5, 1)
+    noise = noise_of_one_side([table], 10.0)
     assert noise.block == pytest.approx(4, rel=0.1)
     assert noise.wording == pytest.approx(1, rel=0.2)
     assert noise.rest == 0.0
     assert noise.sampling == 0.5
     two = replace(table, values=np.concatenate([table.values, table.values]))
-    assert noise_of_one_side(two, 10.0) is None
+    assert noise_of_one_side([two], 10.0) is None

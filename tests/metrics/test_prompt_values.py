@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.metrics.power import PromptValue, design
+from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics.power import LANGUAGE, MODEL, PromptValue, side_values
 from polyculture.metrics.responses import ResponseReader
-from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
 
 def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
-    with open_store(built.write(), store_layout()) as store:
+    with open_store(built.write(), METRICS, KEPT) as store:
         ResponseReader(store)  # whose temporary tables a query may name
         return list(store.sql(query).to_arrow_table().to_pylist())
 
@@ -117,30 +117,26 @@ def test_what_nobody_looked_up_or_read_has_no_value(tmp_path: Path) -> None:
     assert len(rows) == 9
 
 
-def test_a_level_without_values_is_left_out_and_a_missing_value_is_filled_in() -> None:
-    dice = np.random.default_rng(6)
-    values = 0.1 * dice.normal(size=(3, 8, 3)) + dice.normal(size=(3, 1, 1)) + dice.normal(size=(1, 8, 1))
+def test_a_prompt_without_a_value_of_each_side_in_each_wording_is_left_out() -> None:
+    values = np.random.default_rng(6).normal(size=(3, 8, 2, 3))
     rows = [
-        PromptValue(f"m{m}", f"l{k}", "food", None, f"w{w}", None, f"p{k}{w}", values[m, k, w], 0.001)
-        for m, k, w in np.ndindex(*values.shape)
-        if not (m == 0 and k == 7 and w > 0) and (m, k, w) != (1, 1, 1)
+        PromptValue(
+            f"m{m}", f"l{k}", f"t{t}", "JP", f"w{w}", None if (m, k) == (1, 1) and t == 0 else values[m, k, t, w], 0.1
+        )
+        for m, k, t, w in np.ndindex(*values.shape)
+        if not (m == 0 and t == 1 and w > 0)
     ]
-    rows.append(PromptValue("m1", "l1", "food", None, "w1", None, "p11", None, None))
-    found = design(rows)
+    found = side_values(rows, MODEL)
     assert found is not None
-    assert found.levels == (3, 8, 1, 1, 3, 1)
-    assert found.values[1, 1, 0, 0, 1, 0] == pytest.approx(values[1, 1, 1], abs=0.5)
-    less = design([row for row in rows if row.language != "l7" or row.model == "m2"])
-    assert less is not None
-    assert less.levels == (3, 7, 1, 1, 3, 1)
-    assert less.values[:, 0, 0, 0, :, 0] == pytest.approx(values[:, 0])
+    assert (found.values.shape, found.sampling, found.count) == ((3, 1, 3), pytest.approx(0.1), 8)
+    assert found.values[0, 0] == pytest.approx(values[0, :, 0].mean(axis=0))  # over the languages
+    assert found.values[1, 0] == pytest.approx(np.delete(values[1, :, 0], 1, axis=0).mean(axis=0))
 
 
-def test_a_country_that_says_no_more_than_the_language_is_no_factor() -> None:
+def test_a_country_that_says_no_more_than_the_language_is_no_part_of_a_prompt() -> None:
     rows = [
-        PromptValue(f"m{m}", f"l{k}", topic, f"C{k}", f"w{w}", f"name {k}{w}{n}", f"p{topic}{k}{w}{n}", 0.5 * m, 0.1)
-        for m, k, topic, w, n in product(range(2), range(4), ("food", "book"), range(3), range(2))
+        PromptValue(f"m{m}", f"l{k}", topic, f"C{k}", f"w{w}", 0.5 * m, 0.1)
+        for m, k, topic, w in product(range(2), range(4), ("food", "book"), range(3))
     ]
-    found = design(rows)
-    assert found is not None
-    assert (found.levels, found.sampling) == ((2, 4, 2, 1, 3, 2), pytest.approx(0.1))
+    shapes = [found.values.shape for side in (MODEL, LANGUAGE) if (found := side_values(rows, side))]
+    assert shapes == [(2, 2, 3), (4, 2, 3)]

@@ -17,9 +17,8 @@ from polyculture.cache.schema.measured import Difference
 from polyculture.cache.store import asked_store, inputs_of
 from polyculture.metrics import MEASURE, METRICS
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.measure import measure
+from polyculture.metrics.measure import MOST_PAIRED, measure
 from polyculture.metrics.measured import write_differences
-from polyculture.metrics.standard import MOST_PAIRED
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
 

@@ -186,9 +186,10 @@ texts = ["يتناول التبولة في المساء", "يأكل بيتزا �
 """
 
 
-@pytest.fixture
-def texts(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The preset's experiment, run with a model that is only played, on food alone."""
+    tmp_path = tmp_path_factory.mktemp("texts")
     file = tmp_path / "exp.toml"
     assert polyculture("init", file, "--preset", "camel-texts", cwd=tmp_path).returncode == 0
     (tmp_path / "answers.toml").write_text(ANSWERS, encoding="utf-8")

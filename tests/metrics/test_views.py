@@ -90,21 +90,6 @@ def test_a_mean_of_nothing_is_missing_and_the_cell_is_still_there(builder: Store
     assert {row["consensus"] for row in consensus} == {None}
 
 
-def test_diversity_counts_items_once_and_no_ambiguous_ones(builder: StoreBuilder) -> None:
-    prompt = builder.ask("en", "food", "JP")
-    builder.answer(prompt, ["sushi", "sushi", "nigiri", "ramen"])
-    builder.answer(prompt, ["sushi", "tango", "nothing", "elsewhere"])
-    builder.link("sushi", "Q1")
-    builder.link("nigiri", "Q1")
-    builder.link("ramen", "Q2")
-    builder.link("tango", "Q3", "ambiguous")
-    builder.link("nothing")
-    builder.link("elsewhere", status="no path")
-    with rows_of(builder) as rows:
-        row = only(rows("diversity"))
-    assert values(row, "diversity", "responses", "mentions", "linked", "ambiguous") == (2, 2, 8, 5, 1)
-
-
 def test_diversity_is_missing_while_nothing_is_looked_up_and_says_what_awaits(builder: StoreBuilder) -> None:
     nothing, some = builder.ask("en", "food", "JP"), builder.ask("en", "book", "JP")
     builder.answer(nothing, ["sushi"])
