@@ -1,4 +1,5 @@
-"""Figures that put models, cultures and types beside one another: scores, vocabularies, and wrong sentiments."""
+"""Figures that put models, cultures and types beside one another: heat maps, slopes, vocabularies, and rates of
+wrong sentiments."""
 
 from __future__ import annotations
 
@@ -10,15 +11,17 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
+from polyculture.instruments.cbs.measure import GROUNDED, NEUTRAL
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.heat import Head, Heat, plain_heads
-from polyculture.reports.figures.kinds import NARROW, axis_limits, dots, scatter
+from polyculture.reports.figures.kinds import NARROW, axis_limits, dots, lines, scatter
 from polyculture.reports.names import Names, ordered, short
 from polyculture.reports.numbers import known
 from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SIDES = ("native", "western")
+_APART = 0.05  # of the distance of the two conditions: so far apart are the models, that intervals can be told apart
 Row = Mapping[Hashable, Any]
 
 
@@ -75,6 +78,44 @@ def _place_of(language: str, culture: str, names: Names) -> str:
     """'Japanese' where language and culture have one name, or 'Chinese (Simplified)'; else 'English, Japanese'."""
     spoken = names.language(language)
     return short(spoken if culture in (spoken, spoken.partition(" (")[0]) else f"{spoken}, {culture}")
+
+
+def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[Panel, ...]:
+    """A panel per data set, form, language and culture with scores in both settings: a line per model."""
+    places = {NEUTRAL: 0.0, GROUNDED: 1.0}
+    whole = frame[frame["entity_type"].isna() & frame["setting"].isin(list(places))]
+    models = _models_of(frame, manifest)
+    shift = {model: (number - (len(models) - 1) / 2) * _APART for number, model in enumerate(models)}
+    panels = []
+    for key, own in whole.groupby(["dataset", "form", "language", "culture"], sort=True):
+        dataset, form, language, culture = (str(part) for part in key)
+        if set(own["setting"]) != set(places):
+            continue
+        title = f"{_place_of(language, culture, names)} ({dataset}, {form})"
+        drawn = own.rename(columns={"model": "series", "estimate": "y"}).astype(
+            {"y": float, "low": float, "high": float}
+        )
+        chart = lines(
+            drawn.assign(x=own["setting"].map(places) + own["model"].map(shift)),
+            alternative=f"{WORDS['slopes']}: {title}. {_slopes_in_words(own, manifest, names)}",
+            series=models,
+            labels=("", WORDS["axis"]),
+            ticks={place: setting for setting, place in places.items()},
+            top=1.0,
+            beside=0.25,
+            width=111.0,
+        )
+        panels.append(Panel(title, chart))
+    return tuple(panels)
+
+
+def _slopes_in_words(own: pd.DataFrame, manifest: Manifest, names: Names) -> str:
+    said = []
+    for model in _models_of(own, manifest):
+        of_model = own[own["model"] == model].set_index("setting")["estimate"]
+        if {NEUTRAL, GROUNDED} <= set(of_model.index):
+            said.append(f"{names.model(model)}: {of_model[NEUTRAL]:.2f} to {of_model[GROUNDED]:.2f}")
+    return "; ".join(said)
 
 
 def model_keys(frame: pd.DataFrame, manifest: Manifest) -> tuple[Key, ...]:

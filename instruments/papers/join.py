@@ -203,8 +203,12 @@ def _published_lines(table: PaperTable) -> Iterator[Line]:
         found.setdefault((f"{name}{counts}", heads.row), {})[heads.column] = one
     for (model, row), cells in found.items():
         printed = {column: _printed(one) for column, one in cells.items()}
-        notes = {column: list(filter(None, cell.note.split("; "))) for column, cell in printed.items()}
-        yield Line(model, row, False, printed, "; ".join(_told(notes)))
+        yield Line(model, row, False, printed, notes_in(printed))
+
+
+def notes_in(cells: Mapping[str, Cell]) -> str:
+    """The notes of published cells, each with what the cells are called where these are not all."""
+    return "; ".join(_told({name: list(filter(None, cell.note.split("; "))) for name, cell in cells.items()}))
 
 
 def _printed(one: PublishedCell) -> Cell:

@@ -24,6 +24,7 @@ class CulturesBeside:
     """The context of the section."""
 
     maps: tuple[tuple[Panel, ...], ...]  # those of a row stand side by side
+    slopes: tuple[Panel, ...]
     vocabularies: tuple[Panel, ...]
     sentiments: tuple[PanelRow, ...]
     models: tuple[Key, ...]
@@ -37,6 +38,7 @@ def _build(data: ReportData) -> CulturesBeside | None:
         score_maps,
         sentiment_panels,
         side_keys,
+        slope_panels,
         vocabulary_panels,
     )
 
@@ -45,6 +47,7 @@ def _build(data: ReportData) -> CulturesBeside | None:
         return None
     return CulturesBeside(
         score_maps(scores, data.manifest, data.names),
+        slope_panels(scores, data.manifest, data.names),
         vocabulary_panels(data.reading.frame(_VOCABULARIES), scores, data.manifest, data.names),
         sentiment_panels(sentiments, data.manifest, data.names),
         model_keys(scores, data.manifest),

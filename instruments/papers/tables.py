@@ -1,7 +1,7 @@
 """The layout of a paper's tables: from its published cells, or of what is in figures alone from `tables.toml`.
 
-A printed table has its model either in its rows or in its columns; here a model is always in the rows. What else stands
-in a cell's heads says what its number is of; the same place of one's own model has the same heads.
+A printed table has its model either in its rows or in its columns. What else stands in a cell's heads says what its
+number is of; the same place of one's own model has the same heads.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class PaperTable:
     name: str  # as the paper counts it: '14', 'figure 4'
     title: str
     cells: Sequence[tuple[PublishedCell, Heads]] = ()
+    across: bool = False  # models stand in the columns
     where: Mapping[str, Any] = field(default_factory=dict)  # of what is in figures alone
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
@@ -95,7 +96,10 @@ class PaperTable:
         """In which unit a number is shown, and with how many decimals: as the paper prints its place."""
         if self.where:
             return self.drawn_unit, _DIGITS[self.drawn_unit] if self.digits is None else self.digits
-        printed = [cell for cell, place in self.cells if place.column == heads.column]
+        # Where models stand in the columns, one's own has no printed column: all cells say its unit and decimals.
+        printed = [cell for cell, place in self.cells if place.column == heads.column] or [
+            cell for cell, _ in self.cells
+        ]
         found = {cell.unit for cell in printed if _place(cell) == _place(one)} or {cell.unit for cell in printed}
         if found == {"count"} and one.measure == "sentiment":
             return self.drawn_unit, _DIGITS[self.drawn_unit]
@@ -131,8 +135,8 @@ def paper_tables(paper: str, cells: Sequence[PublishedCell]) -> Iterator[PaperTa
         name, title = entry["table"], entry["title"]
         if "where" in entry:
             yield PaperTable(
-                paper, name, title, (), entry["where"], entry.get("rows", ()), entry["columns"], entry.get("digits"),
-                entry.get("every", PaperTable.every),
+                paper, name, title, (), False, entry["where"], entry.get("rows", ()), entry["columns"],
+                entry.get("digits"), entry.get("every", PaperTable.every),
             )  # fmt: skip
         else:
             yield _printed(paper, name, title, [one for one in comparable if one.table == name])
@@ -171,5 +175,5 @@ def _printed(paper: str, name: str, title: str, cells: Sequence[PublishedCell]) 
     for one in cells:
         named = set() if one.model == NONE else words[one.model] - others[one.model]
         rest = " ".join(word for word in heads[id(one)] if word not in named)
-        placed.append((one, Heads(rest, one.row if across else one.column)))
-    return PaperTable(paper, name, title, placed)
+        placed.append((one, Heads(one.row, rest) if across else Heads(rest, one.column)))
+    return PaperTable(paper, name, title, placed, across)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
-    from polyculture.instruments.datasets.presets import Preset
     from polyculture.instruments.papers.join import JoinedTable
     from polyculture.reports.figures.figure import Key, Panel
     from polyculture.reports.table_section import PageTable
@@ -59,10 +58,10 @@ def tables_section(name: str, tables: Sequence[JoinedTable], without: Mapping[st
 
 def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str], data: ReportData) -> PaperTables:
     from polyculture.instruments.datasets.presets import read_preset
-    from polyculture.instruments.papers.files import notes_of
+    from polyculture.instruments.papers.files import notes_of, title_of
 
     preset = read_preset(name)
-    shown = tuple(_shown_table(preset, one, data.names.model) for one in tables)
+    shown = tuple(_shown_table(title_of(preset, one), one, data.names.model) for one in tables)
     figures = tuple(found for one in tables if (name, one.table.name) in _NORMALISED and (found := _figure(one)))
     return PaperTables(preset.title, shown, figures, notes_of(without) if without else "")
 
@@ -77,23 +76,29 @@ def _figure(joined: JoinedTable) -> NormalisedFigure | None:
     return NormalisedFigure(f"{name[:1].upper()}{name[1:]}: {joined.table.title}", keys, panels) if panels else None
 
 
-def _shown_table(preset: Preset, joined: JoinedTable, named: Callable[[str], str]) -> ShownTable:
+def _shown_table(title: str, joined: JoinedTable, named: Callable[[str], str]) -> ShownTable:
     """One's own rows under their head, then the published ones."""
-    from polyculture.instruments.papers.files import BROAD, part_of, shown, title_of
+    from polyculture.instruments.papers.files import BROAD, PROTOCOL, part_of, shown, unit_of
     from polyculture.instruments.papers.join import Cell
     from polyculture.reports.table_section import Column, Group, Line, PageTable, TextCell
 
-    parts, notes = shown(joined, BROAD, named=named)
-    told = title_of(preset, joined)
+    parts, notes = shown(joined, BROAD)
+    told = ". ".join(filter(None, (title, unit_of(joined))))
     pages = []
     for number, part in enumerate(parts, 1):
         kept = range(1, len(part.heads))
-        columns = tuple(Column(part.heads[at], str, is_number=at >= part.names) for at in kept)
+        columns = [
+            Column(part.heads[at], str, is_number=at >= part.names and part.heads[at] != PROTOCOL) for at in kept
+        ]
         lines: dict[str, list[Line]] = {}
-        for row, own in zip(part.rows, part.own, strict=True):
+        for place, row in enumerate(part.rows):
+            own = bool(part.own) and part.own[place]
+            model, variant, way = str(row[0]).partition(" (")
+            name = named(model) + variant + way if own else str(row[0])
             cells = [TextCell(c.text, c.interval) if isinstance(c := row[at], Cell) else TextCell(c) for at in kept]
-            lines.setdefault("This run" if own else "Published", []).append(Line(str(row[0]), tuple(cells)))
+            head = ("This run" if own else "Published") if part.own else ""
+            lines.setdefault(head, []).append(Line(name, tuple(cells)))
         groups = tuple(Group("", head, tuple(some)) for head, some in lines.items())
         caption = told + part_of(number, parts)
-        pages.append(PageTable(caption, caption, part.heads[0], columns, groups))
+        pages.append(PageTable(caption, caption, part.heads[0] or "row", tuple(columns), groups))
     return ShownTable(told, tuple(pages), notes)

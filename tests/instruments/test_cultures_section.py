@@ -103,10 +103,11 @@ def test_the_heat_map_has_every_score_with_its_interval(run: RunFolder, page: st
     assert any(interval for _, interval in shown)
 
 
-def test_rates_have_a_panel_each_and_only_models_with_numbers_a_key(page: str) -> None:
+def test_slopes_and_rates_have_a_panel_each_and_only_models_with_numbers_a_key(page: str) -> None:
     section = section_of(page)
+    assert section.count("From neutral to grounded contexts: English,") == 2 * 2  # a region's and a drawing's label
     keys = re.findall(r'<span class="mark series-\d"[^>]*>.</span> ([^<]+)</li>', section)
-    assert keys == [*MODELS, "with native entities", "with Western entities"]
+    assert keys == [*MODELS, *MODELS, "with native entities", "with Western entities"]
     said = "False negatives (camellia, neutral contexts)"
     assert all(f"{model}: {said}" in section for model in MODELS)
     assert "Missed positives (camellia, grounded + neutral contexts)" in section

@@ -171,7 +171,10 @@ def test_files_have_intervals_and_plain_text(scored: RunFolder, tmp_path: Path) 
         replace(one, lines=[replace(line, model=name) if line.own else line for line in one.lines]) for one in found
     ]
     written = write_tables(tmp_path, "camellia", hostile)
-    assert {path.name for path in written} >= {"table-14.tex", "cells.csv"}
+    assert {path.name for path in written} >= {"table-14.csv", "table-14.tex", "cells.csv"}
+    table = rows(tmp_path / "table-14.csv")
+    assert table[0]["model"].startswith("'=a_")
+    assert (table[1]["model"], table[1]["zh"], table[1]["protocol"]) == ("Llama3.3-70b (published)", "31.74", "")
     latex = (tmp_path / "table-14.tex").read_text(encoding="utf-8")
     assert r"openai:lab/toy\_1 & " in latex
     assert latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
@@ -352,9 +355,10 @@ def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tm
     assert (dict(nobody.cells), {cell.text for cell in some.cells.values()}) == ({}, {"0.00"})
     assert "40 of 40 answers not read" in nobody.protocol
     assert "10 of 40 answers not read" in some.protocol
-    of_others = {line.model: line for line in own_lines(found["9"])}
-    assert of_others["openai:b"].cells["Baseline"].value == 0
-    assert not of_others["openai:a"].cells
+    write_tables(tmp_path, "culturescope", list(found.values()))
+    [baseline, *_] = rows(tmp_path / "table-9.csv")
+    assert (baseline["openai:a"], baseline["openai:b"]) == ("", "0.0")
+    assert "40 of 40 answers not read" in baseline["protocol"]
 
 
 def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason(tmp_path: Path) -> None:
@@ -380,18 +384,25 @@ def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason
     assert lines[1].protocol == "incomplete: 40 of 40 answers not read"
 
 
-def test_unread_answers_to_the_survey_are_told_at_its_rows(tmp_path: Path) -> None:
+def test_unread_answers_to_the_survey_are_told_at_its_row_and_beside_several_models_by_name(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     sizes = {"answered": 90, "unread": 90}
     hold(
         run,
         answered("out_of_choice_ratio", 0.1),
         replace(answered("out_of_choice_ratio", 1.0), dataset="kobbq-survey", sizes=sizes),
+        replace(answered("out_of_choice_ratio", 0.2), model="openai:b"),
     )
     table = tables(run, "kobbq")["text"]
-    of_survey = {line.row: line for line in own_lines(table) if line.model == MODEL and not line.cells}
-    assert set(of_survey) == {"exact match", "F1"}
-    assert {line.protocol for line in of_survey.values()} == {"incomplete: 90 of 90 answers not read"}
+    [of_survey] = [line for line in own_lines(table) if line.row == "5.2"]
+    assert (of_survey.model, dict(of_survey.cells), of_survey.protocol) == (
+        MODEL, {}, "incomplete: 90 of 90 answers not read",
+    )  # fmt: skip
+    write_tables(tmp_path, "kobbq", [table])
+    first, second = rows(tmp_path / "text.csv")
+    assert second["protocol"].startswith(f"{MODEL}: {of_survey.protocol} | GPT-4 (published): exact match: 10 of 42")
+    assert first["protocol"].startswith("openai:b: how it was asked")
+    assert f" | {MODEL}: how it was asked" in first["protocol"]
 
 
 def test_what_all_rows_have_in_common_is_said_once_and_a_row_of_several_lacks_the_most(tmp_path: Path) -> None:
@@ -405,7 +416,7 @@ def test_what_all_rows_have_in_common_is_said_once_and_a_row_of_several_lacks_th
     hold(run, *every)
     _, notes = shown(tables(run, "kobbq")["figure 3"], PAGE, "KoBBQ")
     assert notes == (
-        "This run: only units 12",
+        "All rows of this run: only units 12",
         *(f"[{n}] incomplete: up to {n}1 of 40 answers not read" for n in (1, 2, 3)),
     )
 
@@ -435,6 +446,19 @@ def test_a_gazetteer_is_told_where_it_decides_a_number(tmp_path: Path) -> None:
         run = new_run(tmp_path / extractor, extractor={"with": extractor})
         said = AskedProtocol(run, "makieval", read_preset("makieval"), None).differences(unlinked)
         assert ("the gazetteer finds only names of its snapshot" in said) == told
+
+
+def test_rows_that_become_columns_keep_their_remarks_apart() -> None:
+    [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "12"]
+    every = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.name == "Llama3.3-70b"]
+    joined = join(table, every, lambda one: ["n 3", *(["old"] if one.culture == "Japanese" else [])])
+    assert joined is not None
+    parts, notes = shown(joined, 60)
+    assert len(parts) > 1
+    assert not any("|" in note for note in notes)
+    assert set("; ".join(notes).replace("All rows of this run: ", "[0] ").split("; ")) <= {
+        *(f"[{n}] {told}" for n in range(3) for told in ("n 3", "old")), "n 3", "old",
+    }  # fmt: skip
 
 
 def test_notes_of_published_cells_are_shown_with_their_columns() -> None:
@@ -473,6 +497,8 @@ def test_what_stands_behind_plus_minus_is_told_and_kept(tmp_path: Path) -> None:
                if heads.column == "accuracy" and cell.spread is not None}  # fmt: skip
     assert printed
     assert {row["model"]: row["spread"] for row in kept} == {MODEL: "0.141421", **printed}
+    in_layout = {row["model"]: row["accuracy spread"] for row in rows(tmp_path / "written" / "table-3a.csv")}
+    assert in_layout == {MODEL: "0.141421", **{f"{name} (published)": value for name, value in printed.items()}}
     [consensus] = [one for one in paper_tables("makieval", published("makieval")) if one.name == "3"]
     assert unit_of(JoinedTable(consensus, [], [])) == "± variance"
     mine = Line(MODEL, "", True, {"x": Cell("1.0", 1.0)})
@@ -507,17 +533,24 @@ def test_two_sets_are_tested_under_the_papers_reader(tmp_path: Path) -> None:
     [line] = own_lines(found["4, rank-sum"])
     assert (line.model, line.row, line.cells["p of accuracy, ambiguous contexts"].text) == (MODEL, "ST, mtbbq", "0.03")
     assert found["4, rank-sum"].table.file == "table-4-rank-sum"
+    parts, _ = shown(found["4"], PAGE, "KoBBQ", turn=True)
+    assert all(part.heads[part.names :] != ["protocol"] for part in parts)
 
 
-def test_a_table_of_models_across_has_them_in_its_rows_ones_own_first() -> None:
+def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
     [table] = [one for one in paper_tables("culturescope", published("culturescope")) if one.name == "9"]
     mine = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.model == "Qwen2.5"]
-    joined = join(table, mine[-1:], lambda _: [])
+    joined = join(table, mine, lambda _: ["n 3"])
     assert joined is not None
-    assert joined.columns == ["Baseline", "Cultural Prompting", "CANDLE", "CultureScope"]
-    assert [line.model for line in joined.lines][:2] == [MODEL, "Llama-3.1"]
-    [listing] = listings(read_preset("culturescope"), joined)
-    assert list(listing.notes) == ["This run: same protocol; incomplete: 3 of 4 columns missing"]
+    write_tables(tmp_path, "culturescope", [joined])
+    [baseline, *_] = rows(tmp_path / "table-9.csv")
+    assert list(baseline.items())[:3] == [("", "Baseline"), (MODEL, "0.6675"), ("Llama-3.1 (published)", "0.7126")]
+    assert baseline["protocol"] == "n 3"
+    part = join(table, mine[-1:], lambda _: [])
+    assert part is not None
+    [shown] = listings(read_preset("culturescope"), part)
+    assert [row[0] for row in shown.rows] == ["Baseline", "Cultural Prompting", "CANDLE", "CultureScope"]
+    assert list(shown.notes) == ["[1] same protocol; incomplete: 3 of 4 rows missing"]
 
 
 def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> None:
