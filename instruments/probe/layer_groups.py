@@ -1,6 +1,6 @@
 """The groups of the report's section: what the layers of one model hold, in one language, under one filter.
 
-A group is a heat map of pairs of cultures, and lines by layer.
+A group is a heat map of pairs of cultures, a Sankey diagram of the same scores, and lines by layer.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 
 import pandas as pd
 
+from polyculture.instruments.probe.sankey import sankey, split_at_mean
 from polyculture.instruments.probe.tables import controls_missing
-from polyculture.reports.figures.chart import Chart
+from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.figures.kinds import lines
@@ -40,8 +41,10 @@ class LayerGroup:
 
     title: str
     questions: int
+    anchor: str  # where the diagram's bands lead
     withheld: str  # how many pairs have no interval, and why
     scores: Panel
+    flows: Panel | None  # None where no pair shares anything
     layers: tuple[Panel, ...]
     keys: tuple[Key, ...]  # of the lines by layer
     uncontrolled: str  # which controls were not run; empty where all were
@@ -54,7 +57,10 @@ def layer_groups(
     found = _by_unit(pairs)
     own_layers, own_arms = _by_unit(layers), _by_unit(arms)
     order = sorted(found, key=_first_filter_first)
-    groups = [_group(key, found[key], own_layers.get(key, []), own_arms.get(key, []), names) for key in order[:SHOWN]]
+    groups = [
+        _group(f"layers-{number}", key, found[key], own_layers.get(key, []), own_arms.get(key, []), names)
+        for number, key in enumerate(order[:SHOWN])
+    ]
     return tuple(groups), len(order) - len(groups)
 
 
@@ -81,7 +87,7 @@ def _by_unit(rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
 
 
 def _group(
-    key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], compared: Sequence[Row], names: Names
+    anchor: str, key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], compared: Sequence[Row], names: Names
 ) -> LayerGroup:
     model, dataset, language, name = key
     arms = arms_of(rows)
@@ -92,8 +98,10 @@ def _group(
     return LayerGroup(
         title,
         own[0]["questions"],
+        anchor,
         _withheld(own),
         _heat(WORDS["score"], own),
+        _flows(title, own, anchor),
         tuple(_layer_panels(title, layers)),
         tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
         controls_missing([*arms, *(row["arm"] for row in compared)]),
@@ -166,6 +174,22 @@ def _heat(title: str, rows: Sequence[Row]) -> Panel:
     heads = plain_heads(sorted({row["culture"] for row in rows}))
     chart = Heat(f"{title}: {WORDS['row_and_column']}", frame, heads, heads, (0.0, top))
     return Panel(title, chart)
+
+
+def _flows(title: str, rows: Sequence[Row], anchor: str) -> Panel | None:
+    """The study's own drawing of the scores (6.1.1, Figure 3); a band leads to the map, where its interval is."""
+    flows = pd.DataFrame([{name: row[name] for name in ("culture", "toward", "score")} for row in rows])
+    told = [f"{row['culture']} to {row['toward']}: F {row['score']:.1f}" for row in rows]
+    intervals = [f"; 95 %: {interval}" if (interval := _interval_of(row)) else "" for row in rows]
+    marks = [Mark(one + interval, to=anchor) for one, interval in zip(told, intervals, strict=True)]
+    flows["mark"] = pd.Series(marks, dtype=object)
+    drawn, _ = split_at_mean(flows)
+    if drawn.empty:
+        return None
+    shares = {row["toward"]: row["toward_items"] for row in rows if row["toward_items"] is not None}
+    highest = "; ".join(f"{one.culture} to {one.toward} {one.score:.1f}" for one in drawn.head(5).itertuples())
+    alternative = f"{WORDS['flows']}: {title}. Highest: {highest}. Other numbers are in the map above."
+    return Panel(WORDS["flows"], sankey(flows, shares, alternative))
 
 
 def _interval_of(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The report's sections: what layers hold, as heat maps, tables and items by layer; attention to options."""
+"""The report's sections: what layers hold, as heat maps, flows, tables and items by layer; attention to options."""
 
 from __future__ import annotations
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from collections.abc import Callable, Sequence
 from html import unescape
 from itertools import permutations, product
 from pathlib import Path
 from statistics import fmean
+from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.parquet import objects_to_table, write_parquet
@@ -21,10 +26,13 @@ from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layer_groups import SHOWN, layer_groups
 from polyculture.instruments.probe.layout import PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.probe.measure import measure_probe
+from polyculture.instruments.probe.sankey import sankey, split_at_mean
+from polyculture.reports.figures.chart import Mark
 from polyculture.reports.names import Names
 from polyculture.reports.reading import read_store
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.instruments.probe_world import CULTURES, write_probes
 from tests.store_builder import StoreBuilder
 
@@ -50,6 +58,31 @@ def words_of(seed: int, many: int = 40) -> Callable[[str, str, int, int], Sequen
 def page_of(run: RunFolder) -> str:
     """The page with this section alone."""
     return write_report(run, layout=store_layout(), sections=section.SECTIONS).read_text(encoding="utf-8")
+
+
+scores = st.dictionaries(
+    st.sampled_from(list(permutations("abcd", 2))), st.just(0.0) | st.floats(1e-3, 1e6), min_size=1, max_size=12
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(scores)
+def test_a_diagram_folds_what_is_below_the_mean_and_loses_nothing(found: dict[tuple[str, str], float]) -> None:
+    flows = pd.DataFrame(
+        {"culture": one, "toward": other, "score": score, "mark": Mark(f"{one} to {other}", to="row")}
+        for (one, other), score in found.items()
+    )
+    drawn, folded = split_at_mean(flows)
+    assert sorted([*drawn["mark"], *folded["mark"]], key=str) == sorted(flows["mark"], key=str)
+    mean = flows["score"].mean()
+    assert (drawn["score"] >= mean).all()
+    assert mean == 0 or (folded["score"] < mean).all()
+    if len(drawn):
+        svg = ElementTree.fromstring(sankey(flows, {"a": 0.25}, "words").draw())
+        assert {one.get("aria-label") for one in svg.iter("a")} == {mark.label for mark in drawn["mark"]}
+        texts = ["".join(one.itertext()) for one in svg.iter("text")]
+        others = f"{len(folded)} other pairs"
+        assert (others in texts) == (folded["score"] > 0).any()
 
 
 def test_layers_are_counted_as_a_loop_does(tmp_path: Path) -> None:
@@ -187,6 +220,7 @@ def test_of_many_groups_one_filter_of_all_is_drawn_first_and_what_lacks_is_told(
         {
             "model": f"maker:model-{n}", "dataset": "open", "language": language, "arm": "patched", "filter": name,
             "culture": one, "toward": other, "score": 2.0, "low": 1.0, "high": 3.0, "p": 0.5, "protocol": "paper",
+            "toward_items": 0.25,
             "questions": 500, "no_interval": "the same in all halves" if one == CULTURES[0] else None,
         }
         for n, language, name in product(range(5), ("en", "zh"), ("none", "paper"))
@@ -199,3 +233,41 @@ def test_of_many_groups_one_filter_of_all_is_drawn_first_and_what_lacks_is_told(
     assert {group.uncontrolled for group in groups} == {
         "No control was run beside it.", "Controls not run beside it: text, other-culture.",
     }  # fmt: skip
+
+
+def test_bands_are_reached_by_pointer_and_keys_where_no_text_was_written(tmp_path: Path) -> None:
+    """The page's script once went to sleep where there were no entities, and with it arrow keys on every figure."""
+    run = StoreBuilder(tmp_path).write()
+    write_probes(run, words_of(1), arms=("patched", "text"), cultures=CULTURES[:4], questions=8)
+    measure_probe(run, 9, 1)
+    page_of(run)
+    try:
+        with opened_browser() as browser:
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            complaints: list[str] = []
+            page.on("console", lambda message: complaints.append(message.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.goto(run.report.as_uri())
+            bands = page.locator("#layers figure svg[role=group] a")
+            first = bands.first
+            first.scroll_into_view_if_needed()
+            place = first.locator("path").evaluate(
+                "path => { const at = path.getPointAtLength(1).matrixTransform(path.getScreenCTM());"
+                " return [at.x + 4, at.y + 2]; }"
+            )  # on a band at its upper left corner
+            page.mouse.move(*place)
+            under = page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('a').ariaLabel", place)
+            assert page.locator("svg a.near").get_attribute("aria-label") == under == page.locator(".tip").inner_text()
+            first.focus()
+            page.keyboard.press("ArrowRight")
+            label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+            assert label == bands.nth(1).get_attribute("aria-label") != first.get_attribute("aria-label")
+            page.keyboard.press("Enter")
+            wait_until(page, "location.hash === '#layers-0'")
+            for width in (1440, 390):
+                page.set_viewport_size({"width": width, "height": 900})
+                # The page fits its tables where it hears of its new width, a frame later.
+                wait_until(page, f"innerWidth === {width} && document.documentElement.scrollWidth <= {width}", 10)
+            assert complaints == []
+    except NoBrowserError as error:
+        pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))
