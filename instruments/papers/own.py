@@ -93,7 +93,7 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
             facets = {**row.facets, "other_phrasing": "pro-drop"}
             yield replace(
                 row, metric="cbs_difference", estimate=row.estimate - other.estimate, low=None, high=None,
-                facets=facets, no_interval="see the paired difference: polyculture cbs EXPERIMENT --phrasings",
+                facets=facets, no_interval="see the paired difference: [instruments.cbs] phrasings = true",
             )  # fmt: skip
 
 

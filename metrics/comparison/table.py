@@ -164,8 +164,12 @@ def remarks_of(rows: Sequence[Row]) -> list[str]:
         remarks.append("turns at: the share of unlinked mentions that, linked against it, would turn the difference")
     if left := max(row.difference.left_out for row in whole):
         remarks.append(f"cells that one side alone was asked are left out, up to {left} of a row (left_out in csv)")
-    if missing := max(row.difference.missing_a + row.difference.missing_b for row in whole):
-        remarks.append(f"numbers are missing on one side, up to {missing} of a row (missing_a, missing_b in csv)")
+    missing = [max(getattr(row.difference, f"missing_{side}") for row in whole) for side in "ab"]
+    if any(missing):
+        sides = " and ".join(
+            f"up to {most} on the {side} side" for side, most in zip(("first", "second"), missing, strict=True) if most
+        )
+        remarks.append(f"of what both were asked, numbers are missing: {sides} of a row (missing_a, missing_b in csv)")
     tested = sum(row.difference.verdict != UNTESTABLE for row in whole)
     return [*remarks, f"{tested} of {len(whole)} could be tested; q is p adjusted over those of one target"]
 

@@ -38,7 +38,7 @@ SELECT
     {'measure': measure, 'metric': metric, 'dimension': dimension, 'target': target, 'model': model, 'dataset': dataset,
      'language': language, 'country': country, 'topic': topic, 'condition': condition, 'wording': wording, 'method': method,
      'reader': reader, 'facets': facets} AS board,
-    a, b, p, stays_in_all, coalesce(reason, '') = 'no sampling' AS exact,
+    a, b, a_estimate, b_estimate, p, stays_in_all, coalesce(reason, '') = 'no sampling' AS exact,
     if(exact, if(difference > 0, 'higher', if(difference < 0, 'lower', verdict)), verdict) AS verdict
 FROM compared_sides
 WHERE dimension IN ('model', 'language') AND coalesce(reason, '') <> 'constant by construction';
@@ -62,7 +62,7 @@ WHERE w.b = 'the rest' AND l.b = 'the rest' AND w.above AND l.below;
 
 -- ranks: a row is a model, or a language, among those that were compared in one metric, with the ranks that the differences
 -- leave open. One is above another where the difference says so under every selection of the texts: that of the two, or
--- those of each with the rest, one above and one below. Those with the same ranks are tied.
+-- those of each with the rest, one above and one below. Those with the same ranks are tied; one without a number has none.
 --   name: the model or the language
 --   target: of the differences that rank: 'these' or 'others', as in compared_sides
 --   ranked: how many there are
@@ -73,9 +73,9 @@ WHERE w.b = 'the rest' AND l.b = 'the rest' AND w.above AND l.below;
 --   comparisons: all of them
 CREATE VIEW ranks AS
 WITH entries AS (
-    SELECT board, a AS name FROM ranked_sides
+    SELECT board, a AS name FROM ranked_sides WHERE a_estimate IS NOT NULL
     UNION
-    SELECT board, b FROM ranked_sides WHERE b <> 'the rest'
+    SELECT board, b FROM ranked_sides WHERE b <> 'the rest' AND b_estimate IS NOT NULL
 ),
 sizes AS (SELECT board, count(*) AS ranked FROM entries GROUP BY ALL),
 tests AS (SELECT board, count(p) AS tested, count(*) FILTER (exact) AS exact, count(*) AS comparisons FROM ranked_sides GROUP BY ALL),

@@ -132,7 +132,7 @@ def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
 def _reasons(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
     """The most frequent reasons of failures, and the command that lists all."""
     told = [("failed", f"{one}, {one.retryable} of them asked again") for one in status.reasons]
-    return [*told, ("", failures_query(workspace.file))] if told else []
+    return [*told, ("all reasons", failures_query(workspace.file))] if told else []
 
 
 def _totals(status: RunStatus) -> list[tuple[str, str]]:

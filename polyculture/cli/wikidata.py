@@ -230,7 +230,7 @@ def starter(
 ) -> None:
     """Make a starter from a snapshot: the topics' best-known items, with names, classes, creators and countries.
 
-    A folder of Parquet tables with a manifest and a README; [link] snapshot = "FOLDER" links with it. The same
+    A folder of Parquet tables with a manifest; [link] snapshot = "FOLDER" links with it. The same
     snapshot gives the same bytes.
     """
     from polyculture.cache.catalog import read_catalog

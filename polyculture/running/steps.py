@@ -134,7 +134,7 @@ class StepRunner:
         why = reasons_line(self.workspace.run, self.workspace.file) if self.stopped or self.failed else ""
         if self.stopped:
             lines = self._lacking()
-            failed = [f"besides, {lines}"] if lines else []
+            failed = [f"not complete: {lines}"] if lines else []
             raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, why])))
         if self.failed:
             reasons = f"the reasons are in the view {view}"
