@@ -1,11 +1,12 @@
-"""How often 95 % intervals cover the truth, and how often no difference is told, in worlds whose truth is known.
+"""How often 95 % intervals cover the truth, and how often differences are told, in worlds whose truth is known.
 
     python -m bench.coverage [--data-sets 1000] [--only compared]
 
 Of a cell: `shares`, `counts`, `consensus` and `companions`, in the worlds of `tests/metrics/response_worlds.py`; a line
 has the share covered with 10, 20, 50 and 100 responses. Of comparisons (`tests/metrics/compared_worlds.py`):
-`compared`, in which nothing differs: covered, withheld, p <= 0.05, and the median width; `families`, whole pages on
-which nothing differs: how many tell a difference. All others are of worlds in `tests/instruments/`: `questions`
+`compared`, in which nothing differs: covered, withheld, p <= 0.05, and the median width; `power`, in which the first
+model is higher by two and by three standard errors: how often it is told; `families`, whole pages on which nothing
+differs: how many tell a difference. All others are of worlds in `tests/instruments/`: `questions`
 (`template_worlds`), accuracy and bias of answers to question sets; `bias` (`bias_worlds`), the Cultural Bias Score:
 covered, withheld, with a type that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and
 (`paired_worlds`) languages of one sheet and two models: covered, the median width, models with disjoint intervals; of
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.results import keep
 from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
+from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.inference.named_items import COMPANIONS
 from tests.instruments.arm_worlds import PAIR_WORLDS, pairs_tried
@@ -41,7 +43,7 @@ from tests.instruments.paired_worlds import tried as paired_tried
 from tests.instruments.questions.template_worlds import WORLDS as TEMPLATE_WORLDS
 from tests.instruments.swap_worlds import WORLDS as SWAP_WORLDS
 from tests.instruments.swap_worlds import tried as swaps_tried
-from tests.metrics.compared_worlds import NULLS, World, false_findings, tried
+from tests.metrics.compared_worlds import NULLS, World, false_findings, told, tried
 from tests.metrics.response_worlds import (
     FEW,
     PAIRS,
@@ -116,6 +118,14 @@ def compared(count: int) -> None:
         found = tried(world, metric, target, count, truth=truth, selection=texts)
         names = ("covered", "withheld", "rejected", "width")
         line("comparisons", target, f"{metric}: {name}", {one: float(getattr(found, one)) for one in names})
+
+
+def power(count: int) -> None:
+    """Two models that differ by two and by three standard errors."""
+    for name in ("nothing varies", "60% of the variance common to conditions", "topics' effects, 3 conditions"):
+        for target in TARGETS:
+            found = {f"{errors:g} errors": float(told(NULLS[name][0], errors, target, count)) for errors in (2.0, 3.0)}
+            line("comparisons", "power", f"{target}: {name}", found)
 
 
 def families(count: int) -> None:
@@ -193,6 +203,7 @@ PARTS: dict[str, Callable[[int], None]] = {
     "consensus": consensus,
     "companions": companions,
     "compared": compared,
+    "power": power,
     "families": families,
     "questions": question_answers,
     "bias": bias_scores,

@@ -10,6 +10,7 @@ import pandas as pd
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.diversity_estimators import diversity_estimators
+from polyculture.reports.figures.by_country import country_boxes
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.figures.maps import country_maps, granularity_marks, pair_maps, specificity_maps
 from polyculture.reports.figures.origins import origin_maps
@@ -24,7 +25,7 @@ FIGURES: Mapping[str, Sequence[tuple[str, Callable[[pd.DataFrame, Manifest, Name
     "origins": (("origins", origin_maps),),
     "specificity": (("specificity", specificity_maps),),
     "consensus": (("consensus", pair_maps),),
-    "diversity": (("diversity", partial(country_maps, "diversity")),),
+    "diversity": (("diversity", country_boxes), ("diversity", partial(country_maps, "diversity"))),
     "granularity": (
         ("granularity", granularity_marks),
         ("granularity_by_country", partial(country_maps, "granularity")),

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from polyculture.reports.figures.chart import Chart, Links, Margins
-from polyculture.reports.figures.style import LETTER, MUTED, PAPER, SERIES, label_width, marker_of, plain
+from polyculture.reports.figures.chart import Chart, Links, Margins, Mark
+from polyculture.reports.figures.style import INK, LETTER, MUTED, PAPER, RULE, SERIES, label_width, marker_of, plain
 
 WIDE, SHORT, NARROW = 303.0, 146.0, 82.0  # points of axes in the page: one, two or three stand side by side
+FEWEST_IN_BOX = 5  # numbers: fewer are drawn one by one, since their quartiles would say nothing
 _ROWS = Margins(left=9, top=5, right=7, bottom=28)  # of a chart with labelled rows
 _SCALES = Margins(left=30, top=6, right=9, bottom=28)  # of one with two scales
 _BESIDE, _ABOVE = 0.25, 10.0  # of the width: longer labels stand above their rows, which have so much more room
@@ -149,6 +150,47 @@ def lines(
         axes.grid(axis="y")
 
     return Chart(alternative, frame, paint, width, _SCALES, aspect=0.8, place=place or {})
+
+
+def boxes(
+    frame: pd.DataFrame,
+    *,
+    alternative: str,
+    rows: Mapping[str, str],
+    says: Mapping[str, Mark],
+    series: tuple[str, str],
+    label: str,
+    limits: tuple[float, float],
+    place: Mapping[str, str],
+) -> Chart:
+    """Numbers of the first of `series` as marks with intervals, in each row beside a box of those of the second.
+
+    Columns: row, series, value, low, high, mark. A box is the middle half of its numbers and their median, with lines
+    to the least and the largest; `says` has its `Mark`. Fewer than `FEWEST_IN_BOX` numbers are marks without intervals.
+    """
+
+    def paint(axes: Axes, links: Links) -> None:
+        places = {row: number for number, row in enumerate(rows)}
+        placed = frame.assign(x=frame["value"], y=frame["row"].map(places).astype(float))
+        single = placed["series"] == series[0]
+        many = placed[~single].groupby("row")["x"].transform("size").reindex(placed.index) >= FEWEST_IN_BOX
+        in_box = {str(row): list(own["x"]) for row, own in placed[many].groupby("row")}
+        if in_box:
+            drawn = axes.boxplot(
+                list(in_box.values()), positions=[places[row] for row in in_box], orientation="horizontal", widths=0.58,
+                whis=(0, 100), showcaps=False, patch_artist=True, manage_ticks=False,
+                boxprops={"facecolor": RULE, "edgecolor": MUTED, "linewidth": 0.6},
+                whiskerprops={"color": MUTED, "linewidth": 0.7}, medianprops={"color": INK, "linewidth": 1.2},
+            )  # fmt: skip
+            for box, url in zip(drawn["boxes"], links.urls(says[row] for row in in_box), strict=True):
+                box.set_url(url)
+        alone = placed[~many]
+        points(axes, alone.assign(low=alone["low"].where(single)), series, links, axes.hlines, "y")
+        axes.set(xlabel=label, xlim=limits, ylabel="")
+        axes.grid(axis="x")
+
+    labels = list(rows.values())
+    return Chart(alternative, frame, paint, WIDE, _ROWS, height=10.0 * len(rows), rows=labels, place=place)
 
 
 def axis_limits(values: pd.DataFrame) -> tuple[float, float]:

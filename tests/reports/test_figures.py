@@ -1,4 +1,4 @@
-"""Charts and maps in the page, and as files."""
+"""Charts, boxes and maps in the page, and as files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.figures import style
+from polyculture.reports.figures.by_country import country_boxes
 from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.figure import key_of
 from polyculture.reports.figures.heat import Heat, plain_heads
@@ -82,6 +83,43 @@ def test_a_map_of_counts_has_no_grey_cell_and_frames_native_languages(manifest: 
     cells = {cell["text"]: cell["class"] for cell in cells_of(panel.chart) if cell["text"]}
     assert cells == {"3.0": "h3 native", "10.5": "h10 native", ".5": "h0"}
     assert panel.chart.place == {"model": MODEL, "condition": "explicit"}
+
+
+def test_a_box_of_other_languages_stands_beside_the_native_one(manifest: Manifest, names: Names) -> None:
+    """Below five there are no quartiles: each is a mark, without an interval that would cover those of others."""
+    languages = ("ar", "en", "es", "hi", "th")
+    japan = {("JP", language): float(place) for place, language in enumerate(languages)}
+    [[panel]] = country_boxes(
+        rows({**japan, ("JP", "ja"): 3.0, ("IN", "hi"): 1.0, ("IN", "th"): 2.0}, 3), manifest, names
+    ).rows
+    svg = ElementTree.fromstring(str(panel.chart.draw()))
+    assert [text for text in texts_of(svg) if text in ("Japan", "India")] == ["Japan", "India"]  # by region
+    assert svg.attrib["data-condition"] == "explicit"
+    marks = links(svg)
+    assert set(marks) == {
+        "Japan, 5 other languages: from 0.0 (Arabic) to 4.0 (Thai), median 2.0",
+        "Japan, Japanese: 3.0, 2.9 to 3.1",
+        "India, Hindi: 1.0, 0.9 to 1.1",
+        "India, Thai: 2.0, 1.9 to 2.1",
+    }
+    assert marks["Japan, Japanese: 3.0, 2.9 to 3.1"]["data-language"] == "ja"
+    assert "1 of 2 countries" in panel.says
+    assert panel.says in panel.chart.alternative
+
+
+def test_boxes_of_a_country_without_a_native_language_and_of_a_native_one_alone(
+    manifest: Manifest, names: Names
+) -> None:
+    """What is not drawn has no line in the legend."""
+    for values, drawn, keys in (
+        ({("JP", language): 2.0 for language in ("ar", "en", "es", "hi", "th")}, 1, ["outline"]),
+        ({("JP", "ja"): 2.0}, 1, ["●"]),
+        ({("JP", "th"): 2.0}, 1, ["■"]),
+    ):
+        figure = country_boxes(rows(values), manifest, names)
+        assert figure.rows[0][0].says == ""
+        assert len(links(ElementTree.fromstring(str(figure.rows[0][0].chart.draw())))) == drawn
+        assert [key.mark for key in figure.keys] == keys
 
 
 def test_origins_that_are_no_country_have_no_colour(manifest: Manifest, names: Names) -> None:

@@ -158,10 +158,12 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
     assert {e.attributes["role"] for e in drawings} == {"group", "img"}
-    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 2  # the picture and granularity
+    assert (
+        len([e for e in drawings if e.attributes["role"] == "group"]) == 1 + 2 + 1
+    )  # the picture, boxes of diversity a model, granularity
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
-    assert len(marks) > 2 * 6 + 6
+    assert len(marks) > 2 * 6 + 6 + 2 * 2 * 6
     heat = [e for e in page.all("table") if e.attributes.get("role") == "grid"]
     # the opening's plot; specificity a model and condition, and what they add; granularity, diversity and origins a
     # model; consensus a topic and model
