@@ -174,7 +174,7 @@ def test_what_cannot_change_a_text_asks_nothing(tmp_path: Path, anna: Saying, mo
     monkeypatch.setenv("ANOTHER_KEY", "another-key-for-the-same-server")
     file = write(tmp_path, anna)
     run(file)
-    more = "concurrency = 2\ntimeout = 9.0\nmax_retries = 1\napi_key_env = 'ANOTHER_KEY'"
+    more = "concurrency = 2\ndeadline = 9.0\nmax_retries = 1\napi_key_env = 'ANOTHER_KEY'"
     write(tmp_path, anna, more)
     assert "is now" not in run(file, command="plan")
     run(file)
@@ -221,10 +221,10 @@ def test_only_the_changed_model_is_asked_again(tmp_path: Path, anna: Saying, ber
 
 
 def test_a_file_that_is_overwritten_at_its_path_is_another_model(tmp_path: Path) -> None:
-    file, answers = tmp_path / "texts.toml", tmp_path / "answers.json"
+    file, answers = tmp_path / "texts.toml", tmp_path / "answers.toml"
 
     def say(word: str) -> None:
-        answers.write_text(json.dumps({"answer": [{"texts": [f"{word} eats pizza."]}]}), encoding="utf-8")
+        answers.write_text(f"[[answer]]\ntexts = ['{word} eats pizza.']\n", encoding="utf-8")
 
     say("Anna")
     told = EXPERIMENT.format(name="texts", models='"mock:m"', n=2, extractor="gazetteer", url="http://x", more="")
@@ -241,13 +241,13 @@ def test_a_file_that_is_overwritten_at_its_path_is_another_model(tmp_path: Path)
 
 
 def test_a_machine_with_another_file_does_not_join_a_run(tmp_path: Path) -> None:
-    answers, file = tmp_path / "answers.json", tmp_path / "texts.toml"
-    answers.write_text(json.dumps({"answer": [{"texts": ["Anna eats pizza."]}]}), encoding="utf-8")
+    answers, file = tmp_path / "answers.toml", tmp_path / "texts.toml"
+    answers.write_text("[[answer]]\ntexts = ['Anna eats pizza.']\n", encoding="utf-8")
     told = EXPERIMENT.format(name="texts", models='"mock:m"', n=2, extractor="gazetteer", url="http://x", more="")
     file.write_text(told + f"[options.mock]\nanswers = '{answers}'\n", encoding="utf-8")
     manifest = Pipeline.prepare(open_workspace(file)).manifest
     assert open_workspace(file).joining(manifest).present == manifest
-    answers.write_text(json.dumps({"answer": [{"texts": ["Berta eats pizza."]}]}), encoding="utf-8")
+    answers.write_text("[[answer]]\ntexts = ['Berta eats pizza.']\n", encoding="utf-8")
     with pytest.raises(ExperimentError, match=r"mock:m.*another"):
         open_workspace(file).joining(manifest)
 
