@@ -54,7 +54,10 @@ ANSWERS: list[tuple[int, tuple[Any, ...]]] = [
     (6, ("m", "en", "JP", "ramen", "text 0", "food in JP?")),
     (1, ("m", "en", "JP", "IT", 0.5)),
     (4, ("m", "en", "consensus", pytest.approx(7 / 9), None, None, None, None, "few countries")),
-    (72, ("diversity", "explicit", "sampling", 0.533, 0.071, 1.0, None)),
+    (
+        14,
+        ("consensus", "condition", "explicit", "neutral", "these", "untestable", ["all", "answered", "right language"]),
+    ),
 ]
 
 
