@@ -24,13 +24,13 @@ MEMORY = "1GB"  # DuckDB's memory limit while a snapshot is made; the rest goes 
 
 @contextmanager
 def disk_faults(path: Path | None) -> Iterator[None]:
-    """Turns the errors of a disk that cannot be written, or is full, into a `StoreError`."""
+    """Turns the errors of a file that is broken, of a disk that cannot be written, or is full, into a `StoreError`."""
     try:
         with store_faults(path or Path()):
             yield
     except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
         remedy = "Free space, or delete the folder; then run the same command again."
-        raise StoreError(f"cannot be written: {fault}", where=path, remedy=remedy) from fault
+        raise StoreError(f"cannot be opened or written: {fault}", where=path, remedy=remedy) from fault
 
 
 class Draft:
@@ -110,5 +110,10 @@ class Draft:
             for name, schema in PLAIN.items():
                 if name not in there:
                     self.connection.from_arrow(schema.empty_table()).create(f"draft.{name}")
+                elif self.connection.table(f"draft.{name}").columns != schema.names:
+                    remedy = "Delete the folder; then run the same command again."
+                    raise StoreError(
+                        f"its table {name} has other columns than a snapshot's", where=self.file, remedy=remedy
+                    )
         for name in PLAIN:
             self.connection.execute(f"CREATE VIEW wikidata.{name} AS FROM draft.{name}")

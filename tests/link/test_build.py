@@ -18,6 +18,7 @@ from polyculture.cache.errors import SnapshotError, StoreError
 from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
 from polyculture.link.dumps.dump import ChangedDumpError, DumpReader
 from polyculture.link.entity import SOME_YEAR
+from polyculture.link.index.draft import Draft
 from polyculture.link.index.snapshot import VERSION, open_snapshot, verify
 from tests.link_world import CLASSES, index_of, item, statement, write_dump
 
@@ -247,6 +248,18 @@ def test_a_missing_dump_and_a_folder_that_cannot_be_written(tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
         build_index(dump, tmp_path / "file" / "out.duckdb", ["en"])
+
+
+def test_a_draft_that_is_no_draft_is_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "rows.duckdb"
+    file.write_bytes(b"no database" * 500)
+    with pytest.raises(StoreError, match="cannot be opened or written"):
+        Draft(file)
+    file.unlink()
+    with duckdb.connect(file) as other:
+        other.execute("CREATE TABLE names (foreign_column INTEGER)")
+    with pytest.raises(StoreError, match=r"table names has other columns.*Delete the folder"):
+        Draft(file)
 
 
 def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
