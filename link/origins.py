@@ -15,7 +15,7 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
-RULES = 5  # version of what the statements do
+RULES = 6  # version of what the statements do
 
 
 def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duckdb.DuckDBPyRelation:

@@ -147,6 +147,7 @@ class FormerState(_Data):
     name: str
     heirs: tuple[CountryCode, ...] = Field(min_length=1)
     principal: CountryCode | None = None  # of several heirs, whose it is where nothing else decides
+    sources: tuple[str, ...] = ()  # tables that give its number and name, where our extract of Wikidata lacks it
 
 
 class Region(_Data):

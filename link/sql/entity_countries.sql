@@ -3,7 +3,8 @@
 -- birth (P19); its own citizenship or place of birth; where it was made (P1071), its country (P17), its location (P276). An item
 -- that stands for two countries alike gives a row for each. Which heir of a divided state is meant is said by the item's other
 -- statements (also by one that has ended, where no other does), else by the place of birth, else the state has a principal heir.
--- If none says it, the row has no country but these heirs as its `successors`.
+-- If none says it, the row has no country but these heirs as its `successors`. A citizenship that leads to no state of a table
+-- is that of the place of birth: else a citizenship of today would count alone. What names no country is left out beside what does.
 WITH stated AS (
     SELECT DISTINCT item, about, counts, unnest(countries) AS country FROM said WHERE heirs IS NULL
 ),
@@ -21,8 +22,9 @@ meant AS (
         ) AS countries
     FROM said
     LEFT JOIN stated ON stated.item = said.item AND said.about IN (stated.about, said.item) AND stated.country IN said.heirs
-    LEFT JOIN born ON born.item = said.item AND said.about IN (born.about, said.item) AND born.country IN said.heirs
-    WHERE said.heirs IS NOT NULL
+    LEFT JOIN born ON born.item = said.item AND said.about IN (born.about, said.item)
+        AND (said.heirs IS NULL OR born.country IN said.heirs)
+    WHERE said.heirs IS NOT NULL OR (said.countries IS NULL AND said.property LIKE '%P27')
     GROUP BY ALL
 ),
 decided AS (
@@ -32,7 +34,10 @@ decided AS (
     WHERE said.counts
 ),
 first AS (
-    SELECT item, min_by(place, (countries IS NULL AND heirs IS NULL, place)) AS place FROM decided GROUP BY item
+    SELECT
+        item, min_by(place, (countries IS NULL AND heirs IS NULL, place)) AS place,
+        bool_and(countries IS NULL AND heirs IS NULL) AS open
+    FROM decided GROUP BY item
 )
 SELECT DISTINCT
     'Q' || item AS qid,
@@ -41,5 +46,6 @@ SELECT DISTINCT
     min(property) AS property,
     CASE WHEN countries IS NULL THEN any_value(heirs) END AS successors
 FROM decided JOIN first USING (item, place)
+WHERE open OR countries IS NOT NULL OR heirs IS NOT NULL
 GROUP BY item, target, countries
 ORDER BY ALL

@@ -38,11 +38,12 @@ FROM climb;
 
 -- climbed: a row is a place with the state that the fewest statements lead to. A state of today comes before a former one,
 -- this before a divided one, a statement that has not ended before one that has, and of these the last. Of several divided
--- states none says which heir is meant.
+-- states none says which heir is meant. A region of several states is of each (Kashmir), unless another statement says of which.
 CREATE OR REPLACE TABLE climbed AS
 SELECT
     place, bool_or(former) AS former,
-    list_sort(list_distinct(flatten(list(heirs) FILTER (heirs IS NOT NULL)))) AS heirs,
+    CASE WHEN bool_or(heirs IS NOT NULL) OR count(DISTINCT item) > 1
+        THEN list_sort(list_distinct(flatten(list(coalesce(heirs, countries))))) END AS heirs,
     CASE WHEN count(DISTINCT item) FILTER (heirs IS NOT NULL) < 2
         THEN list_sort(list_distinct(flatten(list(countries) FILTER (countries IS NOT NULL)))) END AS countries
 FROM (
@@ -69,11 +70,12 @@ FROM after JOIN states ON states.item = after.here
 GROUP BY place;
 
 -- said: a row is a statement with the countries that it names by itself, and the heirs of a divided state. One that ended does
--- not count beside one that has not, or ended later; but the citizenship of a former state ended with the state.
+-- not count beside one that has not, or ended later; but the citizenship of a former state ended with the state. What leads to
+-- no state of a table is taken for a former one, too: a state of today would have been found.
 CREATE OR REPLACE TABLE said AS
 SELECT
     statements.*, found.countries, found.heirs,
-    coalesce(found.former, false) AND statements.property LIKE '%P27' AS survives,
+    coalesce(found.former, true) AND statements.property LIKE '%P27' AS survives,
     survives OR coalesce(ended, 9999)
         = max(coalesce(ended, 9999)) FILTER (NOT survives) OVER (PARTITION BY item, about, statements.place) AS counts
 FROM statements

@@ -380,7 +380,6 @@ def test_countries_in_their_order(tmp_path: Path) -> None:
         ("Q66", "GB", "Q22", "P495"),
         ("Q66", "KP", "Q18097", "P495"),
         ("Q66", "KR", "Q18097", "P495"),
-        ("Q66", None, "Q999", "P495"),
     ]
 
 

@@ -18,7 +18,7 @@ from tests.sparql_server import SparqlServer
 
 GERMAN_EMPIRE, RUSSIAN_EMPIRE, UK_AND_IRELAND, AUSTRIA_HUNGARY = "Q43287", "Q34266", "Q174193", "Q28513"
 SOVIET_UNION, BRITISH_RAJ, PROVINCES_OF_INDIA, CZECHOSLOVAKIA = "Q15180", "Q129286", "Q2385925", "Q33946"
-KOREA, JOSEON = "Q18097", "Q28179"
+KOREA, JOSEON, NOWHERE = "Q18097", "Q28179", "Q90060"
 DE, GB, IE, US, RU, UA, CZ, IN, PK, IT, JP = (
     *("Q183", "Q145", "Q27", "Q30", "Q159", "Q212", "Q213", "Q668", "Q843", "Q38", "Q17"),
 )
@@ -48,6 +48,7 @@ PLACES = [
     item("Q90041", "Barland", P1366=US),
     item("Q90042", "Northland", P1366=["Q90041", RU]),
     item("Q90043", "Northshire", P131="Q90042"),
+    item(NOWHERE, "a khanate"),
     item("Q90050", "Tashkent Oblast", P17=SOVIET_UNION),
     item("Q90051", "Lviv Oblast", P17=[SOVIET_UNION, UA]),
     item("Q90052", "Punjab Province", P17=BRITISH_RAJ),
@@ -79,6 +80,12 @@ FORMER: list[tuple[dict[str, Any], list[str]]] = [
     ({"P27": [statement(JOSEON, ended="1897"), US], "P19": "Q90011"}, ["KR", "US"]),
     ({"P495": KOREA}, ["KP", "KR"]),  # two continue it alike, and nothing says which is meant
     ({"P27": "Q90040"}, ["US"]),  # in no table: what replaced it
+    ({"P27": NOWHERE, "P19": "Q90005"}, ["CZ"]),  # a state of no table: where one was born
+    (
+        {"P27": [statement(NOWHERE, ended="1918"), US], "P19": "Q90005"},
+        ["CZ", "US"],
+    ),  # and not the state of today alone
+    ({"P27": [NOWHERE, US]}, ["US"]),
     ({"P27": [statement(IT, ended="1930"), US]}, ["US"]),
     ({"P27": [statement(IT, ended="1930"), statement(US, ended="1950")]}, ["US"]),
     ({"P19": "Q90006"}, ["IN"]),
@@ -92,6 +99,8 @@ PLACED: list[tuple[dict[str, Any], list[str]]] = [
     ({"P495": "Q90020"}, ["IT"]),
     ({"P495": "Q90021"}, ["JP"]),
     ({"P495": "Q90024"}, ["IN", "PK"]),
+    ({"P495": "Q90024", "P17": PK}, ["PK"]),  # of a region of two countries the one that is stated
+    ({"P495": NOWHERE, "P17": IT}, ["IT"]),
     ({"P495": "Q90010"}, ["PL"]),  # where it lies today
     ({"P495": "Q90023", "P17": "Q822"}, ["LB"]),  # a region without a country does not hide what follows
     ({"P2012": "Q90030", "P17": US}, ["JP"]),
