@@ -59,14 +59,15 @@ def run_forest(model: PreTrainedModel, forest: Forest, windows: Mapping[str, int
 
 def _masks(model: PreTrainedModel, forest: Forest, windows: Mapping[str, int]) -> Any:
     """The mask [1, 1, nodes, nodes]; one per kind of layer where layers differ in their attention."""
-    seen, depths = torch.from_numpy(_sees(forest)), torch.tensor(forest.depths)
+    # Compared where the model is: on a GPU a mask of thousands of nodes takes a CPU longer than the model itself.
+    seen, depths = (table.to(model.device) for table in (torch.from_numpy(_sees(forest)), torch.tensor(forest.depths)))
     apart = depths[:, None] - depths[None, :]
     masks = {kind: _as_mask(model, seen & (apart < window)) for kind, window in windows.items()}
     return masks if len(masks) > 1 else next(iter(masks.values()))
 
 
 def _as_mask(model: PreTrainedModel, seen: torch.Tensor) -> torch.Tensor:
-    seen = seen[None, None].to(model.device)
+    seen = seen[None, None]
     if model.config._attn_implementation != "eager":
         return seen
     hidden = torch.finfo(model.dtype).min
@@ -103,8 +104,9 @@ def layer_kinds(model: PreTrainedModel) -> Mapping[str, int]:
     return {kind: detail.get("sliding_window") or 2**30 for kind, detail in zip(kinds, details, strict=True)}
 
 
-# The most bytes for the logits of a pass, in single precision; and the default number of tokens in a pass.
-_LOGITS = 2**28
+# The most bytes for the logits of a pass, in single precision: on a GPU a share of its free memory. And the default
+# number of tokens in a pass.
+_LOGITS, _SHARE_OF_GPU = 2**28, 8
 _MOST_TOKENS = {"cpu": 512}
 _MOST_ELSEWHERE = 4096
 # The first pass is smaller by this factor, so that its scores do not wait for a whole one.
@@ -133,8 +135,12 @@ class CausalScorer:
 
 def most_tokens(model: PreTrainedModel) -> int:
     """The tokens of a pass: limited by the device's efficient size and by the memory for the logits."""
-    room: int = _LOGITS // (4 * model.config.get_text_config(decoder=True).vocab_size)
-    return max(16, min(_MOST_TOKENS.get(model.device.type, _MOST_ELSEWHERE), room))
+    room, device = _LOGITS, model.device
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        room = free // _SHARE_OF_GPU
+    tokens = room // (4 * model.config.get_text_config(decoder=True).vocab_size)
+    return max(16, min(_MOST_TOKENS.get(device.type, _MOST_ELSEWHERE), tokens))
 
 
 def tree_fits(model: PreTrainedModel) -> bool:
