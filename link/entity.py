@@ -13,9 +13,8 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 import msgspec
 from msgspec import Meta, Struct
 
-LARGEST = 999_999_999  # far above any item number in use; greater numbers are errors
+from polyculture.link.qid import LARGEST, number
 
-_QID = re.compile(r"Q([1-9][0-9]{0,8})")
 _YEAR = re.compile(r"[+-]?[0-9]{1,4}(?=-)")
 _Empty = Annotated[list[Any], Meta(max_length=0)]
 
@@ -159,14 +158,6 @@ def _form(languages: tuple[str, ...]) -> type[Item]:
 def _by_language(languages: tuple[str, ...], kind: Any, missing: Any) -> Any:
     names = {f"language_{place}": language for place, language in enumerate(languages)}
     return msgspec.defstruct("Texts", [(name, kind, missing) for name in names], rename=names, gc=False)
-
-
-def number(qid: str) -> int:
-    """The number of a QID: 'Q5' is 5. Raises `ValueError` for anything else."""
-    match = _QID.fullmatch(qid)
-    if match is None:
-        raise ValueError(f"{qid!r} is not a QID")
-    return int(match[1])
 
 
 def best_targets(statements: Statements) -> dict[int, int | None]:

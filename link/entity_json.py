@@ -19,42 +19,13 @@ from polyculture.link.entity import (
     Item,
     best_targets,
     decoder,
-    number,
 )
+from polyculture.link.index.tables import SCHEMAS, ArrowTables
 from polyculture.link.keys import keys_of
 from polyculture.link.normalise import fold_of, normalise_array
+from polyculture.link.qid import number
 
-_FEW = pa.dictionary(pa.int8(), pa.string())  # columns of few distinct values
-_COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
-    "items": [("item", pa.uint32()), ("sitelinks", pa.uint32()), ("revision", pa.uint64())],
-    "descriptions": [("item", pa.uint32()), ("language", _FEW), ("description", pa.string())],
-    "names": [
-        ("item", pa.uint32()),
-        ("language", _FEW),
-        ("name", pa.string()),
-        ("kind", _FEW),
-        ("normalised", pa.string()),
-        ("key", pa.string()),
-    ],
-    "claims": [("item", pa.uint32()), ("property", _FEW), ("target", pa.uint32()), ("ended", pa.int16())],
-    "redirects": [("item", pa.uint32()), ("target", pa.uint32())],
-    "kinds": [("item", pa.uint32()), ("topic", pa.string()), ("kind", pa.string())],
-    "fetched": [
-        ("language", pa.string()),
-        ("term", pa.string()),
-        ("asked_at", pa.timestamp("s")),
-        ("hits", pa.list_(pa.uint32())),
-    ],
-}
 NAME_KINDS = ("label", "alias")
-SCHEMAS = {name: pa.schema(columns) for name, columns in _COLUMNS.items()}
-# The same without dictionaries: DuckDB would make ENUMs of them, which take no other words.
-PLAIN = {
-    name: pa.schema([(field.name, pa.string() if field.type == _FEW else field.type) for field in schema])
-    for name, schema in SCHEMAS.items()
-}
-
-ArrowTables: TypeAlias = Mapping[str, pa.Table]  # rows by table
 Numbers: TypeAlias = "array.array[int]"  # of items
 _TextColumns: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each
 _Targets: TypeAlias = "tuple[Numbers, Numbers, list[int | None]]"  # items, a target of each, and when that ended

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
 from polyculture.cache.identity import content_id
-from polyculture.link.entity import number
+from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
 if TYPE_CHECKING:

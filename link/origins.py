@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
-from polyculture.link.entity import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
+from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
 RULES = 6  # version of what the statements do

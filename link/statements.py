@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-
-from polyculture.cache.sql_file import read_sql
 
 _FOLDER = Path(__file__).with_name("sql")
 
 
+@cache
 def statement(name: str) -> str:
-    """The text of `sql/<name>.sql`."""
-    return read_sql(_FOLDER, name)
+    """The text of `sql/<name>.sql`, read once per process."""
+    return (_FOLDER / f"{name}.sql").read_text(encoding="utf-8")

@@ -20,11 +20,11 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.entity import number
 from polyculture.link.index.classes import REMEDY, unknown_classes
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
+from polyculture.link.qid import number
 from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 

@@ -18,9 +18,9 @@ import orjson
 
 from polyculture.cache.errors import WikidataError
 from polyculture.cache.http_answers import retry_after
-from polyculture.link.entity import number
 from polyculture.link.entity_json import Rows
 from polyculture.link.etiquette import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, duration
+from polyculture.link.qid import number
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 REQUESTS_PER_MINUTE = 200.0  # Wikimedia's limit for a client that is not signed in

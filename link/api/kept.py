@@ -20,12 +20,14 @@ from polyculture.cache.errors import SnapshotError, WikidataError
 from polyculture.cache.files import remove_folder
 from polyculture.link.api.client import Entity
 from polyculture.link.api.names import Term
-from polyculture.link.entity import number
-from polyculture.link.entity_json import PLAIN, Rows
+from polyculture.link.entity_json import Rows
+from polyculture.link.index.assemble import assemble
 from polyculture.link.index.draft import Draft
-from polyculture.link.index.snapshot import VERSION, Snapshot, assemble
+from polyculture.link.index.snapshot import VERSION, Snapshot
+from polyculture.link.index.tables import PLAIN
 from polyculture.link.index.under_way import answers_folder, locked_folder
 from polyculture.link.origins import create_states
+from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
 BY_NUMBER = ""  # in `fetched` in place of a language: items that were asked for by number, and do not exist

@@ -23,8 +23,9 @@ from polyculture.cache.files import remove_folder
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.dumps.worker_pool import ingested
+from polyculture.link.index.assemble import assemble
 from polyculture.link.index.draft import Draft
-from polyculture.link.index.snapshot import VERSION, Snapshot, assemble
+from polyculture.link.index.snapshot import VERSION, Snapshot
 from polyculture.link.index.under_way import building_folder, locked_folder
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start

@@ -21,7 +21,8 @@ from typing import NamedTuple
 from polyculture.cache.errors import StoreError
 from polyculture.link.dumps.dump import Chunk, DumpPosition
 from polyculture.link.dumps.ingest import IngestCounts, ingest_lines
-from polyculture.link.entity_json import ArrowTables, Rows
+from polyculture.link.entity_json import Rows
+from polyculture.link.index.tables import ArrowTables
 
 
 class Ingested(NamedTuple):

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError
-from polyculture.link.entity import number
 from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
 REMEDY = "Check the class on wikidata.org, or use a larger snapshot."

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import store_faults
-from polyculture.link.entity_json import PLAIN, ArrowTables
+from polyculture.link.index.tables import PLAIN, ArrowTables
 
 MEMORY = "1GB"  # DuckDB's memory limit while a snapshot is made; the rest goes to disk
 

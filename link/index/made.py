@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.entity_json import SCHEMAS, ArrowTables
+from polyculture.link.index.starter_files import MADE
+from polyculture.link.index.tables import SCHEMAS, ArrowTables
 from polyculture.link.keys import keys_of
 from polyculture.link.normalise import fold_of, normalise_array
 
-MADE = ("items.parquet", "names.parquet", "claims.parquet")
 REMEDY = "Make the folder again: polyculture wikidata starter SNAPSHOT -o FOLDER --replace"
 _NAME = ("item", "language", "name")
 

@@ -6,38 +6,29 @@ snapshot.meta["counts"]["items"]
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import duckdb
-import msgspec
 import orjson
 import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import SnapshotError
-from polyculture.cache.files import cache_folder, store_faults
+from polyculture.cache.files import cache_folder
 from polyculture.cache.identity import content_id
-from polyculture.link.entity_json import PLAIN, ArrowTables
-from polyculture.link.index.draft import Draft, disk_faults
-from polyculture.link.index.under_way import note_written
+from polyculture.cache.validation import explain
+from polyculture.link.index.tables import TABLES
 from polyculture.link.keys import keys_version
 from polyculture.link.normalise import NORMALISATION
-from polyculture.link.ontology import create_members, scopes_of
-from polyculture.link.statements import statement
 
 # Of the tables and their content; an index of another version is refused.
 VERSION = f"4.{NORMALISATION}.{keys_version()[:8]}"
 FILLED = "api"  # the kind of source of a snapshot that the live service filled
-# Compression methods that DuckDB would try on every column, for a third of the time, and never choose.
-USELESS = "zstd,fsst,dictionary"
-ROW_GROUP = 30_720  # rows, a quarter of DuckDB's default; with fewer still the file grows by half
 VERIFIED = "verified"  # folder of the cache: a mark per file that was read whole
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block
 # How a snapshot is made again, by the kind of its source.
@@ -50,27 +41,14 @@ REMEDIES = {
 UNKNOWN = "Make it again, as it was made: polyculture wikidata build or pull, or [link] fill = true."
 MISSING = "Is the path right? If there is none yet, build it: polyculture wikidata build DUMP -o FILE"
 
-# The tables, each with the columns that are read and their types; keys have a table of their own.
-TABLES = {
-    **{name: pa.schema([field for field in schema if field.name != "key"]) for name, schema in PLAIN.items()},
-    "keys": pa.schema([PLAIN["names"].field(name) for name in ("item", "language", "name", "kind", "key")]),
-    "members": pa.schema(
-        {
-            "scope": pa.int16(),
-            "item": pa.uint32(),
-            "distance": pa.uint8(),
-            "root": pa.uint32(),
-            "path": pa.list_(pa.uint32()),
-        }
-    ),
-}
 
-
-class _Meta(msgspec.Struct):
+class _Meta(BaseModel):
     """What every snapshot's `meta` has besides its version."""
 
-    identity: Annotated[str, msgspec.Meta(min_length=1)]
-    languages: Annotated[list[str], msgspec.Meta(min_length=1)]
+    model_config = ConfigDict(strict=True)
+
+    identity: str = Field(min_length=1)
+    languages: list[str] = Field(min_length=1)
     source: dict[str, Any]
     scopes: dict[str, int] = {}
 
@@ -163,29 +141,37 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
             if file.read(12)[8:] != b"DUCK":  # of other databases DuckDB would load an extension from the net
                 raise ValueError("it is no DuckDB database")
         with duckdb.connect(str(path), read_only=True) as connection:
-            if not connection.execute("FROM duckdb_tables() WHERE table_name = 'meta'").fetchall():
-                raise ValueError("it has no table meta")
-            meta = {key: orjson.loads(value) for key, value in connection.execute("FROM main.meta").fetchall()}
+            meta = _read_meta(connection)
             if meta.get("version") != VERSION:
                 wrong = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
             else:
-                msgspec.convert(meta, _Meta)
-                wrong = next(_wrong_types(connection), "")
-    except (duckdb.Error, OSError, ValueError, msgspec.ValidationError) as fault:
-        wrong = f"is not a Wikidata snapshot of Polyculture: {str(fault).splitlines()[0]}"
+                _Meta.model_validate(meta)
+                _check_types(connection)
+    except (duckdb.Error, OSError, ValueError) as fault:
+        what = explain(fault, _Meta)[0] if isinstance(fault, ValidationError) else str(fault).splitlines()[0]
+        wrong = f"is not a Wikidata snapshot of Polyculture: {what}"
     if wrong:
         raise SnapshotError(wrong, where=path, remedy=_remedy(meta))
     return Snapshot(path, meta)
 
 
-def _wrong_types(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
-    """Yields what is wrong with columns of the tables; a column that is missing is DuckDB's error."""
-    for table, schema in TABLES.items():
-        found = connection.sql(f"SELECT {', '.join(schema.names)} FROM {table}").types  # noqa: S608  our own names
-        declared = connection.from_arrow(schema.empty_table()).types
-        for column, kind, wanted in zip(schema.names, found, declared, strict=True):
-            if kind != wanted:
-                yield f"is not a Wikidata snapshot of Polyculture: {table}.{column} is {kind}, not {wanted}"
+def _read_meta(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """The rows of `meta`. Nothing else is named here, where DuckDB would take a variable of its name for the table."""
+    try:
+        rows = connection.execute("FROM main.meta").fetchall()
+    except duckdb.CatalogException as fault:
+        raise ValueError("it has no table meta") from fault
+    return {key: orjson.loads(value) for key, value in rows}
+
+
+def _check_types(connection: duckdb.DuckDBPyConnection) -> None:
+    """Raises `ValueError` for a column of another type; a column that is missing is DuckDB's error."""
+    columns = {f"{table}.{field.name}": field.type for table, schema in TABLES.items() for field in schema}
+    found = connection.sql(f"SELECT {', '.join(columns)} FROM {', '.join(TABLES)}").types  # noqa: S608  our own names
+    declared = connection.from_arrow(pa.schema(columns).empty_table()).types
+    for column, kind, wanted in zip(columns, found, declared, strict=True):
+        if kind != wanted:
+            raise ValueError(f"{column} is {kind}, not {wanted}")
 
 
 def _remedy(meta: Mapping[str, Any]) -> str:
@@ -220,83 +206,3 @@ def damage_named(snapshot: Snapshot) -> Iterator[None]:
         if not any(damage in str(fault) for damage in _DAMAGE):
             raise
         raise SnapshotError("is damaged or truncated", where=snapshot.path, remedy=snapshot.remedy) from fault
-
-
-def write_snapshot(
-    out: Path, languages: Iterable[str], batches: Iterable[ArrowTables], provenance: Mapping[str, Any]
-) -> Snapshot:
-    """Writes a snapshot of all rows in `batches`, whole or not at all.
-
-    `source` of its provenance, the languages and the version decide the snapshot's identity. Raises `StoreError` where
-    the folder cannot be written or the disk is full.
-    """
-    with store_faults(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-")
-    with folder, Draft(None) as draft:
-        for tables in batches:
-            draft.add(tables)
-        return assemble(out, Path(folder.name), draft, languages, provenance)
-
-
-def assemble(
-    out: Path, folder: Path, draft: Draft, languages: Iterable[str], provenance: Mapping[str, Any]
-) -> Snapshot:
-    """Writes the snapshot of the rows of `draft`, which serves for nothing else after that.
-
-    The snapshot is renamed to `out` once it is complete. Until then it and its temporary files are in `folder`, which
-    must be on the same disk. Raises what `write_snapshot` raises.
-    """
-    with disk_faults(out), tempfile.TemporaryDirectory(dir=folder, prefix="sorting-") as sorting:
-        file = Path(sorting) / out.name
-        if draft.file is None:  # the others have a folder of their own
-            draft.connection.execute("SET temp_directory = $folder", {"folder": sorting})
-        _build(draft.connection, file, sorted(set(languages)), provenance)
-        snapshot = open_snapshot(file)  # what would be refused later replaces nothing
-        with file.open("rb+") as written:
-            os.fsync(written.fileno())
-        note_written(folder, file)
-        file.replace(out)
-    return replace(snapshot, path=out)
-
-
-def _build(
-    connection: duckdb.DuckDBPyConnection, file: Path, languages: list[str], provenance: Mapping[str, Any]
-) -> None:
-    connection.execute("SET preserve_insertion_order = false")
-    connection.execute("RESET force_compression")
-    connection.execute("SET disabled_compression_methods = $methods", {"methods": USELESS})
-    # Small row groups: a name is found by reading few, as the tables are sorted by what is looked up.
-    connection.execute(f"ATTACH $file AS snapshot (ROW_GROUP_SIZE {ROW_GROUP})", {"file": str(file)})
-    connection.execute(statement("snapshot_sorted"))
-    scopes = _keep_members(connection)
-    connection.execute(statement("snapshot_names"))
-    meta = {
-        "version": VERSION,
-        "identity": content_id(VERSION, provenance["source"], languages),
-        "languages": languages,
-        "counts": _counts(connection),
-        "scopes": scopes,
-        "built_with": f"DuckDB {duckdb.__version__}",
-        **provenance,
-    }
-    rows = pa.table({"key": list(meta), "value": [orjson.dumps(value).decode() for value in meta.values()]})
-    connection.from_arrow(rows).create("snapshot.meta")
-    connection.execute("DETACH snapshot")
-
-
-def _keep_members(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Creates the table `members` of the built-in topics, and `pages`; returns the scopes' numbers by rules."""
-    for table in ("items", "claims"):
-        connection.execute(f"CREATE OR REPLACE VIEW wikidata.{table} AS FROM snapshot.{table}")
-    catalog = read_catalog()
-    scopes = sorted(set(scopes_of(catalog, catalog.topics).values()))
-    numbers = {scope.rules: number for number, scope in enumerate(scopes)}
-    create_members(connection, scopes, numbers)
-    connection.execute("CREATE TABLE snapshot.members AS FROM members ORDER BY scope, item")
-    return numbers
-
-
-def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    names = ("items", "descriptions", "names", "claims", "redirects", "kinds")
-    return {name: len(connection.table(f"snapshot.{name}")) for name in names}

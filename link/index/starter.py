@@ -17,14 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from polyculture.cache.catalog.model import QID
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import SnapshotError
-from polyculture.cache.identity import content_id, file_sha256
 from polyculture.link.entity import PROPERTIES
 from polyculture.link.entity_json import Rows
-from polyculture.link.index.made import MADE, REMEDY, made_rows
-from polyculture.link.index.snapshot import VERSION, Snapshot, write_snapshot
+from polyculture.link.index.assemble import write_snapshot
+from polyculture.link.index.made import REMEDY, made_rows
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.starter_files import STARTER, starter_identity
 
-STARTER = Path(__file__).with_name("starter")
-JOINED = 2  # version of how the two parts are put together
 UNCOUNTED = ("class", "country", "place")  # kinds of items that are here because other items refer to them
 
 
@@ -50,12 +49,6 @@ class StarterItem(BaseModel):
     def claims(self) -> dict[str, tuple[str, ...]]:
         """The target items by property."""
         return self.__pydantic_extra__
-
-
-def starter_identity(folder: Path = STARTER) -> str:
-    """A hash of the starter's files, of the snapshot's version, and of how they become one."""
-    files = sorted([*folder.glob("*.toml"), *(folder / name for name in MADE if (folder / name).is_file())])
-    return content_id(VERSION, JOINED, [(file.name, file_sha256(file)) for file in files])
 
 
 def read_starter(folder: Path = STARTER) -> Iterator[tuple[str, str, StarterItem]]:

@@ -16,8 +16,9 @@ from typing import Literal, Self
 
 from polyculture.cache.identity import content_id
 from polyculture.link.api.kept import Kept
-from polyculture.link.entity import LARGEST, PROPERTIES
+from polyculture.link.entity import PROPERTIES
 from polyculture.link.pull.client import Binding, SparqlClient, TooLargeError, read_rows
+from polyculture.link.qid import LARGEST
 
 LIMIT = 20_000  # rows of a page
 _LEAST = 100  # rows; smaller pages are not split

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, did_you_mean
-from polyculture.link.entity import number
 from polyculture.link.linker import Linker, read_rows
 from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise
+from polyculture.link.qid import number
 from polyculture.link.queries import QUERY_COLUMNS
 from polyculture.link.show.items import property_names
 from polyculture.link.statements import statement

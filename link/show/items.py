@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.entity import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
+from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
 Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, rows

@@ -23,9 +23,9 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
     from polyculture.link.index.snapshot import open_snapshot
 
     if name == STARTER:
-        from polyculture.link.index import starter  # here: a file needs none of what builds a starter
+        from polyculture.link.index.starter_files import STARTER as FILES  # here: most commands open no snapshot
 
-        return _built(starter.STARTER)
+        return _built(FILES)
     path = beside / name
     return _built(path) if path.is_dir() else open_snapshot(path)
 
@@ -33,10 +33,12 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
 def _built(folder: Path) -> Snapshot:
     """The snapshot of a starter's folder, from the cache or built there."""
     from polyculture.link.index.snapshot import open_snapshot
-    from polyculture.link.index.starter import starter_identity, write_starter
+    from polyculture.link.index.starter_files import starter_identity
 
     path = cache_folder() / f"starter-{starter_identity(folder)}.duckdb"
     try:
         return open_snapshot(path)
     except SnapshotError:
+        from polyculture.link.index.starter import write_starter  # here: it is written once, and opened each time
+
         return write_starter(path, folder)

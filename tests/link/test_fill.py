@@ -25,8 +25,9 @@ from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, fill_snapshot
 from polyculture.link.api.names import Named, Searches
 from polyculture.link.dumps.build import build_index
-from polyculture.link.entity_json import SCHEMAS, Rows
-from polyculture.link.index.snapshot import write_snapshot
+from polyculture.link.entity_json import Rows
+from polyculture.link.index.assemble import write_snapshot
+from polyculture.link.index.tables import SCHEMAS
 from polyculture.link.index.under_way import answers_folder
 from polyculture.link.linker import TABLES
 from polyculture.running.linking import api_settings, plan_linking

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
-from polyculture.link.entity_json import PLAIN
+from polyculture.link.index.tables import PLAIN
 from polyculture.link.ontology import open_members, scopes_of
 from tests.link_world import CATALOG
 
