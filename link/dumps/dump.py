@@ -17,7 +17,11 @@ import orjson
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.dumps.unpack import HashedFile, PackedError, unpacked
 
-FORM = "Give a file of Wikidata's entity JSON: an array with an item per line, or an item per line."
+FORM = (
+    "Give a file of Wikidata's entity JSON: an array with an item per line, or an item per line, in UTF-8;"
+    " plain, or packed with gzip, bzip2 or Zstandard."
+)
+_MARK = b"\xef\xbb\xbf"  # a byte order mark, before the first line
 _NEWLINE = ord("\n")
 LONGEST_LINE = 32 << 20  # bytes; Wikidata's longest item has some four million
 _REMEDY = "Download the file again: a truncated dump would give a smaller index that looks complete."
@@ -111,7 +115,9 @@ class DumpReader:
 
     def _blocks(self) -> Iterator[bytes]:
         try:
-            yield from bounded(unpacked(self._file))
+            blocks = bounded(unpacked(self._file))
+            yield next(blocks, b"").removeprefix(_MARK)
+            yield from blocks
         except PackedError as fault:
             raise SnapshotError(str(fault), where=self.path, remedy=_REMEDY) from fault
         except OSError as fault:

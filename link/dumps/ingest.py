@@ -1,16 +1,32 @@
-"""Converts lines of a dump to rows of a snapshot, and counts the lines that give none, with reasons."""
+"""Converts chunks of a dump to rows of a snapshot, in several processes or in this one.
+
+Lines that give no row are counted, with reasons. Processes are spawned: forking a process with threads is not safe. At
+most a few chunks for each are under way, so that memory does not grow with the dump.
+"""
 
 from __future__ import annotations
 
+import gc
 import heapq
-from collections.abc import Iterable
+import io
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from threading import Thread
+from typing import NamedTuple
 
 import msgspec
 
-from polyculture.link.dumps.dump import LONGEST_LINE
+from polyculture.cache.errors import StoreError
+from polyculture.link.dumps.dump import LONGEST_LINE, Chunk, DumpPosition
 from polyculture.link.entity import NotAnItemError
 from polyculture.link.entity_json import Rows
+from polyculture.link.index.tables import ArrowTables
 
 NAMED_LINES = 100  # broken lines that are listed, the first ones; the others are only counted
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # the last one for very deep nesting
@@ -43,6 +59,58 @@ class IngestCounts:
             self.broken_lines.append((line, reason))
 
 
+class Ingested(NamedTuple):
+    """What a chunk holds, and the position after it."""
+
+    end: DumpPosition
+    counts: IngestCounts
+    tables: ArrowTables
+
+
+def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) -> Generator[Ingested, None, None]:
+    """Yields what each chunk holds, in their order, as `workers` processes read it; 0: this process does.
+
+    Raises `StoreError` where one of them is killed.
+    """
+    if not workers:
+        yield from (_ingest(chunk, languages) for chunk in chunks)
+        return
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
+    under_way: deque[Future[Ingested]] = deque()
+    try:
+        for chunk in chunks:
+            under_way.append(pool.submit(_ingest, chunk, languages))
+            if len(under_way) > workers + 1:  # as many as work, one to be taken up, and the first may be done
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    except BrokenProcessPool as fault:
+        remedy = "If memory was short, use fewer processes (--workers 1), then run the same command again: it resumes."
+        raise StoreError("a process that reads the dump was killed", remedy=remedy) from fault
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ingest(chunk: Chunk, languages: Sequence[str]) -> Ingested:
+    rows = Rows(languages)
+    counts = ingest_lines(enumerate(io.BytesIO(chunk.text), chunk.line), rows)
+    counts.json_bytes = len(chunk.text)
+    return Ingested(chunk.end, counts, rows.tables())
+
+
+def _begin() -> None:
+    """Prepares a process: it ends with the one that started it, which alone hears Ctrl+C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # no reference cycles here, and looking for them costs as much as decoding
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
+
+
 def ingest_lines(lines: Iterable[tuple[int, bytes]], rows: Rows) -> IngestCounts:
     """Adds the items of whole lines, given with their numbers, to `rows`; does not count bytes."""
     counts, before = IngestCounts(), len(rows)
@@ -51,14 +119,14 @@ def ingest_lines(lines: Iterable[tuple[int, bytes]], rows: Rows) -> IngestCounts
         if len(entity) > LONGEST_LINE:
             counts.reject(number, f"has more than {LONGEST_LINE >> 20} MiB")
         elif entity.startswith(b"{") and entity.endswith(b"}"):
-            _ingest(entity, number, rows, counts)
+            _add_entity(entity, number, rows, counts)
         elif entity:
-            _ingest_array_line(entity, number, rows, counts)
+            _add_array_line(entity, number, rows, counts)
     counts.items, counts.modified = len(rows) - before, rows.modified
     return counts
 
 
-def _ingest(entity: bytes, line: int, rows: Rows, counts: IngestCounts) -> None:
+def _add_entity(entity: bytes, line: int, rows: Rows, counts: IngestCounts) -> None:
     try:
         rows.add_json(entity)
     except NotAnItemError:
@@ -71,8 +139,8 @@ def _ingest(entity: bytes, line: int, rows: Rows, counts: IngestCounts) -> None:
         counts.reject(line, f"not an item: {fault}")
 
 
-def _ingest_array_line(line: bytes, number: int, rows: Rows, counts: IngestCounts) -> None:
-    """Ingests a line with a bracket of the array, or with the whole array."""
+def _add_array_line(line: bytes, number: int, rows: Rows, counts: IngestCounts) -> None:
+    """Adds a line with a bracket of the array, or with the whole array."""
     text = line.strip()
     if text.startswith(b"[") and text.endswith(b"]") and len(text) > 1:
         try:
@@ -83,4 +151,4 @@ def _ingest_array_line(line: bytes, number: int, rows: Rows, counts: IngestCount
     else:
         entities = [text.removeprefix(b"[").removesuffix(b"]").strip(b", \t\r")]
     for entity in filter(None, entities):
-        _ingest(entity, number, rows, counts)
+        _add_entity(entity, number, rows, counts)
