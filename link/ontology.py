@@ -8,21 +8,21 @@ Some classes are instances of metaclasses: bread is a type of food, the yacht a 
 metaclasses. Their instances, and those of their subclasses, count as roots, except directly below a stop: the starship
 is a ship type, and a spacecraft.
 
-The classes below all roots are read from the claims level by level into one graph, never the whole of Wikidata, and
-each scope is searched breadth first: cycles are harmless, every path is a shortest one, and of equally short paths the
-one with the smallest item number is kept. A kind of persons may name occupations: persons whose occupations (P106) are
-all others are no members. Items that are instances of Wikimedia pages only (disambiguation pages, lists) are no
-candidates.
+The classes below all roots are read level by level into one graph, never the whole of Wikidata, from a snapshot's
+claims or, for a pull, from a SPARQL endpoint. Each scope is searched breadth first: cycles are harmless, every path is
+a shortest one, and of equally short paths the one with the smallest item number is kept. A kind of persons may name
+occupations: persons whose occupations (P106) are all others are no members. Items that are instances of Wikimedia pages
+only (disambiguation pages, lists) are no candidates.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
@@ -111,17 +111,20 @@ def open_members(
 
 def create_members(connection: duckdb.DuckDBPyConnection, scopes: Iterable[Scope], numbers: Mapping[str, int]) -> None:
     """Creates the tables `members` and `pages` (`sql/members.sql`) from the claims in `wikidata`."""
+
+    def load(code: str, classes: Sequence[int]) -> list[tuple[int, int]]:
+        return connection.execute(_CLAIMS, {"code": code, "classes": classes}).fetchall()
+
     wanted = sorted(set(scopes))
     places = {scope: numbers[scope.rules] for scope in wanted}
     hidden = sorted({scope.occupation_scope for scope in wanted if scope.occupation_scope} - places.keys())
     places |= {scope: -2 - place for place, scope in enumerate(hidden)}  # no kind's: below zero, as the pages' -1
     every = [*places, pages()]
     places.setdefault(pages(), -1)
-    graph, stopped = _graph(connection, every)
     rows = [
         {"scope": places[scope], "item": item, "distance": len(path) - 1, "path": path}
-        for scope in every
-        for item, path in _class_paths(graph, scope, stopped).items()
+        for scope, paths in class_paths(load, every).items()
+        for item, path in paths.items()
     ]
     rules = [
         {
@@ -150,72 +153,70 @@ _SCOPES: dict[str, pa.DataType] = {
     "max_distance": pa.int32(),
     "occupation": pa.int16(),
 }
-_STEPS = """
-    SELECT item, target, property FROM wikidata.claims
-    WHERE property IN (SELECT unnest($codes::VARCHAR[])) AND target IN (SELECT unnest($classes::UINTEGER[]))
+_CLAIMS = """
+    SELECT item, target FROM wikidata.claims
+    WHERE property = $code AND target IN (SELECT unnest($classes::UINTEGER[]))
 """
 
+# From a property and some items, the claims of this property that name one of them: (item, the one that it names).
+Load = Callable[[str, Sequence[int]], Iterable[tuple[int, int]]]
+_Paths = dict[int, tuple[int, ...]]  # from each item to a root or type, both included
 
-def _graph(
-    connection: duckdb.DuckDBPyConnection, scopes: Iterable[Scope]
-) -> tuple[nx.MultiDiGraph[int], Mapping[int, set[int]]]:
-    """The claims by which classes reach the scopes' roots and types, and the classes directly below each stop."""
+
+def class_paths(load: Load, scopes: Iterable[Scope]) -> dict[Scope, _Paths]:
+    """The classes of each scope, with the shortest path of each to a root or type.
+
+    All scopes are searched together, a level at a time, so that each claim is loaded once, in few calls.
+    """
     import networkx as nx  # here: a snapshot keeps what reaches the built-in topics, and linking with it needs none
 
-    every = list(scopes)
     graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    codes = ["P279", "P361"] if any(scope.part_of for scope in every) else ["P279"]
+    loaded: set[tuple[str, int]] = set()
 
-    def load(classes: set[int], codes: list[str]) -> list[tuple[int, int, str]]:
-        params: dict[str, Any] = {"codes": codes, "classes": sorted(classes)}
-        return connection.execute(_STEPS, params).fetchall() if classes else []
+    def add(code: str, classes: set[int]) -> None:
+        if new := sorted(each for each in classes if (code, each) not in loaded):
+            loaded.update((code, each) for each in new)
+            for item, target in load(code, new):
+                graph.add_edge(item, target, key=code)
 
-    level, metaclasses = {root for scope in every for root in scope.roots}, {t for scope in every for t in scope.types}
-    seen, seen_types = set(level), set(metaclasses)
-    for _ in range(max((scope.max_distance for scope in every), default=0)):
-        above = load(metaclasses, ["P279"])
-        steps = [*load(level, codes), *above, *load(metaclasses, ["P31"])]
-        for item, target, code in steps:
-            graph.add_edge(item, target, key=code)
-        metaclasses = {item for item, _, _ in above} - seen_types
-        level = {item for item, _, _ in steps} - seen
-        seen, seen_types = seen | level, seen_types | metaclasses
-    stopped: dict[int, set[int]] = {}
-    for item, stop, _ in load({stop for scope in every if scope.types for stop in scope.stops}, ["P279"]):
-        stopped.setdefault(stop, set()).add(item)
-    return graph, stopped
+    every = list(scopes)
+    add("P279", {stop for scope in every if scope.types for stop in scope.stops})
+    paths = {scope: _beginnings(scope) for scope in every}
+    levels = dict(paths)
+    for distance in range(max((scope.max_distance for scope in every), default=0)):
+        climbing = [scope for scope in every if distance < scope.max_distance]
+        for code in ("P279", "P361", "P31"):
+            add(code, {abs(node) for scope in climbing for node in levels[scope] if code in _codes(scope, node)})
+        for scope in climbing:
+            levels[scope] = _next_level(graph, scope, levels[scope], paths[scope])
+            paths[scope] |= levels[scope]
+    return {scope: {item: path for item, path in found.items() if item > 0} for scope, found in paths.items()}
 
 
-def _class_paths(
-    graph: nx.MultiDiGraph[int], scope: Scope, stopped: Mapping[int, set[int]]
-) -> dict[int, tuple[int, ...]]:
-    """The shortest path of each class to a root or type of the scope, both included.
+# A metaclass is a node of its own, the negative number: what is an instance of it is a class, what is a subclass of it
+# is another metaclass.
+def _beginnings(scope: Scope) -> _Paths:
+    nodes = {*scope.roots, *(-each for each in scope.types)}
+    return {node: (abs(node),) for node in nodes if abs(node) not in scope.stops}
 
-    A metaclass is a node of its own, the negative number: what is an instance of it is a class, what is a subclass
-    of it is another metaclass.
-    """
+
+def _codes(scope: Scope, node: int) -> tuple[str, ...]:
+    """The properties by which items stand below a node."""
+    if node < 0:
+        return ("P279", "P31")
+    return ("P279", "P361") if scope.part_of else ("P279",)
+
+
+def _next_level(graph: nx.MultiDiGraph[int], scope: Scope, level: _Paths, known: _Paths) -> _Paths:
     stops, types = set(scope.stops), set(scope.types)
-    below_stops = set[int]().union(*(stopped.get(stop, ()) for stop in stops))
-    codes = {"P279", "P361"} if scope.part_of else {"P279"}
-
-    def below(node: int) -> Iterable[int]:
+    under = graph.in_edges(stops & graph.nodes, keys=True) if types else ()
+    below_stops = {item for item, _, code in under if code == "P279"}
+    found: _Paths = {}
+    for node, path in level.items():
         for item, _, code in graph.in_edges(abs(node), keys=True) if abs(node) in graph else ():
-            if node > 0 and code in codes:
-                yield item
-            elif node < 0 and code == "P279":
-                yield -item
-            elif node < 0 and code == "P31" and item not in below_stops:
-                yield item
-
-    level: dict[int, tuple[int, ...]]
-    level = {node: (abs(node),) for node in {*scope.roots, *(-each for each in types)} if abs(node) not in stops}
-    paths = dict(level)
-    for _ in range(scope.max_distance):
-        found: dict[int, tuple[int, ...]] = {}
-        for node, path in level.items():
-            for item in below(node):
-                if item not in paths and abs(item) not in stops and item not in types:
-                    found[item] = min(found.get(item, path), path)
-        level = {item: (abs(item), *path) for item, path in found.items()}
-        paths |= level
-    return {item: path for item, path in paths.items() if item > 0}
+            below = -item if node < 0 and code == "P279" else item
+            outside = below in known or item in stops or below in types
+            if outside or code not in _codes(scope, node) or (code == "P31" and item in below_stops):
+                continue
+            found[below] = min(found.get(below, path), path)
+    return {below: (abs(below), *path) for below, path in found.items()}

@@ -94,6 +94,8 @@ class WikidataServer:
 
     `folding` makes of names, and of what is searched, what its search compares.
 
+    It takes `most_ids` in a request, and sends `most_sent` of the items.
+
     `delay` is how long it thinks about an answer, in seconds; `busiest` how many it has thought about at once.
     """
 
@@ -106,6 +108,7 @@ class WikidataServer:
         self.requests: list[dict[str, str]] = []
         self.headers: list[dict[str, str]] = []
         self.agents: set[str] = set()
+        self.most_ids = self.most_sent = 50
         self.connections = 0
         self.delay, self.busiest, self._busy = 0.0, 0, 0
         self._counting = threading.Lock()
@@ -164,13 +167,13 @@ class WikidataServer:
 
     def _get(self, params: dict[str, str]) -> dict[str, Any]:
         ids = params["ids"].split("|")
-        if len(ids) > 50:
-            return _error("toomany", 'Too many values supplied for parameter "ids". The limit is 50.')
+        if len(ids) > self.most_ids:
+            return _error("toomany", f'Too many values supplied for parameter "ids". The limit is {self.most_ids}.')
         for qid in ids:
             if not (qid.startswith("Q") and qid[1:].isdecimal() and qid != "Q0"):
                 return _error("no-such-entity", f"Could not find such an entity (Invalid id: {qid})", id=qid)
         languages = set(params["languages"].split("|"))
-        return {"entities": {qid: self._entity(qid, languages) for qid in ids}, "success": 1}
+        return {"entities": {qid: self._entity(qid, languages) for qid in ids[: self.most_sent]}, "success": 1}
 
     def _entity(self, qid: str, languages: set[str]) -> dict[str, Any]:
         target = self.redirects.get(qid, qid)

@@ -14,8 +14,8 @@ from polyculture.cache.identity import content_id
 from polyculture.collect.wikidata.collect import TOPIC, Collection, as_catalog
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
-from polyculture.link.pull.client import SparqlSettings
 from polyculture.link.pull.pull import pull_index
+from polyculture.link.pull.sparql import SparqlSettings
 
 FRESH = 7 * 86_400.0  # seconds; older snapshots are pulled again
 

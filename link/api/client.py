@@ -16,10 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 import httpx
 import orjson
 
-from polyculture.cache.errors import WikidataError
 from polyculture.cache.http_answers import retry_after
 from polyculture.link.entity_json import Rows
-from polyculture.link.etiquette import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, duration
+from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, duration
 from polyculture.link.qid import number
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
@@ -32,8 +31,12 @@ LAG_PAUSES = (5.0, 60.0)  # seconds, least and most, for a lagging service that 
 _NO_SUCH = "no-such-entity"
 _PROPS = "info|labels|aliases|descriptions|claims|sitelinks"
 _LONGEST_REASON = 300  # characters of the service's message
+# Codes of a service that is busy. What others mean nobody lists: they are tried a few times, and are a refusal then.
 _BUSY_CODES = ("maxlag", "ratelimited", "readonly", "concurrency-limit")
+_TOO_MANY = "toomany"  # ids in a request
+_REMEDY = "Check the address of the service, the contact, and the languages of the catalogue."
 _INVALID_ID = re.compile(r"\(Invalid id: ([^)]*)\)")
+_OTHER_ENTITY = re.compile(r"[A-PR-Z][1-9][0-9]*(-[A-Z][1-9][0-9]*)?")  # a property, a lexeme, its form
 
 ApiAnswer = Mapping[str, Any]
 Entity = dict[str, Any]
@@ -81,6 +84,7 @@ class ApiClient(PoliteClient):
 
     def __init__(self, settings: ApiSettings) -> None:
         super().__init__("the Wikidata service", settings)
+        self._at_once = IDS_A_CALL
 
     def search(self, language: str, term: str, start: int = 0) -> tuple[list[SearchHit], int | None]:
         """A page of the items that the service finds for a name, in its order, and where the next page starts, if any.
@@ -96,56 +100,58 @@ class ApiClient(PoliteClient):
     def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, Entity | None]:
         """The entities by requested QID, with the parts that linking needs; None for one that does not exist.
 
-        A redirect gives its target, with `redirects` set. The service refuses more than `IDS_A_CALL` QIDs.
+        A redirect gives its target, with `redirects` set. Of what the service leaves out of its answer more is asked.
         """
         left, entities = list(dict.fromkeys(qids)), dict[str, Entity | None]()
         wanted = sorted(languages)
         params = {"action": "wbgetentities", "props": _PROPS, "languages": "|".join(wanted)}
         while left:
-            asked = tuple(left)
-            batch = {**params, "ids": "|".join(asked)}
-            entities |= self._request(batch, partial(read_entities, asked, wanted), _NO_SUCH)
-            # One invalid id fails a whole batch: it counts as missing, and the others are requested again.
-            left = [qid for qid in asked if qid not in entities]
+            asked = tuple(left[: self._at_once])
+            found = self._request(
+                {**params, "ids": "|".join(asked)}, partial(read_entities, asked, wanted), (_NO_SUCH, _TOO_MANY)
+            )
+            if not found:  # more at once than this service allows
+                self._at_once = len(asked) // 2
+            entities |= found
+            left = [qid for qid in left if qid not in entities]
         return entities
 
-    def _request(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: str = "") -> T:
-        """The answer as parsed by `read`, which raises for a malformed one. The error code `allowed` is an answer."""
+    def _request(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str] = ()) -> T:
+        """The answer as parsed by `read`, which raises for a malformed one. Errors with codes `allowed` are answers."""
         everywhere = {"format": "json", "maxlag": str(self.settings.maxlag)}
         return self.ask(lambda: self._answer({**params, **everywhere}, read, allowed))
 
-    def _answer(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: str) -> T:
+    def _answer(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str]) -> T:
         response = self.send("GET", params=params)
-        after, status = retry_after(response.headers) or 0.0, f"HTTP {response.status_code} {response.reason_phrase}"
-        if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code >= 500:
-            raise TryAgainError(_one_line(status), after)
+        after, code = retry_after(response.headers) or 0.0, response.status_code
+        status = _one_line(f"HTTP {code} {response.reason_phrase}")
+        if code in (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.REQUEST_TIMEOUT) or code >= 500:
+            raise TryAgainError(status, after)
         answer = _json_object(response)
         if answer is not None and "error" in answer:
-            self._check_error(answer["error"], after, allowed)
+            _check_error(answer["error"], after, allowed)
         elif response.is_error:
-            raise self._refusal(_one_line(status))
+            raise self.error(f"refuses: {status}", _REMEDY)
         if answer is None:
             raise TryAgainError("it does not send JSON", after, TRIES_UNREACHED)
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as fault:
-            raise TryAgainError("its answer does not fit the request", after, TRIES_UNREACHED) from fault
+            reason = _one_line(f"its answer does not fit the request ({fault!r})")
+            raise TryAgainError(reason, after, TRIES_UNREACHED) from fault
 
-    def _check_error(self, error: Any, after: float, allowed: str) -> None:
-        code, info = (str(error.get(key)) for key in ("code", "info")) if isinstance(error, dict) else ("", str(error))
-        if allowed and code == allowed:
-            return
-        reason = _one_line(f"{code}: {info}".rstrip(". "))
-        # A lagging service may answer with HTTP 200.
-        if code == "maxlag":
-            raise TryAgainError(reason, max(after, _lag(error)))
-        if code in _BUSY_CODES or code.startswith("internal_api_error"):
-            raise TryAgainError(reason, after)
-        raise self._refusal(reason)
 
-    def _refusal(self, reason: str) -> WikidataError:
-        remedy = "Check the address of the service, the contact, and the languages of the catalogue."
-        return self.error(f"refuses: {reason}", remedy)
+def _check_error(error: Any, after: float, allowed: Sequence[str]) -> None:
+    code, info = (str(error.get(key)) for key in ("code", "info")) if isinstance(error, dict) else ("", str(error))
+    if code in allowed:
+        return
+    reason = _one_line(f"{code}: {info}".strip(":. "))
+    # A lagging service may answer with HTTP 200.
+    if code == "maxlag":
+        raise TryAgainError(reason, max(after, _lag(error)))
+    if code in _BUSY_CODES or code.startswith("internal_api_error"):
+        raise TryAgainError(reason, after)
+    raise TryAgainError(reason, after, TRIES_UNREACHED, _REMEDY)
 
 
 def _one_line(text: str) -> str:
@@ -174,7 +180,9 @@ def _json_object(response: httpx.Response) -> ApiAnswer | None:
 def read_hits(answer: ApiAnswer) -> tuple[list[SearchHit], int | None]:
     """The hits of one page of `wbsearchentities`, and the offset of the next page, if any."""
     hits = [
-        SearchHit(f"Q{number(hit['id'])}", str((hit.get("match") or {}).get("text", ""))) for hit in answer["search"]
+        SearchHit(f"Q{number(hit['id'])}", str((hit.get("match") or {}).get("text", "")))
+        for hit in answer["search"]
+        if not _OTHER_ENTITY.fullmatch(hit["id"])
     ]
     following = answer.get("search-continue")
     return hits, None if following is None else int(following)
@@ -183,16 +191,23 @@ def read_hits(answer: ApiAnswer) -> tuple[list[SearchHit], int | None]:
 def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAnswer) -> dict[str, Entity | None]:
     """The entities of `wbgetentities` by requested id; None for a missing one.
 
-    Where the service rejects the batch for one invalid id, only that id, as missing.
+    It has those that the service sends, one at least. Where the service rejects the batch for one invalid id, only that
+    id, as missing; where it rejects it for its size, nothing.
     """
-    if "error" in answer:
-        return {_invalid_id(answer["error"], asked): None}
+    error = answer.get("error")
+    if error and error["code"] == _TOO_MANY and len(asked) > 1:
+        return {}
+    if error:
+        return {_invalid_id(error, asked): None}
     given: dict[str, Entity] = {}
     for qid, entity in answer["entities"].items():
         given.setdefault(str((entity.get("redirects") or {}).get("from", qid)), entity)
-        given[qid] = entity
+        given[str(entity["id"]) if qid.startswith("-") else qid] = entity  # what is missing may have a key of its own
     wanted = list(languages)
-    return {qid: _item(given[qid], wanted) for qid in asked}
+    found = {qid: _item(given[qid], wanted) for qid in asked if qid in given}
+    if not found:
+        raise ValueError(f"without {asked[0]}")
+    return found
 
 
 def _invalid_id(error: Mapping[str, Any], asked: Sequence[str]) -> str:

@@ -21,9 +21,8 @@ from polyculture.cache.database import cores
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import remove_folder
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
-from polyculture.link.dumps.ingest import IngestCounts
-from polyculture.link.index.assemble import assemble
 from polyculture.link.dumps.ingest import IngestCounts, ingested
+from polyculture.link.index.assemble import assemble
 from polyculture.link.index.draft import Draft
 from polyculture.link.index.snapshot import VERSION, Snapshot
 from polyculture.link.index.under_way import building_folder, locked_folder

@@ -3,13 +3,14 @@
 endpoint, service = SparqlSettings("you@example.org"), ApiSettings("you@example.org")
 report = pull_index(catalog, ["food"], Path("food.duckdb"), endpoint, service)
 
-The items are fetched as `link/api/fill.py` fetches those that a search found: with all classes above them, and what
-their countries rest on. Items outside the topics are missing, so that a name they share does not look ambiguous.
+The classes are found by the search of `link/ontology.py`, over the endpoint instead of a snapshot. Items
+are fetched as `link/api/fill.py` fetches those that a search found: with all classes above them, and what their
+countries rest on. Items outside the topics are missing, so that a name they share does not look ambiguous.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from math import ceil
@@ -22,12 +23,10 @@ from polyculture.cache.outcome import Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.fill import fetch_needed
 from polyculture.link.api.kept import kept_answers
-from polyculture.link.etiquette import duration
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.ontology import scopes_of
-from polyculture.link.pull.client import SparqlClient, SparqlSettings
-from polyculture.link.pull.members import find_members
-from polyculture.link.pull.pages import QueryPages
+from polyculture.link.ontology import Scope, class_paths, scopes_of
+from polyculture.link.polite_client import duration
+from polyculture.link.pull.sparql import SparqlClient, SparqlSettings
 
 # From the number of items to fetch, a context with a progress over them.
 Watch = Callable[[int], AbstractContextManager[Progress]]
@@ -62,11 +61,10 @@ def pull_index(
     asked = {"endpoint": [endpoint.endpoint, service.endpoint], "topics": content_id(rules)}
     with (
         kept_answers(out, asked, languages, catalog) as kept,
-        SparqlClient(endpoint) as queries,
+        SparqlClient(endpoint, kept) as queries,
         ApiClient(service) as items,
     ):
-        pages = QueryPages(queries, kept, endpoint.sleep)
-        members = find_members(pages, catalog, topics, endpoint.tell)
+        members = _find_members(queries, set(scopes_of(catalog, topics).values()))
         if not members:
             remedy = "Check that the endpoint serves Wikidata, and the roots in the topics' files."
             raise SnapshotError("has no item of these topics", where=endpoint.endpoint, remedy=remedy)
@@ -80,4 +78,35 @@ def pull_index(
         source = {"kind": "sparql", "endpoint": endpoint.endpoint, "items": service.endpoint, "topics": topics}
         provenance = {"topics": topics, "complete": False, "pulled": kept.began}
         snapshot = kept.write(out, {"source": {**source, "content": kept.digest()}, **provenance})
-    return PullReport(snapshot, pages.asked, items.requests)
+    return PullReport(snapshot, queries.pages, items.requests)
+
+
+def _find_members(queries: SparqlClient, kinds: set[Scope]) -> frozenset[int]:
+    """The numbers of the kinds' classes, of those of required occupations, and of their instances.
+
+    It is empty where the endpoint knows nothing below the kinds' roots.
+    """
+    tell = queries.settings.tell
+
+    def load(code: str, classes: Sequence[int]) -> list[tuple[int, int]]:
+        found = [(item, above) for above, item in queries.pairs("below", classes, code)]
+        tell(f"{len(found)} name {len(classes)} classes by {code}")
+        return found
+
+    scopes = kinds | {scope.occupation_scope for scope in kinds if scope.occupation_scope}
+    trees = {scope: frozenset(paths) for scope, paths in class_paths(load, sorted(scopes)).items()}
+    wanted = [scope for scope in scopes if scope.members != "classes"]
+    any_instance = _union(trees[scope] for scope in wanted if not scope.occupations)
+    persons = _union(trees[scope] for scope in wanted if scope.occupations) - any_instance
+    trades = _union(trees[scope.occupation_scope] for scope in wanted if scope.occupation_scope)
+    instances = {item for _, item in queries.pairs("below", any_instance)}
+    instances |= {item for _, item in queries.pairs("below", trades, "P106")}
+    instances |= {item for _, item in queries.pairs("idle", persons)}
+    classes = _union(trees.values())
+    tell(f"{len(classes):,} classes, {len(instances - classes):,} instances of them")
+    given = _union((*scope.roots, *scope.types) for scope in scopes)
+    return classes | instances if classes - given or instances else frozenset()
+
+
+def _union(groups: Iterable[Iterable[int]]) -> frozenset[int]:
+    return frozenset(item for group in groups for item in group)

@@ -138,7 +138,7 @@ def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | 
     from polyculture.collect.wikidata.from_service import pulled
     from polyculture.console import say
     from polyculture.link.api.client import ApiSettings
-    from polyculture.link.pull.client import SparqlSettings
+    from polyculture.link.pull.sparql import SparqlSettings
 
     service = ApiSettings(contact or "", tell=say)
     return pulled(catalog, wanted, cache_folder(), SparqlSettings(contact or "", endpoint, tell=say), service)

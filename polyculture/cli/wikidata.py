@@ -66,8 +66,8 @@ def pull(
     items there are. Items outside the topics are missing: a snapshot of a dump has more candidates per name.
     """
     from polyculture.console import watch
-    from polyculture.link.pull.client import SparqlSettings
     from polyculture.link.pull.pull import pull_index
+    from polyculture.link.pull.sparql import SparqlSettings
     from polyculture.running.linking import link_lines
 
     wanted = (

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import WikidataError
 from polyculture.link.api.client import ApiClient, ApiSettings
-from polyculture.link.pull.client import SparqlClient, SparqlSettings
-from polyculture.link.pull.client import TooLargeError as QueryTooLargeError
+from polyculture.link.api.kept import kept_answers
+from polyculture.link.pull.sparql import SparqlClient, SparqlSettings
 from tests.hostile.fault_server import FaultServer
 from tests.hostile.modes import LARGE, MODES, SLOW
 from tests.hostile.test_faults import PROMPTS, rows, write
@@ -49,7 +50,7 @@ def test_the_wikidata_api_is_left_within_moments(server: FaultServer, name: str)
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", RETURNED)
-def test_a_sparql_endpoint_is_left_within_moments(server: FaultServer, name: str) -> None:
+def test_a_sparql_endpoint_is_left_within_moments(server: FaultServer, name: str, tmp_path: Path) -> None:
     server.begin(MODES[name])
     settings = SparqlSettings(
         "you@example.org",
@@ -60,8 +61,12 @@ def test_a_sparql_endpoint_is_left_within_moments(server: FaultServer, name: str
         sleep=lambda _: None,
     )
     started = time.monotonic()
-    with SparqlClient(settings) as client, pytest.raises((WikidataError, QueryTooLargeError)):
-        client.query("SELECT * {}")
+    with (
+        kept_answers(tmp_path / "out.duckdb", {}, ["en"], read_catalog()) as kept,
+        SparqlClient(settings, kept) as client,
+        pytest.raises(WikidataError),
+    ):
+        list(client.pairs("below", [5]))
     assert time.monotonic() - started < 30
 
 

@@ -127,7 +127,9 @@ def test_a_service_in_trouble_is_waited_for(server: WikidataServer, fault: Fault
         (WITHOUT_THE_ITEM, 3, "does not fit the request"),
         (NO_ITEM, 3, "does not fit the request"),
         (ODD, 3, "does not fit the request"),
-        (NONSENSE_IN_ERROR, 1, "refuses: : out of order"),
+        (NONSENSE_IN_ERROR, 3, "refuses: out of order.*Check the address"),
+        ((200, {}, b'{"error": {"code": "unheard-of", "info": "no"}}'), 3, "refuses: unheard-of: no"),
+        ((408, {}, b""), 8, "HTTP 408"),
         ((404, {}, b"{}"), 1, "HTTP 404"),
         ((403, {"Content-Type": "text/html"}, b"<h1>Forbidden</h1>"), 1, "HTTP 403"),
         ((429, {"Retry-After": "86400"}, b""), 1, "asks to wait 86400 seconds"),
@@ -184,6 +186,23 @@ def test_missing_merged_and_impossible_items(server: WikidataServer) -> None:
     assert "redirects" not in found["Q40050"]
     assert spoilt["Q0"] is None
     assert spoilt["Q5"] is not None
+
+
+@pytest.mark.parametrize("limit", ["most_ids", "most_sent"])
+def test_a_service_that_takes_or_sends_fewer_items_is_asked_more_often(server: WikidataServer, limit: str) -> None:
+    setattr(server, limit, 3)
+    with ApiClient(settings(server)) as client:
+        found = client.entities([*server.entities, "Q404"], ["en"])
+    assert {qid for qid, entity in found.items() if entity} == server.entities.keys()
+    assert found["Q404"] is None
+    assert len(server.requests) <= len(found) / 3 + 5
+
+
+def test_hits_that_are_no_items_are_left_out(server: WikidataServer) -> None:
+    page = json.dumps({"search": [{"id": "L5"}, {"id": "L5-F1"}, {"id": "Q5"}, {"id": "P31"}]}).encode()
+    server.faults = [(200, {}, page)]
+    with ApiClient(settings(server)) as client:
+        assert client.search("en", "human")[0] == [SearchHit("Q5", "")]
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,8 @@ from polyculture.link.api.kept import kept_answers
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES, Linker
-from polyculture.link.pull.client import SparqlClient, SparqlSettings
-from polyculture.link.pull.pages import Query, QueryPages
 from polyculture.link.pull.pull import PullReport, pull_index
+from polyculture.link.pull.sparql import Query, SparqlClient, SparqlSettings
 from tests.link.test_api import settings
 from tests.link.test_fill import WaitingServer, fetched, kill_when_full
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
@@ -209,7 +208,22 @@ def test_a_busy_endpoint_is_waited_for(
     assert len([pause for pause in waits if pause >= wait]) == 2
 
 
-@pytest.mark.parametrize("fault", [TIMED_OUT, CUT, (504, {}, b"Gateway Time-out"), (503, {}, b"The query timed out")])
+OF_QLEVER = b'{"exception": "Operation timed out.", "status": "ERROR"}'
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        TIMED_OUT,
+        CUT,
+        (504, {}, b"Gateway Time-out"),
+        (503, {}, b"The query timed out"),
+        (429, {}, OF_QLEVER),
+        (200, {}, OF_QLEVER),
+        (500, {}, b"Virtuoso 42000 Error The estimated execution time 3500 (sec) exceeds the limit"),
+        (200, {}, b'{"head": {"vars": []}, "results": {"bindings": ['),
+    ],
+)
 def test_queries_that_time_out_are_split(server: SparqlServer, quiet: PullReport, tmp_path: Path, fault: Fault) -> None:
     server.faults = [fault] * 3
     assert content(pull(server, tmp_path / "slow.duckdb").snapshot.path) == content(quiet.snapshot.path)
@@ -223,7 +237,7 @@ def test_an_endpoint_with_little_time(server: SparqlServer, quiet: PullReport, t
 
 def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -> None:
     server.refuses, waits = lambda query: "wdt:P31 ?above" in query, Waits()
-    with pytest.raises(WikidataError, match=r"time limit is too short for Q\d+.*wikidata build"):
+    with pytest.raises(WikidataError, match=r"cannot answer even for Q\d+.*wikidata build"):
         pull(server, tmp_path / "pulled.duckdb", waits)
     assert [pause for pause in waits if pause >= 30] == [30.0, 120.0]
 
@@ -232,8 +246,8 @@ def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -
 def test_pages_together_hold_every_row(server: SparqlServer, tmp_path: Path, limit: int) -> None:
     query = Query("below", (5, 10, 2095, 746549), "P31", limit=limit)
     polite = SparqlSettings("me@example.org", server.url, 60_000, sleep=lambda _: None)
-    with kept_answers(tmp_path / "out.duckdb", {}, LANGUAGES, CATALOG) as kept, SparqlClient(polite) as client:
-        items = sorted(item for _, item in QueryPages(client, kept).pairs(query))
+    with kept_answers(tmp_path / "out.duckdb", {}, LANGUAGES, CATALOG) as kept, SparqlClient(polite, kept) as client:
+        items = sorted(item for _, item in set(client.pairs_of(query)))
     assert items == [11, 14, 14, 15, 16, 20, 21, 22, 23, 54]
     assert len(server.queries) == 10 // limit + 1
 
@@ -255,7 +269,7 @@ import sys
 from pathlib import Path
 from polyculture.link.api.kept import kept_answers
 from polyculture.link.api.client import ApiSettings
-from polyculture.link.pull.client import SparqlSettings
+from polyculture.link.pull.sparql import SparqlSettings
 from polyculture.link.pull.pull import pull_index
 from tests.link.test_pull import CATALOG, TOPICS
 items, endpoint, out = sys.argv[1:]
@@ -300,6 +314,8 @@ def test_items_that_are_gone_or_merged_by_now_leave_no_hole(tmp_path: Path) -> N
         (HTML, 3, "not SPARQL results in JSON"),
         ((404, {}, b"{}"), 1, "HTTP 404"),
         ((400, {}, b"{}"), 1, "HTTP 400"),
+        ((403, {}, b"<script>setTimeout(reload)</script>"), 1, "HTTP 403"),
+        ((200, {}, b'{"results": {"bindings": [{"x": {"value": "1"}}]}}'), 3, "not SPARQL results"),
         ((429, {"Retry-After": "9000"}, b""), 1, "HTTP 429"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The rules of requests to Wikimedia's services: a contact, one request at a time, a rate, and retries with backoff.
+"""Requests to Wikimedia's services by their rules: a contact, one request at a time, a rate, and retries with backoff.
 
 Sources: https://www.mediawiki.org/wiki/API:Etiquette, https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits and
 https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy.
@@ -6,10 +6,11 @@ https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Pol
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
@@ -18,14 +19,25 @@ from typing import Any, Self, TypeVar
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
+from polyculture.cache.async_runner import Background
 from polyculture.cache.errors import WikidataError
-from polyculture.link.http import BoundedHttp, TooLargeError
+from polyculture.cache.http_answers import (
+    ACCEPTED,
+    MEBIBYTE,
+    EncodingError,
+    TooLargeError,
+    bounded,
+    certificates,
+    environment_faults,
+)
 
 TRIES = 8  # for a busy service
 TRIES_UNREACHED = 3  # for a service that cannot be reached, or is not the expected one
 LONGEST_PAUSE = 900.0  # seconds; a longer wait ends the run
 REPORTED_PAUSE = 10.0  # seconds; longer pauses are reported to the user
 MINUTE = 60.0
+_REDIRECTS = 5
+_OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
 
 _BACKOFF = wait_exponential_jitter(initial=1.0, max=60.0)
 _ADDRESS = re.compile(r"[^\s@<>()]+@[^\s@<>()]+\.[A-Za-z0-9-]{2,}")
@@ -94,11 +106,14 @@ def user_agent(contact: str) -> str:
 
 
 class TryAgainError(Exception):
-    """A service cannot answer now. `after`: the seconds it asks to wait, 0 where it does not say."""
+    """A service cannot answer now. `after`: the seconds it asks to wait, 0 where it does not say.
 
-    def __init__(self, reason: str, after: float = 0.0, tries: int = TRIES) -> None:
+    `remedy`: what helps where the service gives the same answer to all tries, which is a refusal then.
+    """
+
+    def __init__(self, reason: str, after: float = 0.0, tries: int = TRIES, remedy: str = "") -> None:
         super().__init__(reason)
-        self.after, self.tries = after, tries
+        self.after, self.tries, self.remedy = after, tries, remedy
 
 
 class PoliteClient:
@@ -112,7 +127,7 @@ class PoliteClient:
         settings.check()
         self.settings, self.requests = settings, 0
         self._name, self._answered, self._next, self._paused = name, False, 0.0, 0.0
-        self._http = BoundedHttp(
+        self._http = _WholeAnswers(
             {"User-Agent": user_agent(settings.contact), "Accept": accept},
             timeout=settings.timeout,
             deadline=settings.deadline,
@@ -147,9 +162,12 @@ class PoliteClient:
         try:
             answer = retrying(send)
         except TryAgainError as fault:
-            what = f"asks to wait {fault.after:.0f} seconds" if fault.after > LONGEST_PAUSE else "does not answer"
-            remedy = "All answers so far are kept: run the same command again later to resume."
-            if not self._answered:
+            what, remedy = "refuses" if fault.remedy else "does not answer", fault.remedy
+            if fault.after > LONGEST_PAUSE:
+                what, remedy = f"asks to wait {fault.after:.0f} seconds", ""
+            if not remedy and self._answered:
+                remedy = "All answers so far are kept: run the same command again later to resume."
+            elif not remedy:
                 remedy = "It never answered: is the address right? Run the same command again later."
             raise self.error(f"{what}: {fault}", remedy) from fault
         self._answered = True
@@ -192,3 +210,59 @@ class PoliteClient:
 def _fault_of(state: RetryCallState) -> TryAgainError:
     fault = state.outcome.exception() if state.outcome else None
     return fault if isinstance(fault, TryAgainError) else TryAgainError("")
+
+
+class _WholeAnswers:
+    """Sends requests over one connection. `timeout`: seconds without a byte; `deadline`: seconds for a whole answer.
+
+    A timeout is per read: a byte a second would hold a caller for ever. Requests therefore run in an event loop, where
+    they can be cut off as a whole. Raises httpx's errors, `httpx.ReadTimeout` at the deadline, and
+    `TooLargeError` beyond `megabytes`.
+    """
+
+    def __init__(self, headers: Mapping[str, str], *, timeout: float, deadline: float, megabytes: float) -> None:
+        self._deadline, self._most = deadline, int(megabytes * MEBIBYTE)
+        self._background = Background("wikidata")
+        with environment_faults():
+            self._client = httpx.AsyncClient(
+                verify=certificates(httpx.create_ssl_context),
+                headers={**headers, "Accept-Encoding": ACCEPTED},
+                limits=httpx.Limits(max_connections=1),
+                timeout=timeout,
+            )
+
+    def request(self, method: str, address: str, **options: Any) -> httpx.Response:
+        """The whole answer; `options` are those of `httpx.AsyncClient.build_request`."""
+        return self._background.run(self._answer(self._client.build_request(method, address, **options)))
+
+    def close(self) -> None:
+        """Closes the connections. No request may be under way."""
+        self._background.run(self._client.aclose())
+        self._background.close()
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        try:
+            async with asyncio.timeout(self._deadline):
+                for _ in range(1 + _REDIRECTS):
+                    response = await self._whole(request)
+                    if response.next_request is None:
+                        return response
+                    request = response.next_request
+        except TimeoutError as fault:
+            raise httpx.ReadTimeout(f"no whole answer within {self._deadline:g} seconds") from fault
+        raise httpx.TooManyRedirects(f"more than {_REDIRECTS} redirects", request=request)
+
+    async def _whole(self, request: httpx.Request) -> httpx.Response:
+        """One answer, read here: httpx would decompress whatever its header says, to any size."""
+        response = await self._client.send(request, stream=True)
+        try:
+            encoding = response.headers.get("content-encoding", "")
+            body = b"".join([piece async for piece in bounded(response.aiter_raw(), encoding, self._most)])
+        except EncodingError as fault:
+            raise httpx.DecodingError(str(fault), request=request) from fault
+        finally:
+            await response.aclose()
+        headers = [pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_BODY]
+        whole = httpx.Response(response.status_code, headers=headers, content=body, request=request)
+        whole.next_request = response.next_request
+        return whole
