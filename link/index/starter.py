@@ -12,6 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog.model import QID
@@ -20,10 +24,14 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity import PROPERTIES
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import write_snapshot
-from polyculture.link.index.made import REMEDY, made_rows
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.starter_files import STARTER, starter_identity
+from polyculture.link.index.starter_files import MADE, STARTER, starter_identity
+from polyculture.link.index.tables import SCHEMAS, ArrowTables
+from polyculture.link.keys import keys_of
+from polyculture.link.normalise import fold_of, normalise_array
+from polyculture.link.statements import statement
 
+REMEDY = "Make the folder again: polyculture wikidata starter SNAPSHOT -o FOLDER --replace"
 UNCOUNTED = ("class", "country", "place")  # kinds of items that are here because other items refer to them
 
 
@@ -73,7 +81,7 @@ def write_starter(out: Path, folder: Path = STARTER) -> Snapshot:
             rows.add_kind(qid, topic, item.kind)
     source = {"kind": "starter", "identity": starter_identity(folder)}
     by_hand = rows.tables()
-    made, languages = made_rows(folder, by_hand)
+    made, languages = _made(folder, by_hand)
     if not items and not made:
         raise SnapshotError("holds no starter", where=folder, remedy=REMEDY)
     return write_snapshot(out, written | languages, [by_hand, *made], {"source": source, "complete": False})
@@ -97,3 +105,39 @@ def _text(language: str, value: str) -> dict[str, str]:
 
 def _statement(target: str) -> dict[str, Any]:
     return {"rank": "normal", "mainsnak": {"snaktype": "value", "datavalue": {"value": {"id": target}}}}
+
+
+def _made(folder: Path, by_hand: ArrowTables) -> tuple[list[ArrowTables], set[str]]:
+    """The rows of a folder's Parquet tables (`sql/starter_made.sql`), and the languages of their names.
+
+    A folder without any gives nothing. Raises `SnapshotError` where a table is missing or of another form.
+    """
+    if not any((folder / name).exists() for name in MADE):
+        return [], set()
+    items, names, claims = (_read(folder / name) for name in MADE)
+    languages = sorted(map(str, names["language"].unique().to_pylist()))
+    names = pa.concat_tables(_normalised(names, language) for language in languages)
+    tables = {"items": items, "names": names, "claims": claims}
+    tables |= {f"own_{name}": by_hand[name] for name in ("items", "names")}
+    with duckdb.connect() as connection:
+        for name, table in tables.items():
+            connection.register(name, table)
+        connection.execute(statement("starter_made"))
+        made = {name: connection.table(f"made_{name}").to_arrow_table() for name in ("items", "names", "claims")}
+    return [{name: table.cast(SCHEMAS[name]) for name, table in made.items()}], set(languages)
+
+
+def _read(file: Path) -> pa.Table:
+    own = {"normalised", "key", "revision"}  # what is not written
+    columns = [name for name in SCHEMAS[file.stem].names if name not in own]
+    try:
+        return pq.read_table(file, columns=[*columns, "role"] if file.stem == "items" else columns)
+    except (OSError, pa.ArrowInvalid) as fault:
+        what = f"is no table of a starter: {str(fault).splitlines()[0]}"
+        raise SnapshotError(what, where=file, remedy=REMEDY) from fault
+
+
+def _normalised(names: pa.Table, language: str) -> pa.Table:
+    own = names.filter(pc.field("language") == language)
+    folded = normalise_array(own["name"].combine_chunks(), fold_of(language))
+    return own.append_column("normalised", folded).append_column("key", keys_of(folded, language))

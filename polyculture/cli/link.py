@@ -69,7 +69,7 @@ def _write_rows(result: LinkAudit, format: Format, output: Path | None) -> None:
 def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown: bool) -> None:
     from polyculture.cli.tables import print_table, write_values
     from polyculture.console import say
-    from polyculture.link.audit.verdict import WRONG
+    from polyculture.link.audit.audit import WRONG
 
     rows = [one.row() for one in result.wrong]
     if file is not None:
