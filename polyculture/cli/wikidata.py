@@ -281,15 +281,14 @@ def audit(
     from polyculture.cache.catalog import read_catalog
     from polyculture.cli.tables import print_table
     from polyculture.experiment.snapshots import find_snapshot
-    from polyculture.link.index.lexicon import lexicon
+    from polyculture.link.index.lexicon import lexicons
 
     index, known = find_snapshot(snapshot, Path.cwd()), read_catalog(*catalog or ())
     told = [(key, value) for key, value in index.meta.items() if key != "scopes"]  # numbers by hashes, for the linker
     print_table(("what", "value"), told, title=index.name)
     rows = []
     for topic in known.topics.values():
-        for language in known.languages:
-            names = lexicon(index, known, topic.code, language, own_only=True)
+        for language, names in lexicons(index, known, topic.code, known.languages, own_only=True).items():
             counts = names.group_by("kind").aggregate([("qid", "count_distinct"), ("surface", "count")]).to_pylist()
             rows += [(topic.code, r["kind"], language, r["qid_count_distinct"], r["surface_count"]) for r in counts]
     print_table(
