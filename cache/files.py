@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from polyculture.cache.errors import StoreError
 
 ABANDONED = 3600.0  # seconds after which a temporary file is taken for abandoned
@@ -140,6 +138,8 @@ def scratch_folder(name: str) -> Iterator[Path]:
     A folder of a process that was killed is removed by the next call with its `name`: a locked file in each says
     whether its process is alive.
     """
+    from filelock import FileLock  # here, and below: most commands have no such folder
+
     prefix = f"polyculture-{name}-"
     sweep_scratch(Path(tempfile.gettempdir()), prefix)
     # Another process may be sweeping the folder, or looking at its lock, while it is removed here.
@@ -154,6 +154,8 @@ def scratch_folder(name: str) -> Iterator[Path]:
 
 def sweep_scratch(parent: Path, prefix: str) -> None:
     """Removes the folders of processes that have ended: of this user, with a lock file that nobody holds."""
+    from filelock import FileLock, Timeout
+
     for folder in parent.glob(f"{prefix}*"):
         with suppress(OSError):  # another process removes it, too
             if folder.is_symlink() or folder.stat().st_uid != os.getuid() or not (folder / _LOCK).is_file():

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from html.entities import html5
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -208,6 +206,8 @@ _UNIT = re.compile(
 @lru_cache(maxsize=1024)
 def _unescaped(text: str) -> str:
     """A text without any escapes, nested ones and those of single bytes, too."""
+    import html  # here, and below: its list of entities is long
+
     text = re.sub(_BREAK, "", text)
     for _ in range(_NESTED):
         before = text
@@ -226,6 +226,8 @@ def _utf_8(text: str) -> str:
 @cache
 def _in_any_writing(letter: str) -> str:
     """A regular expression of a letter and of its escapes."""
+    from html.entities import html5
+
     code = ord(letter)
     data = letter.encode("utf-8", "surrogatepass")
     per_byte = "".join(rf"(?:[%=](?:25){{0,4}}|{_SLASHES}x){one:02x}" for one in data)

@@ -8,9 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.layout import Layout
-
 if TYPE_CHECKING:
+    from polyculture.cache.layout import Layout
     from polyculture.instruments.contract import Command
     from polyculture.reports.section import Section
 
@@ -32,6 +31,8 @@ class Entry:
     @property
     def layout(self) -> Layout:
         """Its tables and views, with those of others that it reads: `LAYOUT` in `layout`, if it has any."""
+        from polyculture.cache.layout import Layout  # here: the list of commands needs none
+
         found: Layout = self._declared("layout", "LAYOUT", Layout())
         return found
 

@@ -64,13 +64,7 @@ class Linker:
         Raises `SnapshotError` where the snapshot has no names for one of the languages, or is damaged.
         """
         self._check_languages(_distinct(queries, "language"))
-        with (
-            scratch_folder("link") as folder,
-            connect(memory=MEMORY, spill=folder) as connection,
-            self.source.opened(connection),
-        ):
-            if len(queries) <= FEW and self.source.path.stat().st_size < SMALL:
-                connection.execute("SET threads = 1")
+        with self._database(len(queries)) as connection, self.source.opened(connection):
             connection.execute("SET preserve_insertion_order = false")  # the output tables are sorted at the end
             scopes = open_members(connection, self.catalog, _distinct(queries, "topic"), self.source.scopes)
             connection.execute("SET VARIABLE paper = $paper", {"paper": self.forms == "paper"})
@@ -79,6 +73,17 @@ class Linker:
             connection.execute(statement("ranked"))
             find_origins(connection, self.catalog)
             yield connection
+
+    @contextmanager
+    def _database(self, queries: int) -> Iterator[duckdb.DuckDBPyConnection]:
+        """An empty database: of one thread, or of all with a bound of its memory."""
+        if queries <= FEW and self.source.path.stat().st_size < SMALL:
+            with connect() as connection:
+                connection.execute("SET threads = 1")
+                yield connection
+        else:
+            with scratch_folder("link") as folder, connect(memory=MEMORY, spill=folder) as connection:
+                yield connection
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):
@@ -113,12 +118,12 @@ def read_table(connection: duckdb.DuckDBPyConnection, name: str, query: str | No
     tables = {
         table.name: table for table in (schema.CANDIDATES, schema.ENTITIES, schema.ENTITY_COUNTRIES, schema.LINKS)
     }
-    found: pa.Table = read_rows(connection, name, query).to_arrow_table()
+    found: pa.Table = connection.sql(rows_of(name, query)).to_arrow_table()
     return found.select(tables[name].schema.names).cast(tables[name].schema)
 
 
-def read_rows(connection: duckdb.DuckDBPyConnection, name: str, query: str | None = None) -> duckdb.DuckDBPyRelation:
-    """The rows of `read_table`, which may have further columns."""
+def rows_of(name: str, query: str | None = None) -> str:
+    """The statement that `read_table` reads; it may have further columns."""
     if name == "entity_countries":  # `find_origins` made the table
-        return connection.sql("FROM entity_countries ORDER BY ALL")
-    return connection.sql(statement(query or name))
+        return "FROM entity_countries ORDER BY ALL"
+    return statement(query or name)

@@ -18,16 +18,15 @@ from polyculture.link.statements import statement
 RULES = 6  # version of what the statements do
 
 
-def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duckdb.DuckDBPyRelation:
-    """The rows of `entity_countries` for the items of the table `linked`."""
+def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Creates the table `entity_countries` for the items of the table `linked`."""
     if not connection.execute("FROM linked LIMIT 1").fetchall():  # what follows takes as long for no item as for one
         connection.execute(f"CREATE TABLE entity_countries ({_COUNTRIES})")
-        return connection.sql("FROM entity_countries")
+        return
     create_states(connection, catalog)
     connection.execute(statement("wider"))
     connection.execute(statement("origins"))
-    connection.sql(statement("entity_countries")).create("entity_countries")
-    return connection.sql("FROM entity_countries ORDER BY ALL")
+    connection.execute(statement("entity_countries"))
 
 
 def uncovered_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 import time
@@ -23,7 +22,6 @@ BAR_WIDTH = 12  # columns
 BESIDE_LABEL = 40  # columns of the spinner, the bar, the count and the clock
 # Of a model that is a path, all but its last part.
 _FOLDERS = re.compile(r"(?<!\S)(\w+:)(?:[^\s/\\]*[/\\]){2,}(?=[^\s/\\])")
-_LOGGER = logging.getLogger("polyculture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,9 @@ def quietly(progress: bool = False) -> Iterator[None]:
 
 
 def _log(line: str) -> bool:
-    _LOGGER.info("%s", line)
+    import logging  # here: a command line prints
+
+    logging.getLogger("polyculture").info("%s", line)
     return True
 
 

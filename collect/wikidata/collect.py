@@ -79,7 +79,7 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
         query = "CREATE TABLE reached AS FROM members WHERE scope = $scope"
         connection.execute(query, {"scope": scopes[TOPIC, TOPIC]})
         connection.execute("CREATE TABLE linked AS SELECT item FROM reached")
-        find_origins(connection, catalog).create_view("countries")
+        find_origins(connection, catalog)
         params = {
             "any_country": not wanted.countries,
             "labelled": wanted.labelled,

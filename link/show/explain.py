@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, did_you_mean
-from polyculture.link.linker import Linker, read_rows
+from polyculture.link.linker import Linker, rows_of
 from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.qid import number
@@ -120,7 +120,7 @@ def explain(
     queries = pa.Table.from_pylist(rows, schema=pa.schema([(column, pa.string()) for column in QUERY_COLUMNS]))
     near: Sequence[NearMiss] = ()
     with linker.opened(queries) as connection:
-        tables = {table: _dicts(read_rows(connection, table)) for table in _SHOWN}
+        tables = {table: _dicts(connection, rows_of(table)) for table in _SHOWN}
         items = _items(connection, _mentioned(tables), chain)
         if not tables["candidates"]:
             (near,) = near_misses(connection, linker.catalog, [(language, topic, surface)]).values()
@@ -128,8 +128,10 @@ def explain(
     return [_explanation(by_kind[kind], tables, items, rivals, near) for kind in kinds]
 
 
-def _dicts(rows: duckdb.DuckDBPyRelation) -> list[dict[str, Any]]:
-    return [dict(zip(rows.columns, row, strict=True)) for row in rows.fetchall()]
+def _dicts(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
+    found = connection.execute(query)  # a relation would plan the query twice, which takes longer than to run it
+    columns = [column for column, *_ in found.description or ()]
+    return [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
 
 
 def _explanation(

@@ -51,7 +51,8 @@ def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
     with duckdb.connect() as connection, snapshot.opened(connection):
         item = _known_item(connection, snapshot, qid)
         connection.execute("CREATE TABLE linked AS SELECT $item::UINTEGER AS item", {"item": item})
-        origins = find_origins(connection, catalog).fetchall()
+        find_origins(connection, catalog)
+        origins = connection.execute("FROM entity_countries ORDER BY ALL").fetchall()
         ((_, label, _, description, sitelinks, revision),) = connection.sql(statement("entities")).fetchall()
         claims = connection.sql(statement("show_claims"), params={"item": item}).fetchall()
         ways = list(_ways(connection, catalog, snapshot, item))

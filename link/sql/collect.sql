@@ -6,7 +6,7 @@ WITH collected AS (
     SELECT reached.item, reached.distance, reached.path
     FROM reached
     WHERE $any_country OR EXISTS (
-        FROM countries JOIN wanted_countries ON place IN (country, country_qid) WHERE countries.qid = 'Q' || reached.item
+        FROM entity_countries AS origin JOIN wanted_countries ON place IN (country, country_qid) WHERE origin.qid = 'Q' || reached.item
     )
 ),
 named AS (
@@ -56,7 +56,7 @@ origins AS (
         list(DISTINCT coalesce(country, country_qid) ORDER BY coalesce(country, country_qid)) AS countries,
         list(DISTINCT country_qid ORDER BY country_qid) AS country_qids,
         list(DISTINCT property ORDER BY property) AS properties
-    FROM countries
+    FROM entity_countries
     GROUP BY qid
 )
 SELECT

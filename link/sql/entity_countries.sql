@@ -5,6 +5,7 @@
 -- statements (also by one that has ended, where no other does), else by the place of birth, else the state has a principal heir.
 -- If none says it, the row has no country but these heirs as its `successors`. A citizenship that leads to no state of a table
 -- is that of the place of birth: else a citizenship of today would count alone. What names no country is left out beside what does.
+CREATE TABLE entity_countries AS
 WITH stated AS (
     SELECT DISTINCT item, about, counts, unnest(countries) AS country FROM said WHERE heirs IS NULL
 ),
