@@ -32,7 +32,7 @@ from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.queries import create_queries
 from polyculture.link.statements import statement
 
-ALGORITHM = 16  # raise when the same input may give other links
+ALGORITHM = 17  # raise when the same input may give other links
 MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
 # So few queries, looked up in a file of fewer bytes, keep one thread busy for a tenth of a second: to share them with
 # others takes more CPU time than it saves by the clock.

@@ -16,7 +16,7 @@ SELECT
         WHEN candidate.rank IS NULL THEN 'rejected: not in topic ' || query.topic
         WHEN candidate.rank = 1 AND first.close THEN 'ambiguous: the first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND first.outside THEN 'ambiguous: an item outside the topic bears the name more surely'
-        WHEN candidate.rank = 1 AND first.contradicted THEN 'ambiguous: the mention''s own words name something outside the topic'
+        WHEN candidate.rank = 1 AND first.contradicted THEN 'ambiguous: the mention''s own words name something else'
         WHEN candidate.rank = 1 AND first.survivors = 1 THEN 'linked: the only one of this name in the topic'
         WHEN candidate.rank = 1 THEN 'linked: the best of those in the topic'
         WHEN candidate.other_kind AND NOT candidate.akin AND NOT first.other_kind AND candidate.by_key_or_english >= first.by_key_or_english

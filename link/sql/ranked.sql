@@ -28,7 +28,7 @@ FROM (SELECT *, rank_key[1] OR rank_key[2] = 2 AS by_key_or_english FROM reached
 -- no rivals, for a name that both have means the general one (car, and passenger car). Nor is an item of another kind, unless the
 -- two kinds have a root in common (dish and ingredient: food): then no class tells the two apart.
 -- `outside`: an item outside the topic bears the name more surely. `contradicted`: the English name alone leads here, and the
--- mention's own words name something outside the topic.
+-- mention's own words lead elsewhere, in the topic or outside it.
 CREATE TABLE chosen AS
 WITH rivals AS (
     SELECT first.query, bool_or(
@@ -41,8 +41,8 @@ WITH rivals AS (
     GROUP BY first.query
 ),
 outside AS (
-    SELECT found.query, min(found.tier) AS tier, bool_or(NOT found.only_english) AS by_own_words
-    FROM found ANTI JOIN ranked USING (query, item)
+    SELECT found.query, min(found.tier) FILTER (ranked.item IS NULL) AS tier, bool_or(NOT found.only_english) AS by_own_words
+    FROM found LEFT JOIN ranked USING (query, item)
     GROUP BY found.query
 )
 SELECT first.*, count.survivors,

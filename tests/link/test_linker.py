@@ -101,9 +101,13 @@ def test_an_english_name_that_the_own_words_contradict_is_ambiguous(tmp_path: Pa
     assert link_one(source, "de", *DISH, "Torte", None, "pie")["qid"] == "Q3"  # own words of the topic go first
     found = Linker(CATALOG, source).link(queries(("de", *DISH, "Gift", None, "pie")))["candidates"].to_pylist()
     assert {row["qid"]: row["reason"] for row in found} == {
-        "Q1": "ambiguous: the mention's own words name something outside the topic",
+        "Q1": "ambiguous: the mention's own words name something else",
         "Q2": "rejected: not in topic food",
     }
+    song, band = item("Q4", "power plant", P31="Q2188189"), item("Q5", {"de": "Kraftwerk"}, P31="Q2088357")
+    music = index_of(tmp_path, [song, band])
+    found = link_one(music, "de", "music", "song", "Kraftwerks", None, "power plant")
+    assert (found["status"], found["qid"]) == ("ambiguous", "Q4")
 
 
 def test_as_the_paper_links_nothing_but_names_as_they_stand_match(tmp_path: Path) -> None:
