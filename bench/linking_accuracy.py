@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,9 +21,8 @@ from bench.linking_nils import Taken, displaced, invented
 from bench.linking_sets import Name, cube, fmlama, hard_cases, labels
 from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.proportions import wilson_interval
 from polyculture.cli.tables import print_table
-from polyculture.link.audit.audit import LinkAudit, judge, score
+from polyculture.link.audit.audit import LinkAudit, Scored, judge, score
 from polyculture.link.audit.gold import GoldMention
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
@@ -31,50 +30,95 @@ from polyculture.link.index.starter import write_starter
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 LABELS_A_KIND = 60
-RIGHT_NAMES = (1.0, 0.7, 0.4)  # shares of mentions with the extractor's right names
+RIGHT_NAMES = (None, 1.0, 0.7, 0.4)  # shares of mentions with the extractor's right names; None: it gives none
 LACKING = 5  # every fifth item is held out
 SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--language", "en")
 
+Table = dict[str, dict[str, str]]  # row -> column -> value
+
 
 def main() -> None:
-    """Prints the sets, and the NILs below."""
+    """Prints the tables, and keeps them."""
     given = arguments()
     catalog = read_catalog()
-    with opened(given.snapshot, given.data, catalog) as snapshot:
-        done = list(score_sets(snapshot, catalog, given))
-    fmlama_sets = [one for name, result in done if name.startswith("FmLAMA") for one in result.verdicts]
-    sets = [*done, ("FmLAMA, all", score(fmlama_sets))]
-    print_lines("Linkable mentions", ("n", "accuracy", "in the topic", "precision"), map(_linkable, sets))
-    print_lines("NIL mentions", ("n", "linked plainly"), map(_nil, done))
+    with opened(given.snapshot, given.data, catalog) as snapshot, tempfile.TemporaryDirectory() as folder:
+        tables = hard_tables(catalog, {"starter": write_starter(Path(folder) / "starter.duckdb"), "slice": snapshot})
+        tables["Gold of others"] = others(snapshot, catalog, given)
+        tables["Names of nothing"] = nils(snapshot, catalog, given)
+    for title, table in tables.items():
+        for row, numbers in table.items():
+            keep("linking", title, row, numbers)
+        columns = next(iter(table.values()))
+        lines = [(row, *numbers.values()) for row, numbers in table.items()]
+        print_table(("", *columns), lines, title=f"{title}, in per cent")
 
 
-def print_lines(title: str, columns: Sequence[str], lines: Iterable[Sequence[str] | None]) -> None:
-    """A line per set that has any such mention, in per cent."""
-    shown = [line for line in lines if line is not None]
-    for name, *numbers in shown:
-        keep("linking", title, name, dict(zip(columns, numbers, strict=True)))
-    print_table(("set", *columns), shown, title=f"{title}, in per cent")
+def hard_tables(catalog: Catalog, snapshots: Mapping[str, Snapshot]) -> dict[str, Table]:
+    """Our hard cases by the share of right names, and the share found in each language.
+
+    Found: linked, and to the right item, of those whose item belongs to the topic.
+    """
+    every: Table = {}
+    found: Table = {}
+    for name, snapshot in snapshots.items():
+        for right in RIGHT_NAMES:
+            chosen = hard_cases(catalog, name, right)
+            result = score(judge(chosen.gold, catalog, snapshot))
+            plain = [one.right for one in result.verdicts if one.status == "linked"]
+            nil = [one.status == "linked" for one in result.verdicts if one.nil]
+            every.setdefault(chosen.name, {}).update(
+                {
+                    f"{name}: accuracy": _percent(result.all.linkable),
+                    f"{name}: of links right": f"{_share(plain)} of {len(plain)}",
+                    f"{name}: NILs linked": f"{_share(nil)} of {len(nil)}",
+                }
+            )
+            spoken: dict[str, list[bool]] = {}
+            for one in result.verdicts:
+                if one.linkable and one.in_topic:
+                    spoken.setdefault(one.gold.language, []).append(one.right and one.status == "linked")
+            for language, hits in sorted(spoken.items()):
+                found.setdefault(language, {})[f"{name}, {chosen.name}"] = _share(hits)
+    return {"Hard cases, by right names": every, "Found, by language": found}
 
 
-def _linkable(scored: tuple[str, LinkAudit]) -> Sequence[str] | None:
-    """How many are linked to the expected item; of those whose item is in the topic; and of all that are linked."""
-    name, result = scored
-    every = result.all
-    shares = [_percent(one.right, one.interval) for one in (every.linkable, every.in_topic, every.links)]
-    return (name, f"{every.linkable.of:,}", *shares) if every.linkable.of else None
+def others(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Table:
+    """Gold of others: linked to the expected item; of those whose item is in the topic; and of all that are linked."""
+    data = given.data / "wikidata"
+    results = {one.name: score(judge(one.gold, catalog, snapshot)) for one in fmlama(data, given.language)}
+    results["FmLAMA, all"] = score([one for result in results.values() for one in result.verdicts])
+    dishes = cube(data)
+    results[dishes.name] = score(judge(dishes.gold, catalog, snapshot))
+    return {
+        name: {
+            "n": f"{result.all.linkable.of:,}",
+            "accuracy": _percent(result.all.linkable),
+            "in the topic": _percent(result.all.in_topic),
+            "precision": _percent(result.all.links),
+        }
+        for name, result in results.items()
+    }
 
 
-def _nil(scored: tuple[str, LinkAudit]) -> Sequence[str] | None:
-    """How many mentions without an item are linked all the same."""
-    name, result = scored
-    nil = [one.status == "linked" for one in result.verdicts if one.nil]
-    return (name, f"{len(nil):,}", _percent(sum(nil) / len(nil), wilson_interval(sum(nil), len(nil)))) if nil else None
+def nils(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Table:
+    """Names that nothing of the topic bears: how many are linked all the same."""
+    few = max(1, given.each // 3)
+    names, taken = labels(snapshot, catalog, given.each, given.language), Taken(snapshot, catalog)
+    made = [invented(names, taken, few), displaced(names, few)]
+    results = {one.name: score(judge(one.gold, catalog, snapshot)) for one in made}
+    results["items the index lacks"] = _lacking(names, catalog, snapshot)
+    linked = {name: [one.status == "linked" for one in result.verdicts] for name, result in results.items()}
+    return {name: {"n": f"{len(hits):,}", "linked": _share(hits)} for name, hits in linked.items()}
 
 
-def _percent(share: float | None, interval: tuple[float, float] | None) -> str:
-    if share is None or interval is None:
+def _percent(scored: Scored) -> str:
+    if scored.right is None or scored.interval is None:
         return "–"
-    return f"{100 * share:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+    return f"{100 * scored.right:.1f} [{100 * scored.interval[0]:.1f}, {100 * scored.interval[1]:.1f}]"
+
+
+def _share(hits: Sequence[bool]) -> str:
+    return f"{100 * sum(hits) / len(hits):.1f}" if hits else "–"
 
 
 def arguments() -> argparse.Namespace:
@@ -96,23 +140,6 @@ def opened(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snapsho
     with tempfile.TemporaryDirectory() as folder:
         dump = data / "wikidata" / "slice.json.gz"
         yield build_index(dump, Path(folder) / "slice.duckdb", catalog.label_languages).snapshot
-
-
-def score_sets(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Iterator[tuple[str, LinkAudit]]:
-    """The gold sets with their scores, one after the other."""
-    data, few = given.data / "wikidata", max(1, given.each // 3)
-    with tempfile.TemporaryDirectory() as folder:
-        starter = write_starter(Path(folder) / "starter.duckdb")
-        for right in RIGHT_NAMES:
-            chosen = hard_cases(catalog, "starter", right)
-            yield chosen.name, score(judge(chosen.gold, catalog, starter))
-    hard = [hard_cases(catalog, "slice", right) for right in RIGHT_NAMES]
-    for one in [*hard, *fmlama(data, given.language), cube(data)]:
-        yield one.name, score(judge(one.gold, catalog, snapshot))
-    names, taken = labels(snapshot, catalog, given.each, given.language), Taken(snapshot, catalog)
-    for one in [invented(names, taken, few), displaced(names, few)]:
-        yield one.name, score(judge(one.gold, catalog, snapshot))
-    yield "NIL: items the index lacks", _lacking(names, catalog, snapshot)
 
 
 def _lacking(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> LinkAudit:

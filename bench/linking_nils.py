@@ -47,7 +47,7 @@ def invented(names: Sequence[Name], taken: Taken, each: int) -> GoldSet:
         made = {_compose(chance, pieces, chance.choice(texts)) for _ in range(3 * each)}
         free = sorted(text for text in made if len(text) > 1 and (language, text) not in taken)
         gold += [GoldMention(text, language, topic, (), kind) for text in chance.sample(free, min(each, len(free)))]
-    return GoldSet("NIL: invented names", gold)
+    return GoldSet("invented names", gold)
 
 
 def displaced(names: Sequence[Name], each: int) -> GoldSet:
@@ -63,7 +63,7 @@ def displaced(names: Sequence[Name], each: int) -> GoldSet:
             for name in chance.sample(others, min(each, len(others))):
                 other = {"of": f"{name.topic} {name.kind} Q{name.item}"}
                 gold.append(GoldMention(name.text, language, topic, (), kind, other=other))
-    return GoldSet("NIL: names of another topic", gold)
+    return GoldSet("names of another topic", gold)
 
 
 def _pieces(text: str) -> list[str]:

@@ -45,17 +45,19 @@ class Name:
     topics: frozenset[str]  # all topics that the item belongs to
 
 
-def hard_cases(catalog: Catalog, snapshot: str, right: float) -> GoldSet:
+def hard_cases(catalog: Catalog, snapshot: str, right: float | None) -> GoldSet:
     """Our own hard cases: those whose item and name the snapshot ('slice', 'starter') confirms, and the NILs.
 
     A share `right` of them has the dictionary form and the English name; of the others half have none, and half the
-    English name of another mention of their language and topic, as an extractor errs.
+    English name of another mention of their language and topic, as an extractor errs. With None no mention has a name.
     """
     gold = read_gold_mentions(HARD_CASES, catalog, ["confirmed"])
     chosen = [one for one in gold if not one.expected or snapshot in one.other["confirmed"]]
     chance = random.Random(1)
+    if right is None:
+        return GoldSet("none given", [replace(one, name=None, english=None) for one in chosen])
     named = [one if chance.random() < right else _misnamed(chance, one, chosen) for one in chosen]
-    return GoldSet(f"hard cases, {snapshot}, {right:.0%} right names", named)
+    return GoldSet(f"{right:.0%}", named)
 
 
 def _misnamed(chance: random.Random, one: GoldMention, others: Sequence[GoldMention]) -> GoldMention:
