@@ -20,8 +20,8 @@ from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings, SearchHit
 from polyculture.link.api.kept import Kept, kept_answers, read_searches
 from polyculture.link.api.names import Named, Searches
+from polyculture.link.index.draft import answers_folder
 from polyculture.link.index.snapshot import FILLED, Snapshot, open_snapshot
-from polyculture.link.index.under_way import answers_folder
 from polyculture.link.normalise import fold_of, normalise
 
 

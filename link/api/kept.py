@@ -22,10 +22,9 @@ from polyculture.link.api.client import Entity
 from polyculture.link.api.names import Term
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import assemble
-from polyculture.link.index.draft import Draft
+from polyculture.link.index.draft import Draft, answers_folder, locked_folder
 from polyculture.link.index.snapshot import VERSION, Snapshot
 from polyculture.link.index.tables import PLAIN
-from polyculture.link.index.under_way import answers_folder, locked_folder
 from polyculture.link.origins import create_states
 from polyculture.link.qid import number
 from polyculture.link.statements import statement

@@ -23,9 +23,8 @@ from polyculture.cache.files import remove_folder
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts, ingested
 from polyculture.link.index.assemble import assemble
-from polyculture.link.index.draft import Draft
+from polyculture.link.index.draft import Draft, building_folder, locked_folder
 from polyculture.link.index.snapshot import VERSION, Snapshot
-from polyculture.link.index.under_way import building_folder, locked_folder
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
 MOST_WORKERS = 6  # beyond, decompression is the bottleneck, and memory would pass 2 GiB

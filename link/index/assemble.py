@@ -19,10 +19,9 @@ import pyarrow as pa
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
-from polyculture.link.index.draft import Draft, disk_faults
+from polyculture.link.index.draft import Draft, disk_faults, note_written
 from polyculture.link.index.snapshot import VERSION, Snapshot, open_snapshot
 from polyculture.link.index.tables import ArrowTables
-from polyculture.link.index.under_way import note_written
 from polyculture.link.ontology import create_members, scopes_of
 from polyculture.link.statements import statement
 

@@ -27,24 +27,6 @@ LICENCE = "CC0-1.0"
 MANIFEST = "manifest.json"
 TABLES = ("items", "names", "claims")
 ROLES = ("entity", "class", "creator", "country")
-_BY_TOPIC = """
-    SELECT topic, count(DISTINCT item)
-    FROM belongs ANTI JOIN unproven USING (topic, kind, item) SEMI JOIN entities USING (item)
-    GROUP BY topic ORDER BY topic
-"""
-# Why an item of the topics, or a name, is not in the starter.
-_LEFT_OUT = {
-    "persons without an occupation or a work": (
-        "SELECT count(DISTINCT item) FROM unproven"
-        " ANTI JOIN (FROM belongs ANTI JOIN unproven USING (topic, kind, item)) USING (item)"
-    ),
-    "names in too few languages": (
-        "SELECT count(*) FROM proven ANTI JOIN entities USING (item)"
-        " ANTI JOIN (FROM ranked ANTI JOIN near USING (item)) USING (item)"
-    ),
-    "beyond the first": "SELECT (SELECT count(*) FROM ranked) - (SELECT count(*) FROM near)",
-    "names of something else": "SELECT count(*) FROM names_of_others SEMI JOIN entities USING (item)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +58,10 @@ def select(snapshot: Snapshot, catalog: Catalog, rules: StarterRules) -> Selecti
         if not len(connection.table("entities")):
             what = f"has no item of a topic with names in {rules.languages} of the languages"
             raise SnapshotError(what, where=snapshot.path, remedy="Take a larger snapshot, or fewer --languages.")
+        counts = connection.sql(statement("starter_counts")).fetchall()
         return Selection(
             {name: connection.table(f"taken_{name}").to_arrow_table() for name in TABLES},
-            dict(connection.execute(_BY_TOPIC).fetchall()),
-            {reason: int(connection.execute(query).fetchall()[0][0]) for reason, query in _LEFT_OUT.items()},
+            *({what: count for of, what, count in counts if of == kind} for kind in ("topic", "left out")),
         )
 
 

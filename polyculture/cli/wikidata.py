@@ -107,7 +107,7 @@ def check_free(output: Path, replace: bool) -> None:
 
 def _is_done(output: Path, replace: bool) -> bool:
     """Whether a command that was killed had written the snapshot already. Raises what `check_free` raises."""
-    from polyculture.link.index.under_way import tidied_after_kill
+    from polyculture.link.index.draft import tidied_after_kill
 
     if not replace and tidied_after_kill(output):
         say(f"{output} is whole: the command that was killed had written it")

@@ -22,8 +22,8 @@ from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.files import claim_folder
 from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
 from polyculture.link.dumps.dump import DumpReader
+from polyculture.link.index.draft import answers_folder, building_folder
 from polyculture.link.index.snapshot import open_snapshot
-from polyculture.link.index.under_way import answers_folder, building_folder
 from tests.link_world import Entity, item
 from tests.polyculture.test_command_line import polyculture
 

@@ -27,8 +27,8 @@ from polyculture.link.api.names import Named, Searches
 from polyculture.link.dumps.build import build_index
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import write_snapshot
+from polyculture.link.index.draft import answers_folder
 from polyculture.link.index.tables import SCHEMAS
-from polyculture.link.index.under_way import answers_folder
 from polyculture.link.linker import TABLES
 from polyculture.running.linking import api_settings, plan_linking
 from tests.link.test_api import OF_ANOTHER_QUESTION, settings
