@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import httpx
 import orjson
 
-from polyculture.cache.http_answers import retry_after
+from polyculture.cache.http_answers import TooLargeError, retry_after
 from polyculture.link.entity_json import Rows
 from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, duration
 from polyculture.link.qid import number
@@ -107,10 +107,9 @@ class ApiClient(PoliteClient):
         params = {"action": "wbgetentities", "props": _PROPS, "languages": "|".join(wanted)}
         while left:
             asked = tuple(left[: self._at_once])
-            found = self._request(
-                {**params, "ids": "|".join(asked)}, partial(read_entities, asked, wanted), (_NO_SUCH, _TOO_MANY)
-            )
-            if not found:  # more at once than this service allows
+            allowed = (_NO_SUCH, _TOO_MANY) if len(asked) > 1 else (_NO_SUCH,)
+            found = self._request({**params, "ids": "|".join(asked)}, partial(read_entities, asked, wanted), allowed)
+            if not found:  # more at once than this service allows, or than an answer may hold
                 self._at_once = len(asked) // 2
             entities |= found
             left = [qid for qid in left if qid not in entities]
@@ -122,7 +121,12 @@ class ApiClient(PoliteClient):
         return self.ask(lambda: self._answer({**params, **everywhere}, read, allowed))
 
     def _answer(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str]) -> T:
-        response = self.send("GET", params=params)
+        try:
+            response = self.send("GET", params=params)
+        except TryAgainError as fault:
+            if isinstance(fault.__cause__, TooLargeError) and _TOO_MANY in allowed:
+                return read({"error": {"code": _TOO_MANY}})
+            raise
         after, code = retry_after(response.headers) or 0.0, response.status_code
         status = _one_line(f"HTTP {code} {response.reason_phrase}")
         if code in (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.REQUEST_TIMEOUT) or code >= 500:
@@ -195,7 +199,7 @@ def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAns
     id, as missing; where it rejects it for its size, nothing.
     """
     error = answer.get("error")
-    if error and error["code"] == _TOO_MANY and len(asked) > 1:
+    if error and error["code"] == _TOO_MANY:
         return {}
     if error:
         return {_invalid_id(error, asked): None}

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -54,8 +54,6 @@ def pull(
         float | None,
         typer.Option(min=0.1, help="How many to send to either service at most. Default: 60 queries; 200 for items."),
     ] = None,
-    deadline: Annotated[float, typer.Option(min=1, help="Seconds for a whole answer.")] = 600.0,
-    max_megabytes: Annotated[float, typer.Option(min=1, help="The size of an answer, decompressed.")] = 256.0,
     catalog: Packs = None,
     replace: Replace = False,
 ) -> None:
@@ -75,10 +73,11 @@ def pull(
         if experiment
         else _of_topics(output, contact, topic, catalog)
     )
-    bounds: dict[str, Any] = {"deadline": deadline, "megabytes": max_megabytes}
+    settings = SparqlSettings(wanted.service.contact, endpoint, tell=say)
+    service = wanted.service
     if requests_per_minute is not None:
-        bounds["requests_per_minute"] = requests_per_minute
-    settings = SparqlSettings(wanted.service.contact, endpoint, tell=say, **bounds)
+        settings = dataclasses.replace(settings, requests_per_minute=requests_per_minute)
+        service = dataclasses.replace(service, requests_per_minute=requests_per_minute)
     if _is_done(wanted.output, replace):
         return
     title = f"pull {wanted.output.name}, items"
@@ -87,7 +86,7 @@ def pull(
         wanted.topics,
         wanted.output,
         settings,
-        dataclasses.replace(wanted.service, **bounds),
+        service,
         lambda total: watch(title, total),
     )
     items, sent = report.snapshot.meta["counts"]["items"], f"{report.asked:,} queries, {report.requests:,} requests"

@@ -104,8 +104,6 @@ class LinkSection(Section):
     contact: str | None = None  # for the live service: an address that Wikimedia can write to
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
-    deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live service
-    max_megabytes: float = Field(default=128.0, gt=0, le=1_000_000)  # of one, decompressed
 
     @model_validator(mode="after")
     def _fills_a_file(self) -> LinkSection:

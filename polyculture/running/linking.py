@@ -192,8 +192,6 @@ def api_settings(workspace: Workspace, contact: str | None = None) -> ApiSetting
         contact=contact or section.contact or "",
         endpoint=section.endpoint,
         requests_per_minute=section.requests_per_minute or REQUESTS_PER_MINUTE,
-        deadline=section.deadline,
-        megabytes=section.max_megabytes,
         tell=say,
     )
     try:

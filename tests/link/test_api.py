@@ -198,6 +198,15 @@ def test_a_service_that_takes_or_sends_fewer_items_is_asked_more_often(server: W
     assert len(server.requests) <= len(found) / 3 + 5
 
 
+def test_items_that_are_too_large_together_come_apart(server: WikidataServer) -> None:
+    large = {f"{number}wiki": {} for number in range(2_000)}  # 26 kB
+    server.entities |= {qid: {**server.entities[qid], "sitelinks": large} for qid in ("Q5", "Q2095")}
+    with ApiClient(settings(server, megabytes=0.04)) as client:
+        assert all(client.entities([*server.entities], ["en"]).values())
+    with ApiClient(settings(server, megabytes=0.02)) as client, pytest.raises(WikidataError, match="larger than"):
+        client.entities(["Q5"], ["en"])
+
+
 def test_hits_that_are_no_items_are_left_out(server: WikidataServer) -> None:
     page = json.dumps({"search": [{"id": "L5"}, {"id": "L5-F1"}, {"id": "Q5"}, {"id": "P31"}]}).encode()
     server.faults = [(200, {}, page)]

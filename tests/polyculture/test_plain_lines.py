@@ -172,9 +172,9 @@ def test_sides_of_a_comparison_in_any_case() -> None:
         "[sampling]\nmax_tokens = " + "9" * 6000,
         "x = " + "[" * 175_000,
         "x = " + "{a = " * 50_000,
-        "[link]\ndeadline = 1e308",
+        "[link]\nrequests_per_minute = 1e308",
     ],
-    ids=["n", "temperature", "digits", "brackets", "tables", "deadline"],
+    ids=["n", "temperature", "digits", "brackets", "tables", "rate"],
 )
 def test_numbers_and_depths_beyond_all_use_are_one_line(tmp_path: Path, more: str) -> None:
     file = tmp_path / "strange.toml"
