@@ -18,7 +18,7 @@ WITHOUT_NUMPY = ("sql", "status", "prompts")
 WITHOUT_ARROW = ("data", "init", "pack", "wikidata", "extract", "link")
 # Commands that only read a little and print. To look for garbage, and to take down what a process has loaded, takes
 # Python an eighth of their time.
-ENDED_AT_ONCE = ("link show",)
+ENDED_AT_ONCE = ("link show", "sql", "status")
 STOPPED = "polyculture: stopped; the same command resumes"
 
 
@@ -128,7 +128,7 @@ def _run() -> None:
 
 def command() -> None:
     """`main` as a process of its own, which ends at once where all is printed."""
-    short = " ".join(sys.argv[1:3]) in ENDED_AT_ONCE
+    short = " ".join(sys.argv[1:3]).startswith(ENDED_AT_ONCE)
     if short:
         gc.disable()
     try:
