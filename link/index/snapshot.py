@@ -142,13 +142,14 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
                 raise ValueError("it is no DuckDB database")
         with duckdb.connect(str(path), read_only=True) as connection:
             meta = _read_meta(connection)
-            if meta.get("version") != VERSION:
-                wrong = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
+            if meta["version"] != VERSION:
+                wrong = f"is a snapshot of version {meta['version']}; this Polyculture reads version {VERSION}"
             else:
                 _Meta.model_validate(meta)
                 _check_types(connection)
     except (duckdb.Error, OSError, ValueError) as fault:
         what = explain(fault, _Meta)[0] if isinstance(fault, ValidationError) else str(fault).splitlines()[0]
+        what = "it is damaged or truncated" if any(damage in what for damage in _DAMAGE) else what
         wrong = f"is not a Wikidata snapshot of Polyculture: {what}"
     if wrong:
         raise SnapshotError(wrong, where=path, remedy=_remedy(meta))
@@ -161,7 +162,10 @@ def _read_meta(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         rows = connection.execute("FROM main.meta").fetchall()
     except duckdb.CatalogException as fault:
         raise ValueError("it has no table meta") from fault
-    return {key: orjson.loads(value) for key, value in rows}
+    meta = {key: orjson.loads(value) for key, value, *_ in rows}
+    if "version" not in meta:
+        raise ValueError("its table meta names no version")
+    return meta
 
 
 def _check_types(connection: duckdb.DuckDBPyConnection) -> None:

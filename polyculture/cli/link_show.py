@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
 
+LONGEST = 250  # characters of a label or alias, by Wikidata's own rule
 STATUS_WORDS = {
     "linked": "linked",
     "ambiguous": "ambiguous, another item may be meant",
@@ -130,10 +131,15 @@ def _one_line(text: str) -> str:
     return replace_control_chars(text).replace("\n", "\ufffd")
 
 
+def _start(text: str) -> str:
+    """The start of a text that is longer than any name in Wikidata, and how long it is."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+
+
 def _print_tree(asked: dict[str, str], explanations: Sequence[Explanation]) -> None:
     place = f" in {asked['language']}, {asked['topic']}, looked up in {asked['source']}"
-    tree = _Branch(_one_line(f'"{asked["surface"]}"{place}'))
-    tree.add(f"normal form: {asked['normal_form']}")
+    tree = _Branch(_one_line(f'"{_start(asked["surface"])}"{place}'))
+    tree.add(f"normal form: {_start(asked['normal_form'])}")
     for _, alike in groupby(explanations, key=_without_kind):
         _add_kinds(tree, list(alike))
     sys.stdout.writelines(f"{line}\n" for line in tree.lines())

@@ -26,6 +26,8 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
         from polyculture.link.index.starter_files import STARTER as FILES  # here: most commands open no snapshot
 
         return _built(FILES)
+    if not name:
+        raise SnapshotError("no snapshot is named", remedy=f"Name a file, or {STARTER}.")
     path = beside / name
     return _built(path) if path.is_dir() else open_snapshot(path)
 

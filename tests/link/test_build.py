@@ -277,6 +277,10 @@ def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
     duckdb.connect(str(other)).close()
     with pytest.raises(SnapshotError, match=r"it has no table meta\. Make it again"):
         open_snapshot(other)
+    with duckdb.connect(str(other)) as connection:
+        connection.execute("CREATE TABLE meta (line INTEGER)")
+    with pytest.raises(SnapshotError, match=r"its table meta names no version\. Make it again"):
+        open_snapshot(other)
 
 
 def test_another_version_is_named_with_the_remedy(tmp_path: Path) -> None:

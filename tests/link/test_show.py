@@ -225,6 +225,14 @@ def test_a_label_is_printed_and_does_nothing(world: Linker, tmp_path: Path) -> N
     assert "\x1b" not in show("hot [red]soup[/red] \x1b[31m", *options, cwd=tmp_path)
 
 
+def test_a_very_long_surface_is_cut_where_it_is_printed(world: Linker, tmp_path: Path) -> None:
+    options = ("--language", "ja", "--topic", "food", "--kind", "dish", "--snapshot", "index.duckdb")
+    printed = show("汁" * 10_000, *options, cwd=tmp_path)
+    assert max(map(len, printed.splitlines())) < 400
+    assert printed.count("… (10,000 characters)") == 2
+    assert "as dish: no candidate" in printed
+
+
 def test_the_same_as_data(world: Linker, tmp_path: Path) -> None:
     options = ("--language", "en", "--topic", "food", "--snapshot", "index.duckdb", "--format", "json")
     told: dict[str, Any] = json.loads(show("Misoshiru", *options, "--rivals", "1", cwd=tmp_path))
@@ -264,6 +272,7 @@ def test_the_starter_snapshot_is_looked_into(tmp_path: Path) -> None:
             "is a kind that is never linked. Linked: dish",
         ),
         (("kimono", "--language", "ja", "--topic", "clothing", "--snapshot", "n.duckdb"), "there is no snapshot here"),
+        (("kimono", "--language", "ja", "--topic", "clothing", "--snapshot", ""), "no snapshot is named. Name a file"),
         ((" ", "--language", "ja", "--topic", "clothing"), "the surface is empty"),
         (("su\udcffshi", "--language", "en", "--topic", "food"), "the surface holds bytes that are no UTF-8"),
         (("sushi", "--language", "en", "--topic", "food", "--name", "\udcff"), "--name holds bytes that are no UTF-8"),
@@ -328,6 +337,7 @@ def test_showing_a_link_loads_nothing_that_it_does_not_need(world: Linker) -> No
         "networkx",
         "scipy",
         "rich",
+        "msgspec",
         "jinja2",
         "httpx",
         "aiohttp",
