@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import Rule, inflections, key_rules
+from polyculture.cache.inflection import Rule, key_rules
 from polyculture.link.normalise import converter
 
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
-_VERSION = 3  # raise when the code below changes keys
+KEYS = 3  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
 _LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ё": "е"}
 _TONAL = "vi"  # here what stands on a vowel makes another word: đậu is a bean, and dâu a strawberry
@@ -32,9 +32,9 @@ _SMALL_KANA = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつや�
 
 
 @cache
-def keys_version() -> str:
-    """A hash of all that decides a key besides the normal form."""
-    return content_id(_VERSION, {language: own.get("key", []) for language, own in inflections().items()})
+def key_version(language: str) -> str:
+    """A hash of all that decides a key in a Wikidata language besides the normal form."""
+    return content_id(KEYS, key_rules(language))
 
 
 def keys_of(normalised: pa.Array[Any], language: str, plain: pa.Array[Any] | None = None) -> pa.Array[Any]:

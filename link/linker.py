@@ -24,12 +24,13 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.identity import content_id
 from polyculture.link.forms import Forms
+from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.keys import keys_version
+from polyculture.link.keys import KEYS, key_version
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import open_members, scopes_of
 from polyculture.link.origins import find_origins, origin_rules
-from polyculture.link.queries import create_queries
+from polyculture.link.queries import create_queries, label_chain
 from polyculture.link.statements import statement
 
 ALGORITHM = 17  # raise when the same input may give other links
@@ -69,6 +70,8 @@ class Linker:
             scopes = open_members(connection, self.catalog, _distinct(queries, "topic"), self.source.scopes)
             connection.execute("SET VARIABLE paper = $paper", {"paper": self.forms == "paper"})
             create_queries(connection, queries, self.catalog, scopes)
+            names = connection.execute("SELECT DISTINCT name_language FROM chain").fetchall()
+            create_keys(connection, self.source, "wikidata", frozenset(language for (language,) in names))
             connection.execute(statement("found"))
             connection.execute(statement("ranked"))
             find_origins(connection, self.catalog)
@@ -97,14 +100,21 @@ def linker_id(source: Snapshot, catalog: Catalog, topics: Iterable[str], forms: 
     """A hash of what decides the item of a query: snapshot, classes, languages, forms, algorithm."""
     kinds = {"/".join(key): scope.rules for key, scope in scopes_of(catalog, sorted(set(topics))).items()}
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
-    versions = (ALGORITHM, NORMALISATION, keys_version())
+    keys = {name: key_version(name) for chain in chains.values() for name in chain}
+    versions = (ALGORITHM, NORMALISATION, KEYS, keys)
     return content_id(*versions, source.identity, forms, kinds, chains, origin_rules(catalog))
 
 
-def languages_without_names(source: Snapshot, catalog: Catalog, languages: Iterable[str]) -> list[str]:
-    """The languages in which the source has no names: there only names of other languages, mostly English, match."""
-    own = {code: catalog.language(code).label_languages[0] for code in languages}
-    return sorted(code for code, first in own.items() if first not in source.languages)
+def lacking(source: Snapshot, catalog: Catalog, languages: Iterable[str], topics: Iterable[str]) -> Iterator[str]:
+    """Yields what the snapshot does not hold for such queries, and what it costs, a sentence each."""
+    for language in map(catalog.language, sorted(set(languages))):
+        if language.label_languages[0] not in source.languages:
+            yield f"{language.name}: no names in it, so only other languages' match; its numbers will say little"
+        if source.changed_keys & {name for name, _ in label_chain(language)}:
+            yield f"{language.name}: keys by rules that have changed since; they are made anew each time"
+    for topic in sorted(set(topics)):
+        if source.scopes and any(scope.rules not in source.scopes for scope in scopes_of(catalog, [topic]).values()):
+            yield f"{topic}: not what belongs to its kinds by their rules of today; that is searched each time"
 
 
 def _distinct(queries: pa.Table, column: str) -> list[str]:

@@ -18,12 +18,14 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError, WikidataError
 from polyculture.cache.files import remove_folder
+from polyculture.cache.identity import content_id
 from polyculture.link.api.client import Entity
 from polyculture.link.api.names import Term
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import assemble
+from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.draft import Draft, answers_folder, locked_folder
-from polyculture.link.index.snapshot import VERSION, Snapshot
+from polyculture.link.index.snapshot import VERSION, Snapshot, key_versions
 from polyculture.link.index.tables import PLAIN
 from polyculture.link.origins import create_states
 from polyculture.link.qid import number
@@ -56,7 +58,9 @@ def kept_answers(
     with locked_folder(folder):
         try:
             with Draft(folder / "answers.duckdb") as draft:
-                kept = Kept(draft, {**asked, "version": VERSION}, languages, catalog, base)
+                kept = Kept(
+                    draft, {**asked, "version": content_id(VERSION, key_versions(languages))}, languages, catalog, base
+                )
                 try:
                     yield kept
                 finally:
@@ -80,7 +84,7 @@ class Kept:
     ) -> None:
         self.languages = frozenset(languages)
         self._draft, self._connection = draft, draft.connection
-        wanted = {**asked, "languages": sorted(self.languages)}
+        wanted = {"languages": sorted(self.languages), **asked}
         self._check(wanted)
         self._state = draft.state or {"asked": wanted, "began": _now().isoformat(), "bases": [], "answered": False}
         with draft.transaction():
@@ -189,10 +193,11 @@ class Kept:
             return
         tables = PLAIN if self.languages <= base.languages else ("fetched",)
         self._connection.execute("ATTACH $file AS base (READ_ONLY)", {"file": str(base.path)})
+        create_keys(self._connection, base, "base", base.languages)
         with self._draft.transaction():
             for name in tables:
                 # A snapshot keeps a name's key apart, and only where it is not the normal form.
-                keyed = "(SELECT names.*, coalesce(key, normalised) AS key FROM base.names LEFT JOIN base.keys"
+                keyed = "(SELECT names.*, coalesce(key, normalised) AS key FROM base.names LEFT JOIN keys"
                 rows = f"{keyed} USING (item, language, name))" if name == "names" else f"base.{name}"
                 columns = ", ".join(PLAIN[name].names)
                 self._connection.execute(f"INSERT INTO draft.{name} SELECT {columns} FROM {rows}")  # noqa: S608  ours

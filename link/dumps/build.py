@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass
@@ -20,11 +20,12 @@ from msgspec.structs import replace
 from polyculture.cache.database import cores
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import remove_folder
+from polyculture.cache.identity import content_id
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts, ingested
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.draft import Draft, building_folder, locked_folder
-from polyculture.link.index.snapshot import VERSION, Snapshot
+from polyculture.link.index.snapshot import VERSION, Snapshot, key_versions
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
 MOST_WORKERS = 6  # beyond, decompression is the bottleneck, and memory would pass 2 GiB
@@ -71,10 +72,10 @@ class Checkpoint(msgspec.Struct, frozen=True):
     position: DumpPosition = msgspec.field(default_factory=DumpPosition)
     counts: IngestCounts = msgspec.field(default_factory=IngestCounts)
     whole: bool = False  # is the dump read to its end?
-    version: str = VERSION
+    version: str = ""
 
 
-def build_index(dump: Path, out: Path, languages: Iterable[str], settings: BuildSettings = DEFAULT) -> BuildReport:
+def build_index(dump: Path, out: Path, languages: Collection[str], settings: BuildSettings = DEFAULT) -> BuildReport:
     """Builds the snapshot `out` from `dump`: entity JSON, plain or packed, an array or an item a line.
 
     Names and descriptions in `languages` are kept. Malformed lines are counted, with line number and reason, in the
@@ -82,7 +83,8 @@ def build_index(dump: Path, out: Path, languages: Iterable[str], settings: Build
     Raises `SnapshotError` where the dump is missing, truncated, no dump or without items, and writes no index then;
     `StoreError` where `out` cannot be written; `JobHeldError` where another process builds it.
     """
-    fresh, folder = Checkpoint(sorted(set(languages))), building_folder(out)
+    version = content_id(VERSION, key_versions(languages))
+    fresh, folder = Checkpoint(sorted(set(languages)), version=version), building_folder(out)
     with locked_folder(folder):
         with Draft(folder / "rows.duckdb") as draft:
             try:

@@ -20,7 +20,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.link.index.draft import Draft, disk_faults, note_written
-from polyculture.link.index.snapshot import VERSION, Snapshot, open_snapshot
+from polyculture.link.index.snapshot import VERSION, Snapshot, key_versions, open_snapshot
 from polyculture.link.index.tables import ArrowTables
 from polyculture.link.ontology import create_members, scopes_of
 from polyculture.link.statements import statement
@@ -79,10 +79,12 @@ def _build(
     connection.execute(statement("snapshot_sorted"))
     scopes = _keep_members(connection)
     connection.execute(statement("snapshot_names"))
+    keys = key_versions(languages)
     meta = {
         "version": VERSION,
-        "identity": content_id(VERSION, provenance["source"], languages),
+        "identity": content_id(VERSION, provenance["source"], keys),
         "languages": languages,
+        "keys": keys,
         "counts": _counts(connection),
         "scopes": scopes,
         "built_with": f"DuckDB {duckdb.__version__}",

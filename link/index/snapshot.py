@@ -6,7 +6,7 @@ snapshot.meta["counts"]["items"]
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,11 +23,11 @@ from polyculture.cache.files import cache_folder
 from polyculture.cache.identity import content_id
 from polyculture.cache.validation import explain
 from polyculture.link.index.tables import TABLES
-from polyculture.link.keys import keys_version
+from polyculture.link.keys import KEYS, key_version
 from polyculture.link.normalise import NORMALISATION
 
 # Of the tables and their content; an index of another version is refused.
-VERSION = f"4.{NORMALISATION}.{keys_version()[:8]}"
+VERSION = f"5.{NORMALISATION}.{KEYS}"
 FILLED = "api"  # the kind of source of a snapshot that the live service filled
 VERIFIED = "verified"  # folder of the cache: a mark per file that was read whole
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block
@@ -50,6 +50,7 @@ class _Meta(BaseModel):
     identity: str = Field(min_length=1)
     languages: list[str] = Field(min_length=1)
     source: dict[str, Any]
+    keys: dict[str, str]
     scopes: dict[str, int] = {}
 
 
@@ -62,7 +63,7 @@ class Snapshot:
 
     @property
     def identity(self) -> str:
-        """A hash of all that decides the tables' content: source, languages, version."""
+        """A hash of all that decides the tables' content: source, languages, rules of keys, version."""
         return str(self.meta["identity"])
 
     @property
@@ -92,6 +93,12 @@ class Snapshot:
         return frozenset(self.meta["languages"])
 
     @property
+    def changed_keys(self) -> frozenset[str]:
+        """The languages whose keys were made by other rules than those of today."""
+        made: Mapping[str, str] = self.meta.get("keys", {})
+        return frozenset(dict(made.items() - key_versions(made).items()))
+
+    @property
     def filled(self) -> bool:
         """Was it filled from the live service? Then it holds what was asked for, and says nothing of the rest."""
         return bool(self.meta["source"].get("kind") == FILLED)
@@ -110,7 +117,9 @@ class Snapshot:
     @property
     def provenance(self) -> Mapping[str, Any]:
         """What a run's manifest says of it."""
-        told = {key: value for key, value in self.meta.items() if key != "scopes"}  # of no interest to a reader
+        told = {
+            key: value for key, value in self.meta.items() if key not in ("keys", "scopes")
+        }  # of no interest to a reader
         return {"source": "snapshot", "snapshot": self.path.name, **told}
 
     @contextmanager
@@ -122,6 +131,11 @@ class Snapshot:
             raise SnapshotError(f"cannot be opened: {fault}", where=self.path, remedy=self.remedy) from fault
         with damage_named(self):
             yield
+
+
+def key_versions(languages: Iterable[str]) -> dict[str, str]:
+    """By language, a hash of the rules of today for its keys."""
+    return {language: key_version(language) for language in sorted(set(languages))}
 
 
 def open_snapshot(path: Path) -> Snapshot:

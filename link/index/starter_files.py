@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.inflection import inflections
 from polyculture.link.index.snapshot import VERSION
 
 STARTER = Path(__file__).with_name("starter")
@@ -13,6 +14,6 @@ JOINED = 2  # version of how the two parts are put together
 
 
 def starter_identity(folder: Path = STARTER) -> str:
-    """A hash of the starter's files, of the snapshot's version, and of how they become one."""
+    """A hash of the starter's files, of the snapshot's version, of the rules of keys, and of how they become one."""
     files = sorted([*folder.glob("*.toml"), *(folder / name for name in MADE if (folder / name).is_file())])
-    return content_id(VERSION, JOINED, [(file.name, file_sha256(file)) for file in files])
+    return content_id(VERSION, JOINED, inflections(), [(file.name, file_sha256(file)) for file in files])

@@ -19,7 +19,7 @@ names AS (
     WHERE name.normalised BETWEEN getvariable('first_form') AND getvariable('last_form')
     UNION ALL
     SELECT name.item, name.language, base, name.name, name.kind, name.key, true
-    FROM wikidata.keys AS name JOIN bases ON name_language = language
+    FROM keys AS name JOIN bases ON name_language = language
     WHERE name.key BETWEEN getvariable('first_form') AND getvariable('last_form')
 ),
 -- A key is looked up among keys, and among the normal forms that are their own keys.

@@ -63,7 +63,7 @@ def show(
     known = read_catalog(*catalog or ())
     known.language(language)
     chosen_kinds(known, topic, kind)
-    opened = _index(snapshot, known, language)
+    opened = _index(snapshot, known, language, topic)
     explanations = explain(
         Linker(known, opened), surface, language, topic, kind, name=name, english=english, rivals=rivals
     )
@@ -86,14 +86,14 @@ def _check_text(what: str, text: str | None) -> None:
         raise ExperimentError(f"{what} holds bytes that are no UTF-8", remedy="Write it in UTF-8.")
 
 
-def _index(snapshot: str, catalog: Catalog, language: str) -> Snapshot:
+def _index(snapshot: str, catalog: Catalog, language: str, topic: str) -> Snapshot:
     from polyculture.console import say
     from polyculture.experiment.snapshots import find_snapshot
-    from polyculture.link.linker import languages_without_names
+    from polyculture.link.linker import lacking
 
     source = find_snapshot(snapshot, Path.cwd())
-    if languages_without_names(source, catalog, [language]):
-        say(f"{source.path}: holds no names in {catalog.language(language).name}; only other languages' match")
+    for line in lacking(source, catalog, [language], [topic]):
+        say(f"{source.path} holds for {line}")
     return source
 
 

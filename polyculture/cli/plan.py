@@ -26,7 +26,7 @@ from polyculture.running.estimate import StageEstimate, asked_later, estimates, 
 from polyculture.running.linking import (
     check_topics,
     request_rows,
-    tell_languages_without_names,
+    tell_lacking,
     tell_uncovered_countries,
 )
 from polyculture.running.pipeline import Pipeline
@@ -97,7 +97,7 @@ def plan(
         workspace.write(pipeline.manifest)
         measure_rates(workspace)
     costs = list(estimates(workspace, retry, calls))
-    tell_languages_without_names(workspace, linking.source)
+    tell_lacking(workspace, linking.source)
     tell_uncovered_countries(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
     if workspace.experiment.imported:

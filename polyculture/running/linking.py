@@ -131,14 +131,13 @@ def check_topics(workspace: Workspace, source: Snapshot) -> None:
             say(line)
 
 
-def tell_languages_without_names(workspace: Workspace, source: Snapshot) -> None:
-    """Reports languages whose names the snapshot lacks: little will be linked in them."""
-    from polyculture.link.linker import languages_without_names
+def tell_lacking(workspace: Workspace, source: Snapshot) -> None:
+    """Reports what the snapshot lacks of the experiment's languages and topics."""
+    from polyculture.link.linker import lacking
 
-    catalog = workspace.catalog
-    for code in languages_without_names(source, catalog, workspace.experiment.languages):
-        name = catalog.language(code).name
-        say(f"{name}: link.snapshot holds no names in it, so only other languages' match; its numbers will say little")
+    experiment = workspace.experiment
+    for line in lacking(source, workspace.catalog, experiment.languages, experiment.topics):
+        say(f"link.snapshot holds for {line}")
 
 
 def tell_uncovered_countries(workspace: Workspace, source: Snapshot) -> None:

@@ -19,7 +19,7 @@ from polyculture.experiment.workspace import Workspace, record_facts, warn_of_ch
 from polyculture.instruments.contract import Study
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.layout import store_layout
-from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
+from polyculture.running.linking import tell_lacking, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, in_turns, whole
@@ -49,7 +49,7 @@ def run_experiment(
         check_calls(calls)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
     pipeline.retry = retry
-    tell_languages_without_names(workspace, pipeline.linking.source)
+    tell_lacking(workspace, pipeline.linking.source)
     tell_uncovered_countries(workspace, pipeline.linking.source)
     parts = RunParts(pipeline, calls, cluster)
     if chosen != workspace.jobs:

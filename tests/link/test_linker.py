@@ -12,10 +12,11 @@ import pytest
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
+from polyculture.link import keys
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.keys import keys_of
-from polyculture.link.linker import TABLES, Linker, languages_without_names, linker_id
+from polyculture.link.linker import TABLES, Linker, lacking, linker_id
 from polyculture.link.normalise import fold_of, normalise_array
 from tests.link_names import INFLECTED, SPELLED
 from tests.link_world import CATALOG, index_of, item, link_all, link_one, queries, write_dump
@@ -433,10 +434,29 @@ def test_shuffled_input_gives_equal_tables(tmp_path: Path) -> None:
     assert first["links"].num_rows == len(rows)
 
 
+def test_changed_rules_make_the_keys_of_their_language_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [{"tr": "pilav"}, {"tr": "köfteqq"}, {"en": "taco"}]
+    source = index_of(tmp_path, [item(f"Q{n}", labels, P31="Q746549") for n, labels in enumerate(names, 1)])
+    asked = [("tr", *DISH, "pilavqq"), ("tr", *DISH, "köfte"), ("en", *DISH, "tacos")]
+    before = linker_id(source, CATALOG, ["food"])
+    assert [link_one(source, *query)["qid"] for query in asked] == [None, None, "Q3"]
+    assert not [*lacking(source, CATALOG, ["tr", "en"], ["food"])]
+
+    rules = keys.key_rules
+    monkeypatch.setattr(keys, "key_rules", lambda name: [*([["qq$", ""]] if name == "tr" else []), *rules(name)])
+    keys.key_version.cache_clear()
+    assert [link_one(source, *query)["qid"] for query in asked] == ["Q1", "Q2", "Q3"]
+    assert linker_id(source, CATALOG, ["food"]) != before
+    (told,) = lacking(source, CATALOG, ["tr", "en"], ["food"])
+    assert told.startswith("Turkish")
+    keys.key_version.cache_clear()
+
+
 def test_a_language_without_names_in_the_snapshot_is_reported_or_refused(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.json", [item("Q1", {"en": "ramen", "ja": "ラーメン"}, P31="Q746549")])
     english = build_index(dump, tmp_path / "en.duckdb", ["en", "mul"]).snapshot
-    assert languages_without_names(english, CATALOG, ["th", "en", "ja"]) == ["ja", "th"]
+    told = list(lacking(english, CATALOG, ["th", "en", "ja"], ["food"]))
+    assert [line.partition(":")[0] for line in told] == ["Japanese", "Thai"]
     assert row(english, "th", "Ramen")["match"] == "exact"
     japanese = build_index(dump, tmp_path / "ja.duckdb", ["ja"]).snapshot
     with pytest.raises(SnapshotError, match=r"no names in any language that Thai falls back on.*wikidata build"):

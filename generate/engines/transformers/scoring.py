@@ -139,7 +139,7 @@ def most_tokens(model: PreTrainedModel) -> int:
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         room = free // _SHARE_OF_GPU
-    tokens = room // (4 * model.config.get_text_config(decoder=True).vocab_size)
+    tokens: int = room // (4 * model.config.get_text_config(decoder=True).vocab_size)
     return max(16, min(_MOST_TOKENS.get(device.type, _MOST_ELSEWHERE), tokens))
 
 
