@@ -24,6 +24,7 @@ class Inflection(TypedDict, total=False):
     """The rules of one language in `inflection.toml`."""
 
     endings: list[tuple[str, str]]
+    suffix: str  # a pattern that the patterns of `key` name more than once, as {suffix}
     key: list[Rule]
 
 
@@ -34,6 +35,9 @@ def inflections() -> Mapping[str, Inflection]:
     for name, syllables in _SYLLABLES.items():
         text = text.replace(f"{{{name}}}", f"[{syllables}]")
     read: dict[str, Inflection] = tomllib.loads(text)
+    for rules in read.values():
+        suffix = rules.get("suffix", "")
+        rules["key"] = [(pattern.replace("{suffix}", suffix), new) for pattern, new in rules.get("key", [])]
     return read
 
 

@@ -12,7 +12,7 @@ SPELLED = {
     ],
     "de": [("Kässpätzle", "Kasspatzle")],
     "tr": [("künefe", "kunefe"), ("ıspanak", "ispanak")],
-    "hi": [("क़ीमा", "कीमा"), ("चांद", "चाँद")],
+    "hi": [("क़ीमा", "कीमा"), ("चांद", "चाँद"), ("हिन्दी", "हिंदी"), ("टॉफ़ी", "टाफी")],
     "ar": [("شاورما", "الشاورما"), ("شاي أخضر", "الشاي الأخضر"), ("الكسكس", "كسكس")],
     "ja": [
         *(("コンピュータ寿司", "こんぴゅーた寿司"), ("すきやき", "スキヤキ"), ("バーベキュー", "バーベキュ")),
@@ -25,7 +25,7 @@ SPELLED = {
     "ru": [("ёлка", "Елка")],
     "el": [("μουσακάς", "ΜΟΥΣΑΚΑΣ")],
     "ko": [("김치찌개", "김치 찌개"), ("해리 포터", "해리포터")],
-    "th": [("แซนด์วิช", "แซนวิช"), ("สปาเกตตี", "สปาเก็ตตี้")],
+    "th": [("แซนด์วิช", "แซนวิช"), ("สปาเกตตี", "สปาเก็ตตี้"), ("ไมเคิล แจ็กสัน", "ไมเคิล แจ็คสัน"), ("เตกิลา", "เตกิล่า")],
     "zh": [("宫保鸡丁", "宫保 鸡丁")],
 }
 
@@ -45,6 +45,7 @@ INFLECTED = {
             ("fish knife", "fish knives"),
             ("noodles", "noodle"),
             ("cookie", "cookies"),
+            ("Boeing 747", "Boeing 747s"),
         ),
         *(("burrito al pastor", "burritos al pastor"), ("The Great Gatsby", "Great Gatsby")),
     ],
@@ -98,7 +99,13 @@ INFLECTED = {
         *(("arancino al ragù", "arancini al ragù"), ("pizza al taglio", "pizze al taglio")),
         *(("semi di girasole", "seme di girasole"), ("fagioli rossi", "fagiolo rosso")),
         *(("cardo gobbo", "cardi gobbi"), ("mela rossa", "mele rosse"), ("stivale", "stivali")),
-        *(("limone", "limoni"), ("meloni", "melone"), ("salsiccia", "salsicce"), ("gocce", "goccia")),
+        *(
+            ("nave da crociera", "navi da crociera"),
+            ("limone", "limoni"),
+            ("meloni", "melone"),
+            ("salsiccia", "salsicce"),
+            ("gocce", "goccia"),
+        ),
         ("lumache", "lumaca"),
         *(("bicicletta pieghevole", "biciclette pieghevoli"), ("panino vegetale", "panini vegetali")),
         *(("spaghetti alle vongole", "spaghetto alle vongole"), ("lasagne al forno", "lasagna al forno")),
@@ -126,6 +133,13 @@ INFLECTED = {
             ("köy pilavı", "köy pilavları"),
             ("uzun topu", "uzun topları"),
         ),
+        *(
+            ("börek", "böreklerimizden"),
+            ("feribot", "feribotumuza"),
+            ("yat", "yatıyla"),
+            ("limuzin", "limuzinlerindeki"),
+        ),
+        *(("James Patterson", "James Patterson'a"), ("Lady Gaga", "Lady Gaga'yı"), ("Boeing 747", "Boeing 747'lerin")),
     ],
     "hi": [
         *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),
@@ -146,10 +160,13 @@ INFLECTED = {
             ("سلط", "سلطات"),
             ("سمبوسة", "سمبوسات"),
         ),
+        *(("قهوة", "قهوته"), ("فراولة", "فراولتهم"), ("بيتهوفن", "لبيتهوفن"), ("مايكل جاكسون", "ومايكل جاكسون")),
+        ("بيتزا", "بيتزة"),
     ],
     "fa": [
         *(("کباب", "کباب‌های"), ("نان تازه", "نان‌های تازه"), ("سوپ", "سوپی")),
         *(("قهوه ترک", "قهوه‌ی ترک"), ("دلمه", "دلمه را"), ("تنهایی", "تنهائی"), ("زیبائی", "زیبایی")),
+        *(("برنج", "برنجش"), ("توت‌فرنگی", "توت‌فرنگی‌هایش"), ("قهوه", "قهوه‌اش")),
     ],
     "ko": [
         ("김치찌개", "김치찌개를"),
@@ -162,6 +179,7 @@ INFLECTED = {
         ("노래", "노래라는"),
         ("소스", "소스들"),
         ("홍루몽", "홍루몽이라는 책"),
+        *(("컵케이크", "컵케이크들을"), ("전함", "전함이었다"), ("스포츠카", "스포츠카보다")),
     ],
     "ja": [
         *(("茶漬け", "お茶漬け"), ("茶", "お茶"), ("鶏唐揚げ", "鶏の唐揚げ")),
@@ -173,6 +191,7 @@ INFLECTED = {
         ),
         *(
             ("ビーナス", "ヴィーナスさん"),
+            ("ジェームズ", "ジェイムズ氏"),
             ("ベール", "ヴェールさん"),
             ("ボルガ", "ヴォルガさん"),
             ("ラブソング", "ラヴソングさん"),

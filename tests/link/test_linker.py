@@ -159,7 +159,7 @@ def test_the_key_joins_what_names_and_mentions_differ_in(rows: dict[str, list[tu
 @pytest.mark.parametrize(
     ("language", "one", "other"),
     [("en", "vitamin A", "vitamina"), ("en", "the An-doughnut", "doughnut"), ("ko", "진", "진로"),
-     ("de", "Fisch", "Fischer"), ("de", "Eisen", "Eis"), ("tr", "balina", "bal"), ("tr", "limonata", "limon"),
+     ("de", "Fisch", "Fischer"), ("de", "Eisen", "Eis"), ("tr", "çikolata", "çik"), ("tr", "limonata", "limon"),
      ("tr", "VIII. Edward", "VII. Edward"), ("it", "Pio II", "Pio III"), ("hi", "पानी", "पान"),
      ("th", "ไข่ข้าว", "ไข่ขาว"), ("en", "Guns", "Guinness"), ("it", "pesce", "pesche"),
      ("it", "pasto", "pasta"), ("it", "caramello", "caramelle"), ("de", "Leder", "Led"), ("de", "Becher", "Bech"),
