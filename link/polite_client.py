@@ -34,6 +34,7 @@ from polyculture.cache.http_answers import (
 TRIES = 8  # for a busy service
 TRIES_UNREACHED = 3  # for a service that cannot be reached, or is not the expected one
 LONGEST_PAUSE = 900.0  # seconds; a longer wait ends the run
+_LONGEST_REASON = 300  # characters of a service's message
 REPORTED_PAUSE = 10.0  # seconds; longer pauses are reported to the user
 MINUTE = 60.0
 _REDIRECTS = 5
@@ -96,6 +97,12 @@ def duration(minutes: float) -> str:
     return f"{minutes / 60:.1f} hours" if minutes < 2880 else f"{minutes / 1440:.1f} days"
 
 
+def _one_line(text: str) -> str:
+    """A service's message for a terminal: without control characters, truncated."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
+
+
 def user_agent(contact: str) -> str:
     """The User-Agent header: name and version, contact, HTTP library."""
     try:
@@ -112,7 +119,7 @@ class TryAgainError(Exception):
     """
 
     def __init__(self, reason: str, after: float = 0.0, tries: int = TRIES, remedy: str = "") -> None:
-        super().__init__(reason)
+        super().__init__(_one_line(reason))
         self.after, self.tries, self.remedy = after, tries, remedy
 
 
@@ -195,7 +202,7 @@ class PoliteClient:
 
     def error(self, what: str, remedy: str) -> WikidataError:
         """The error that the service `what`."""
-        return WikidataError(f"{self._name} {what}", where=self.settings.endpoint, remedy=remedy)
+        return WikidataError(f"{self._name} {_one_line(what)}", where=self.settings.endpoint, remedy=remedy)
 
     def _pause(self, seconds: float) -> None:
         self._paused = self.settings.clock() + seconds

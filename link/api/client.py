@@ -30,7 +30,6 @@ MOST_HITS = 10_000  # of a search; the API returns no more
 LAG_PAUSES = (5.0, 60.0)  # seconds, least and most, for a lagging service that sends no Retry-After
 _NO_SUCH = "no-such-entity"
 _PROPS = "info|labels|aliases|descriptions|claims|sitelinks"
-_LONGEST_REASON = 300  # characters of the service's message
 # Codes of a service that is busy. What others mean nobody lists: they are tried a few times, and are a refusal then.
 _BUSY_CODES = ("maxlag", "ratelimited", "readonly", "concurrency-limit")
 _TOO_MANY = "toomany"  # ids in a request
@@ -128,7 +127,7 @@ class ApiClient(PoliteClient):
                 return read({"error": {"code": _TOO_MANY}})
             raise
         after, code = retry_after(response.headers) or 0.0, response.status_code
-        status = _one_line(f"HTTP {code} {response.reason_phrase}")
+        status = f"HTTP {code} {response.reason_phrase}"
         if code in (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.REQUEST_TIMEOUT) or code >= 500:
             raise TryAgainError(status, after)
         answer = _json_object(response)
@@ -141,7 +140,7 @@ class ApiClient(PoliteClient):
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as fault:
-            reason = _one_line(f"its answer does not fit the request ({fault!r})")
+            reason = f"its answer does not fit the request ({fault!r})"
             raise TryAgainError(reason, after, TRIES_UNREACHED) from fault
 
 
@@ -149,19 +148,13 @@ def _check_error(error: Any, after: float, allowed: Sequence[str]) -> None:
     code, info = (str(error.get(key)) for key in ("code", "info")) if isinstance(error, dict) else ("", str(error))
     if code in allowed:
         return
-    reason = _one_line(f"{code}: {info}".strip(":. "))
+    reason = f"{code}: {info}".strip(":. ")
     # A lagging service may answer with HTTP 200.
     if code == "maxlag":
         raise TryAgainError(reason, max(after, _lag(error)))
     if code in _BUSY_CODES or code.startswith("internal_api_error"):
         raise TryAgainError(reason, after)
     raise TryAgainError(reason, after, TRIES_UNREACHED, _REMEDY)
-
-
-def _one_line(text: str) -> str:
-    """A service's message for a terminal: without control characters, truncated."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
 
 
 def _lag(error: Mapping[str, Any]) -> float:
