@@ -79,7 +79,8 @@ def build_index(dump: Path, out: Path, languages: Collection[str], settings: Bui
     """Builds the snapshot `out` from `dump`: entity JSON, plain or packed, an array or an item a line.
 
     Names and descriptions in `languages` are kept. Malformed lines are counted, with line number and reason, in the
-    report and in the snapshot's meta. A killed build resumes from its last checkpoint, unless the dump has changed.
+    report and in the snapshot's meta. A killed build resumes from its last checkpoint, unless the dump has changed
+    before it; so does one of a truncated dump that was completed.
     Raises `SnapshotError` where the dump is missing, truncated, no dump or without items, and writes no index then;
     `StoreError` where `out` cannot be written; `JobHeldError` where another process builds it.
     """
@@ -90,8 +91,10 @@ def build_index(dump: Path, out: Path, languages: Collection[str], settings: Bui
             try:
                 done = _resume(dump, draft, fresh, settings)
             except SnapshotError:
+                begun = msgspec.convert(draft.state, Checkpoint).counts.items if draft.state else 0
                 draft.connection.close()
-                remove_folder(folder)
+                if not begun:  # else a truncated dump may be completed, and the build goes on
+                    remove_folder(folder)
                 raise
             snapshot = assemble(out, folder, draft, fresh.languages, _provenance(dump, done))
         remove_folder(folder)

@@ -24,7 +24,7 @@ FORM = (
 _MARK = b"\xef\xbb\xbf"  # a byte order mark, before the first line
 _NEWLINE = ord("\n")
 LONGEST_LINE = 32 << 20  # bytes; Wikidata's longest item has some four million
-_REMEDY = "Download the file again: a truncated dump would give a smaller index that looks complete."
+_REMEDY = "Download it again, or the rest of it: a truncated dump would give a smaller index that looks complete."
 
 
 class ChangedDumpError(Exception):

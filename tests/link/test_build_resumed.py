@@ -18,7 +18,7 @@ import psutil
 import pytest
 from filelock import FileLock
 
-from polyculture.cache.errors import JobHeldError, StoreError
+from polyculture.cache.errors import JobHeldError, SnapshotError, StoreError
 from polyculture.cache.files import claim_folder
 from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
 from polyculture.link.dumps.dump import DumpReader
@@ -241,6 +241,18 @@ def test_a_changed_dump_is_read_from_the_start(tmp_path: Path) -> None:
     again = build_index(dump, tmp_path / "again.duckdb", LANGUAGES)
     assert content(out) == content(again.snapshot.path)
     assert report.counts.items == 801
+
+
+def test_a_truncated_dump_that_is_completed_is_read_on(dump: Path, in_one_go: BuildReport, tmp_path: Path) -> None:
+    out, part = tmp_path / "index.duckdb", tmp_path / dump.name
+    part.write_bytes(dump.read_bytes()[: dump.stat().st_size // 2])
+    with pytest.raises(SnapshotError, match="ends too early"):
+        build_index(part, out, LANGUAGES, BuildSettings(workers=0, seal_every=0.0))
+    assert not out.exists()
+    part.write_bytes(dump.read_bytes())
+    assert "resuming at line" in resumed(part, out)[1][0]
+    assert content(out)["claims"] == content(in_one_go.snapshot.path)["claims"]
+    assert {path.name for path in tmp_path.iterdir()} == {out.name, part.name}
 
 
 def test_other_languages_begin_anew(dump: Path, tmp_path: Path) -> None:
