@@ -115,7 +115,7 @@ def test_famous_items_have_their_country(starter: Snapshot) -> None:
         if (qid := linked.get((row["topic"], row["name"])))
     }
     assert {name for name, is_right in right.items() if not is_right} == set()
-    assert (len(right), len(famous)) == (77, 130)
+    assert (len(right), len(famous)) == (79, 130)
 
 
 def test_an_item_without_a_class_of_its_own_is_not_shipped() -> None:
