@@ -16,16 +16,14 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import SnapshotError, WikidataError
-from polyculture.cache.files import remove_folder
-from polyculture.cache.identity import content_id
+from polyculture.cache.errors import SnapshotError
 from polyculture.link.api.client import Entity
 from polyculture.link.api.names import Term
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.current_keys import create_keys
-from polyculture.link.index.draft import Draft, answers_folder, locked_folder
-from polyculture.link.index.snapshot import VERSION, Snapshot, key_versions
+from polyculture.link.index.draft import Draft, answers_folder, kept_draft
+from polyculture.link.index.snapshot import VERSION, Snapshot
 from polyculture.link.index.tables import PLAIN
 from polyculture.link.origins import create_states
 from polyculture.link.qid import number
@@ -49,27 +47,12 @@ def read_searches(snapshot: Snapshot) -> dict[Term, bool]:
 def kept_answers(
     out: Path, asked: Mapping[str, Any], languages: Iterable[str], catalog: Catalog, base: Snapshot | None = None
 ) -> Iterator[Kept]:
-    """What was answered so far for the snapshot `out`, in a locked folder beside it, which is removed in the end.
+    """What was answered so far for the snapshot `out`. `asked` says what is asked of whom.
 
-    After an error it stays, unless nothing was answered. `asked` says what is asked of whom. Raises `SnapshotError`
-    where the answers are to something else, in other languages or of another version.
+    Raises `SnapshotError` where the answers are to something else, in other languages or of another version.
     """
-    folder, answered = answers_folder(out), True
-    with locked_folder(folder):
-        try:
-            with Draft(folder / "answers.duckdb") as draft:
-                kept = Kept(
-                    draft, {**asked, "version": content_id(VERSION, key_versions(languages))}, languages, catalog, base
-                )
-                try:
-                    yield kept
-                finally:
-                    answered = kept.answered
-        except WikidataError:
-            if not answered:
-                remove_folder(folder)
-            raise
-        remove_folder(folder)
+    with kept_draft(answers_folder(out), lambda state: bool(state["answered"])) as draft:
+        yield Kept(draft, {**asked, "version": VERSION}, languages, catalog, base)
 
 
 class Kept:

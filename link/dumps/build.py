@@ -19,12 +19,11 @@ from msgspec.structs import replace
 
 from polyculture.cache.database import cores
 from polyculture.cache.errors import SnapshotError
-from polyculture.cache.files import remove_folder
 from polyculture.cache.identity import content_id
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts, ingested
 from polyculture.link.index.assemble import assemble
-from polyculture.link.index.draft import Draft, building_folder, locked_folder
+from polyculture.link.index.draft import Draft, building_folder, kept_draft
 from polyculture.link.index.snapshot import VERSION, Snapshot, key_versions
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
@@ -86,18 +85,13 @@ def build_index(dump: Path, out: Path, languages: Collection[str], settings: Bui
     """
     version = content_id(VERSION, key_versions(languages))
     fresh, folder = Checkpoint(sorted(set(languages)), version=version), building_folder(out)
-    with locked_folder(folder):
-        with Draft(folder / "rows.duckdb") as draft:
-            try:
-                done = _resume(dump, draft, fresh, settings)
-            except SnapshotError:
-                begun = msgspec.convert(draft.state, Checkpoint).counts.items if draft.state else 0
-                draft.connection.close()
-                if not begun:  # else a truncated dump may be completed, and the build goes on
-                    remove_folder(folder)
-                raise
-            snapshot = assemble(out, folder, draft, fresh.languages, _provenance(dump, done))
-        remove_folder(folder)
+
+    def begun(state: Any) -> bool:  # a truncated dump may be completed, and the build goes on
+        return bool(msgspec.convert(state, Checkpoint).counts.items)
+
+    with kept_draft(folder, begun) as draft:
+        done = _resume(dump, draft, fresh, settings)
+        snapshot = assemble(out, folder, draft, fresh.languages, _provenance(dump, done))
     return BuildReport(snapshot, done.counts)
 
 

@@ -5,7 +5,7 @@ A transaction that has ended is on disk: a process that is killed loses what was
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from polyculture.cache.errors import JobHeldError, StoreError
+from polyculture.cache.errors import JobHeldError, SnapshotError, StoreError, WikidataError
 from polyculture.cache.files import claim_folder, remove_folder, store_faults
 from polyculture.link.index.tables import PLAIN, ArrowTables
 
@@ -136,6 +136,28 @@ def locked_folder(folder: Path) -> Iterator[None]:
             yield
     except Timeout:
         raise JobHeldError(f"{folder}: another process is making this snapshot") from None
+
+
+@contextmanager
+def kept_draft(folder: Path, begun: Callable[[Any], bool]) -> Iterator[Draft]:
+    """The draft in a folder of its own, which is locked, and removed in the end.
+
+    Where a source is no good it stays for the next time if its state, by `begun`, has anything of it. Raises what
+    `locked_folder` and `Draft` raise.
+    """
+    with locked_folder(folder):
+        worth = True
+        try:
+            with Draft(folder / "rows.duckdb") as draft:
+                try:
+                    yield draft
+                except (SnapshotError, WikidataError):
+                    worth = bool(draft.state) and begun(draft.state)
+                    raise
+        finally:
+            if not worth:
+                remove_folder(folder)
+        remove_folder(folder)
 
 
 def building_folder(out: Path) -> Path:

@@ -162,7 +162,7 @@ def test_a_build_that_is_killed_while_it_tidies_up_is_done(
     """The snapshot is in its place: the dump is not read again."""
     out = tmp_path / "index.duckdb"
     with monkeypatch.context() as patch:
-        patch.setattr("polyculture.link.dumps.build.remove_folder", stop)
+        patch.setattr("polyculture.link.index.draft.remove_folder", stop)
         with pytest.raises(KeyboardInterrupt):
             build_index(dump, out, LANGUAGES)
     assert "was read already" in resumed(dump, out)[1][0]
@@ -178,7 +178,7 @@ def test_a_command_killed_as_its_snapshot_is_there_ends_well_the_next_time(
     out = tmp_path / "index.duckdb"
     folder = building_folder(out)
     with monkeypatch.context() as patch:
-        patch.setattr("polyculture.link.dumps.build.remove_folder", stop)
+        patch.setattr("polyculture.link.index.draft.remove_folder", stop)
         with pytest.raises(KeyboardInterrupt):
             build_index(dump, out, LANGUAGES)
     command = (

@@ -16,11 +16,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from filelock import FileLock
 
-from polyculture.cache.errors import ExperimentError, JobHeldError, SnapshotError, WikidataError
+from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
 from polyculture.experiment.opening import open_workspace
-from polyculture.link.api import kept as kept_module
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, fill_snapshot
 from polyculture.link.api.names import Named, Searches
@@ -335,7 +333,7 @@ def test_a_kill_between_the_snapshot_and_the_end_asks_and_changes_nothing(
     server: WikidataServer, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(kept_module, "remove_folder", killed)
+        patched.setattr("polyculture.link.index.draft.remove_folder", killed)
         with pytest.raises(KeyboardInterrupt):
             fill(server, out)
     asked, written = len(server.requests), out.read_bytes()
@@ -432,14 +430,6 @@ def test_answers_of_one_service_are_not_another_s(server: WikidataServer, out: P
         fill_snapshot(english, NAMES[:1], out, settings(server))
     fill(server, out)
     assert not answers_folder(out).exists()
-
-
-def test_two_processes_do_not_fill_one_file(server: WikidataServer, out: Path) -> None:
-    server.faults = [None, (404, {}, b"")]
-    with pytest.raises(WikidataError, match="HTTP 404"):
-        fill(server, out)
-    with FileLock(answers_folder(out) / ".lock"), pytest.raises(JobHeldError, match="another process"):
-        fill(server, out)
 
 
 EXPERIMENT = """
