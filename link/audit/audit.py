@@ -222,13 +222,15 @@ def _with_near_misses(
 
 def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> LinkAudit:
     """The shares of correct verdicts: overall, by the standard groupings, and by the gold's columns in `by`."""
+    # A column of the gold may have the name of a standard grouping.
+    own = {name: f"{name} in the gold" if name in _GROUPS else name for name in by}
     groups: dict[tuple[str, str], list[Verdict]] = {("all", "all"): []}
     for one in verdicts:
         for name, value in _GROUPS.items():
             groups.setdefault((name, value(one)), []).append(one)
-        for name in by:
-            groups.setdefault((name, one.gold.other.get(name) or "none"), []).append(one)
-    names = [*_GROUPS, *by]
+        for name, title in own.items():
+            groups.setdefault((title, one.gold.other.get(name) or "none"), []).append(one)
+    names = [*_GROUPS, *own.values()]
     keys = sorted(groups, key=lambda key: (names.index(key[0]), _PLACES.get(key[1], -1), key[1]))
     return LinkAudit(tuple(_row(*key, groups[key]) for key in keys), tuple(verdicts))
 

@@ -138,9 +138,9 @@ def _expected(text: str, where: str) -> tuple[str, ...]:
 
 
 def _check_contradictions(file: Path, gold: Sequence[GoldMention]) -> None:
-    seen: dict[tuple[str, str, str, str | None], GoldMention] = {}
+    seen: dict[tuple[str | None, ...], GoldMention] = {}
     for one in gold:
-        other = seen.setdefault((one.mention, one.language, one.topic, one.kind), one)
+        other = seen.setdefault((one.mention, one.language, one.topic, one.kind, one.name, one.english), one)
         if set(other.expected) != set(one.expected):
             what = f"another answer for {one.mention!r} than in line {other.line}"
             remedy = "Keep one of the two lines, or write both QIDs with | between them."

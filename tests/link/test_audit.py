@@ -146,6 +146,24 @@ def test_the_audit_counts_as_a_hand_does(world: Snapshot) -> None:
     assert "kimchi" not in {mention for mention, _ in whys}
 
 
+def test_a_column_of_the_gold_may_be_named_like_a_grouping_and_lines_may_differ_in_names(
+    world: Snapshot, tmp_path: Path
+) -> None:
+    lines = ["soup\ten\tfood\tQ11\tdone\tramen", "soup\ten\tfood\tNIL\topen\tkrandelbop"]
+    gold = read_gold_mentions(
+        gold_file(tmp_path, "\n".join([HEADER + "\tstatus\tenglish", *lines])), CATALOG, ["status"]
+    )
+    result = audit_links(gold, CATALOG, world, ["status"])
+    found = {(row.by, row.value): row.mentions for row in result.rows if "status" in row.by}
+    assert found == {
+        ("status", "linked"): 1,
+        ("status", "no candidate"): 1,
+        ("status in the gold", "done"): 1,
+        ("status in the gold", "open"): 1,
+    }
+    assert all(one.right for one in result.verdicts)
+
+
 def test_an_audit_does_not_depend_on_what_is_right(world: Snapshot) -> None:
     questions = [food("ramen", "Q11"), food("ramen", "Q12"), food("ramen"), food("poached egg", "Q12", "Q13")]
     verdicts = judge(questions, CATALOG, world)
