@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import Rule, key_rules
 from polyculture.link.normalise import converter
 
+NO_RULES: Mapping[str, Sequence[Rule]] = MappingProxyType({})
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
 KEYS = 3  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
@@ -37,8 +39,13 @@ def key_version(language: str) -> str:
     return content_id(KEYS, key_rules(language))
 
 
-def keys_of(normalised: pa.Array[Any], language: str, plain: pa.Array[Any] | None = None) -> pa.Array[Any]:
-    """The key of each normal form, by the rules of a Wikidata language.
+def keys_of(
+    normalised: pa.Array[Any],
+    language: str,
+    plain: pa.Array[Any] | None = None,
+    packs: Mapping[str, Sequence[Rule]] = NO_RULES,
+) -> pa.Array[Any]:
+    """The key of each normal form, by the rules of a Wikidata language; those of `packs` replace ours.
 
     `plain` are the `plain_forms`, where they are at hand: they are the same in all languages.
     """
@@ -47,7 +54,7 @@ def keys_of(normalised: pa.Array[Any], language: str, plain: pa.Array[Any] | Non
         plain = plain_forms(normalised, tonal=base == _TONAL)
     if base == "ja":
         plain = _changed(plain, converter("t2jp").convert)  # 壽司 in old characters
-    shortened = _rewritten(plain, [*key_rules(language), _LAST_LETTER])
+    shortened = _rewritten(plain, [*(packs.get(base) or key_rules(language)), _LAST_LETTER])
     joined: Any = pc.replace_substring(shortened, " ", "")
     short = pc.and_(pc.string_is_ascii(joined), pc.less(pc.binary_length(joined), pa.scalar(SHORTEST, pa.int32())))
     found: pa.Array[Any] = pc.if_else(short, normalised, joined)

@@ -71,7 +71,8 @@ class Linker:
             connection.execute("SET VARIABLE paper = $paper", {"paper": self.forms == "paper"})
             create_queries(connection, queries, self.catalog, scopes)
             names = connection.execute("SELECT DISTINCT name_language FROM chain").fetchall()
-            create_keys(connection, self.source, "wikidata", frozenset(language for (language,) in names))
+            name_languages = frozenset(language for (language,) in names)
+            create_keys(connection, self.source, "wikidata", name_languages, self.catalog.key_rules)
             connection.execute(statement("found"))
             connection.execute(statement("ranked"))
             find_origins(connection, self.catalog)
@@ -101,7 +102,7 @@ def linker_id(source: Snapshot, catalog: Catalog, topics: Iterable[str], forms: 
     kinds = {"/".join(key): scope.rules for key, scope in scopes_of(catalog, sorted(set(topics))).items()}
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
     keys = {name: key_version(name) for chain in chains.values() for name in chain}
-    versions = (ALGORITHM, NORMALISATION, KEYS, keys)
+    versions = (ALGORITHM, NORMALISATION, KEYS, keys, catalog.key_rules)
     return content_id(*versions, source.identity, forms, kinds, chains, origin_rules(catalog))
 
 

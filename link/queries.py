@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import query_number
+from polyculture.cache.inflection import Rule
 from polyculture.link.keys import keys_of, plain_forms
 from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.ontology import scopes_of
@@ -92,7 +93,9 @@ def create_queries(
     ]
     connection.from_arrow(pa.Table.from_pylist(rows)).create("chain")
     connection.execute(statement("forms"))
-    connection.from_arrow(pa.concat_tables(_normal_forms(connection, chains, bases))).create_view("normal_forms")
+    connection.from_arrow(pa.concat_tables(_normal_forms(connection, chains, bases, catalog.key_rules))).create_view(
+        "normal_forms"
+    )
 
 
 def _base(name_language: str) -> str:
@@ -105,7 +108,10 @@ def _bases(chain: Iterable[tuple[str, bool]]) -> set[str]:
 
 
 def _normal_forms(
-    connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tuple[str, bool]]], bases: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    chains: Mapping[str, list[tuple[str, bool]]],
+    bases: Sequence[str],
+    packs: Mapping[str, Sequence[Rule]],
 ) -> Iterator[pa.Table]:
     """Yields the rows of `normal_forms` by base. Texts of all languages are folded together, once in each way."""
     distinct = "SELECT DISTINCT ON (spelling) spelling, language, text FROM texts"
@@ -120,7 +126,7 @@ def _normal_forms(
         folded = folded.append_column("plain", plain_forms(normalised))
         for base in own_bases:
             own = _in_languages(folded, languages[base])
-            keys = keys_of(own["normalised"].combine_chunks(), base, own["plain"].combine_chunks())
+            keys = keys_of(own["normalised"].combine_chunks(), base, own["plain"].combine_chunks(), packs)
             number = pa.repeat(pa.scalar(bases.index(base)), len(own))
             yield own.drop_columns(["plain"]).append_column("base", number).append_column("key", keys)
 

@@ -121,6 +121,19 @@ class Language(_Data):
     wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
     refusals: Mapping[str, object] = {}  # the same form as generate/refusals/<code>.toml without its code; the same
     endings: tuple[tuple[str, str], ...] = ()  # of words in texts, as in cache/inflection.toml; the same
+    key: tuple[tuple[str, str], ...] = ()  # rules that bring the forms of a name to one key, as there; the same
+
+    @model_validator(mode="after")
+    def _keys_can_be_made(self) -> Language:
+        for pattern, replacement in self.key:
+            import pyarrow as pa
+            import pyarrow.compute as pc  # here: few packs have rules, and every command reads the catalogue
+
+            try:
+                pc.replace_substring_regex(pa.array([""]), pattern, replacement)
+            except pa.ArrowInvalid as fault:
+                raise ValueError(f"key: {pattern!r} is no rule: {fault}") from None
+        return self
 
 
 class Country(_Data):
@@ -179,6 +192,12 @@ class Catalog(_Data):
     def endings(self) -> dict[str, tuple[tuple[str, str], ...]]:
         """The word endings that packs bring, by language."""
         return {code: language.endings for code, language in self.languages.items() if language.endings}
+
+    @property
+    def key_rules(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """The rules of keys that packs bring, by Wikidata language, which is that of sw for sw-ke."""
+        languages = (language for language in self.languages.values() if language.key)
+        return {language.label_languages[0].partition("-")[0]: language.key for language in languages}
 
     @property
     def region_of(self) -> dict[str, Region]:

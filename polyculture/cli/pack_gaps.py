@@ -12,6 +12,7 @@ from polyculture.cache.catalog import Catalog, Language, Topic, read_catalog
 from polyculture.cache.catalog.pack import GOLD, PACK, REVIEWS
 from polyculture.cache.catalog.read import COUNTRIES, REGIONS, read_pack, read_toml
 from polyculture.cache.errors import CatalogError, StoreError, UserError
+from polyculture.cache.inflection import key_rules
 from polyculture.cache.schema import CONDITIONS
 from polyculture.extract.gold import read_gold
 from polyculture.generate.integrity import check_wording
@@ -209,6 +210,9 @@ def _optional(folder: Path) -> Iterator[Gap]:
         if not data.get("endings"):
             remedy = "Add pairs [ending, other ending], unless words never change theirs."
             yield Gap(file, "endings", "none: inflected names are found in dictionary form alone", remedy, needed=False)
+        if not data.get("key") and not key_rules(code):
+            remedy = "Add rules [pattern, replacement], unless words never change."
+            yield Gap(file, "key", "none: inflected mentions link by other names alone", remedy, needed=False)
         if not (folder / GOLD / f"{code}.jsonl").exists():
             remedy = f"Mark texts: polyculture extract audit --catalog {folder} measures on them."
             yield Gap(folder / GOLD / f"{code}.jsonl", "", "is missing: no extractor is measured", remedy, needed=False)

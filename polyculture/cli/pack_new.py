@@ -116,6 +116,7 @@ def _language(catalog: Catalog, known: KnownLanguage, countries: Sequence[str]) 
     yield f"detector = {_string(two.upper() if len(two) == 2 else UNDETECTED)}  # ISO 639-1; {UNDETECTED}: not detected"
     yield f"label_languages = {json.dumps([known.code, 'mul', 'en'])}  # where Wikidata keeps its labels, in order"
     yield 'endings = []  # of names in texts: [["", "s"]] turns taco into tacos'
+    yield "key = []  # rules [pattern, replacement] that join the forms of a name where it is linked: docs/extending.md"
     yield ""
     yield "# Phrases by which a model refuses, as in generate/refusals/en.toml:"
     yield "# [refusals]"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pydantic import ValidationError
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, SnapshotError
@@ -450,6 +451,25 @@ def test_changed_rules_make_the_keys_of_their_language_anew(tmp_path: Path, monk
     (told,) = lacking(source, CATALOG, ["tr", "en"], ["food"])
     assert told.startswith("Turkish")
     keys.key_version.cache_clear()
+
+
+def test_a_pack_brings_the_rules_of_its_language(tmp_path: Path) -> None:
+    names = [{"tr": "pilav"}, {"tr": "köfteqq"}, {"en": "taco"}]
+    source = index_of(tmp_path, [item(f"Q{n}", labels, P31="Q746549") for n, labels in enumerate(names, 1)])
+    own = CATALOG.language("tr").model_copy(update={"key": (("(...)qq$", r"\1"),)})
+    pack = CATALOG.model_copy(update={"languages": {**CATALOG.languages, "tr": own}})
+    for surface, qid, without in [
+        ("pilavqq", "Q1", None),
+        ("köfte", "Q2", None),
+        ("pilavı", None, "Q1"),
+        ("Taco", "Q3", "Q3"),
+    ]:
+        asked = pa.table({"language": ["tr"], "topic": [DISH[0]], "kind": [DISH[1]], "surface": [surface]})
+        for catalog, expected in ((pack, qid), (CATALOG, without)):
+            assert Linker(catalog, source).link(asked)["links"]["qid"].to_pylist() == [expected], (surface, expected)
+    assert linker_id(source, pack, ["food"]) != linker_id(source, CATALOG, ["food"])
+    with pytest.raises(ValidationError, match=r"key: 'a\(' is no rule: .*missing \)"):
+        type(own)(**{**own.model_dump(), "key": (("a(", ""),)})
 
 
 def test_a_language_without_names_in_the_snapshot_is_reported_or_refused(tmp_path: Path) -> None:

@@ -175,6 +175,7 @@ def test_two_packs_are_checked_planned_and_run_together(tmp_path: Path, packs: t
     assert done.returncode == 0, done.stdout
     assert "sw/languages/sw.toml: refusals" in done.stdout  # nothing hinders an experiment; this is said all the same
     assert "bn/languages/bn.toml: endings" in done.stdout
+    assert "bn/languages/bn.toml: key" in done.stdout
     write_dump(tmp_path / "dump.json", ITEMS)
     (tmp_path / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
     (tmp_path / "answers.toml").write_text(ANSWERS, encoding="utf-8")
