@@ -171,7 +171,8 @@ class PoliteClient:
         except TryAgainError as fault:
             what, remedy = "refuses" if fault.remedy else "does not answer", fault.remedy
             if fault.after > LONGEST_PAUSE:
-                what, remedy = f"asks to wait {fault.after:.0f} seconds", ""
+                what = f"asks to wait {fault.after:.0f} seconds"
+                remedy = "Run the same command again after that: all answers so far are kept."
             if not remedy and self._answered:
                 remedy = "All answers so far are kept: run the same command again later to resume."
             elif not remedy:

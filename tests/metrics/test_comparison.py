@@ -232,3 +232,6 @@ def test_two_snapshots_links_of_one_run_are_two_sides(linked_twice: Path) -> Non
     write_parquet(fewer, run.table("snapshot_links"))
     with pytest.raises(UserError, match=r"1 queries of the run are not linked with old\.duckdb\. Link again"):
         ask(linked_twice, snapshots=("old.duckdb",))
+    write_parquet(LINKS.schema.empty_table(), run.table("links"))
+    with pytest.raises(UserError, match="no mention that was linked"):
+        ask(linked_twice, snapshots=("old.duckdb",))
