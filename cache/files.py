@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import re
@@ -72,6 +71,8 @@ def _exchanged(one: Path, other: Path) -> bool:
     names = os.fsencode(one), os.fsencode(other)
     if os.name != "posix":
         return False
+    import ctypes  # here: few commands exchange folders
+
     libc = ctypes.CDLL(None)
     if hasattr(libc, "renameat2"):
         return bool(libc.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE) == 0)
