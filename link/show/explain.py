@@ -5,8 +5,11 @@ explanations = explain(Linker(catalog, source), "เสื้อฮาวาย"
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,7 +22,6 @@ from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.qid import number
 from polyculture.link.queries import QUERY_COLUMNS
-from polyculture.link.show.items import property_names
 from polyculture.link.statements import statement
 
 _SHOWN = ("candidates", "entity_countries", "links")
@@ -184,3 +186,9 @@ def _items(connection: duckdb.DuckDBPyConnection, qids: Iterable[str], chain: Se
     connection.from_arrow(pa.table({"item": pa.array(wanted, pa.uint32())})).create_view("wanted")
     rows = connection.execute(statement("show_items"), {"english": ENGLISH, "chain": own}).fetchall()
     return {f"Q{item}": NamedItem(f"Q{item}", *names) for item, *names in rows}
+
+
+@cache
+def property_names() -> dict[str, str]:
+    """Property names by code: P495 is 'country of origin'."""
+    return tomllib.loads(Path(__file__).with_name("properties.toml").read_text(encoding="utf-8"))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -18,6 +15,7 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
 from polyculture.link.qid import number
+from polyculture.link.show.explain import property_names
 from polyculture.link.statements import statement
 
 Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, rows
@@ -101,9 +99,3 @@ def _labels(connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> dict
 
 def _written(way: Sequence[int], labels: dict[int, str]) -> str:
     return " > ".join(f"{labels[step]} (Q{step})" if step in labels else f"Q{step}" for step in way)
-
-
-@cache
-def property_names() -> dict[str, str]:
-    """Property names by code: P495 is 'country of origin'."""
-    return tomllib.loads(Path(__file__).with_name("properties.toml").read_text(encoding="utf-8"))
