@@ -34,7 +34,7 @@ from polyculture.link.queries import create_queries, label_chain
 from polyculture.link.statements import statement
 
 ALGORITHM = 17  # raise when the same input may give other links
-MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
+MEMORY = "1.5GB"  # DuckDB's memory limit while it links; the rest goes to disk
 # So few queries, looked up in a file of fewer bytes, keep one thread busy for a tenth of a second: to share them with
 # others takes more CPU time than it saves by the clock.
 FEW, SMALL = 100, 256 << 20

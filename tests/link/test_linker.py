@@ -14,6 +14,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.link import keys
+from polyculture.link import queries as query_tables
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.keys import keys_of
@@ -419,20 +420,36 @@ def test_tables_have_the_columns_of_the_schema_even_with_nothing_to_link(tmp_pat
         assert found["links"].num_rows == (1 if rows else 0)
 
 
-def test_shuffled_input_gives_equal_tables(tmp_path: Path) -> None:
+def test_shuffled_input_gives_equal_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entities = [
         item(f"Q{n}", f"name {n % 40}", sitelinks=n % 3, P31="Q746549" if n % 4 else "Q5") for n in range(100, 300)
     ]
     rows = [(language, *kind, f"name {n}") for n in range(45) for language in ("en", "de") for kind in (DISH, ARTIST)]
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    first = link_all(index_of(tmp_path / "a", entities), *rows)
+    source = index_of(tmp_path / "a", entities)
+    first = link_all(source, *rows)
     chance = random.Random(3)
     again = link_all(
         index_of(tmp_path / "b", chance.sample(entities, len(entities))), *chance.sample(rows, len(rows)), *rows[:10]
     )
     assert all(first[name].equals(again[name]) for name in TABLES)
     assert first["links"].num_rows == len(rows)
+    monkeypatch.setattr(query_tables, "TOGETHER", 7)
+    in_parts = link_all(source, *rows)
+    assert all(first[name].equals(in_parts[name]) for name in TABLES)
+
+
+def test_names_in_a_language_that_is_nobodys_own_are_compared(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path, [item("Q1", {"mul": "taco"}, P31="Q746549"), item("Q2", {"de-at": "Kren"}, P31="Q746549")]
+    )
+    found = link_all(source, ("ja", *DISH, "taco"), ("tr", *DISH, "táco"), ("de", *DISH, "Krén"))["links"].to_pylist()
+    assert {row["surface"]: (row["qid"], row["match"]) for row in found} == {
+        "taco": ("Q1", "exact"),
+        "táco": ("Q1", "key"),
+        "Krén": ("Q2", "key"),
+    }
 
 
 def test_changed_rules_make_the_keys_of_their_language_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
