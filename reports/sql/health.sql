@@ -5,6 +5,7 @@
 --   found: mentions of counted kinds, hallucinated ones included
 --   texts: answers that are neither blank nor refusals: distinct_texts + repeated
 --   unlinked: mentions without an item: no_candidate + no_path
+--   by_english: linked mentions to whose item the extractor's English name alone leads
 --   without_any_mention: texts that were extracted and are no refusal, where not one mention was found
 --   silent: texts that were extracted, of a topic and wording in which not one mention was found, though others have some
 --   most: texts that were extracted of the model that has the most in the language
@@ -23,6 +24,9 @@ whole AS (
 ),
 silences AS (
     SELECT model, language, sum(extracted)::BIGINT AS silent FROM parts WHERE mentions = 0 GROUP BY ALL
+),
+english AS (
+    SELECT model, language, sum(by_english)::BIGINT AS by_english FROM resolution GROUP BY ALL
 )
 SELECT
     w.*,
@@ -31,10 +35,12 @@ SELECT
     mentions + hallucinated AS found,
     distinct_texts + repeated AS texts,
     no_candidate + no_path AS unlinked,
+    coalesce(by_english, 0) AS by_english,
     CASE WHEN mentions = 0 THEN greatest(extracted - refused, 0) ELSE 0 END AS without_any_mention,
     CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent,
     max(extracted) OVER (PARTITION BY w.language) AS most,
     most - extracted AS fewer
 FROM whole AS w
 LEFT JOIN silences USING (model, language)
+LEFT JOIN english USING (model, language)
 ORDER BY model, language;

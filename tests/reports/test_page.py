@@ -8,7 +8,7 @@ import gzip
 import io
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
@@ -30,9 +31,12 @@ from polyculture.metrics.measure import measure
 from polyculture.reports import evidence as evidence_module
 from polyculture.reports.escaping import csv_link, defuse
 from polyculture.reports.evidence import Bounds
+from polyculture.reports.health import notices
+from polyculture.reports.names import Names
 from polyculture.reports.numbers import decimal, difference
 from polyculture.reports.report import write_report
 from polyculture.reports.sections import OWN_SECTIONS
+from polyculture.reports.texts import texts
 from polyculture.running.layout import report_sections, store_layout
 from tests.report_instruments import add_instruments
 from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens, sections_named
@@ -374,6 +378,20 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
     header = parsed(run).all("header")[0].text
     assert "all 1 that were asked for failed" in " ".join(header.split())
     assert "waits for" not in header
+
+
+def test_links_by_english_alone_are_warned_of_with_their_language() -> None:
+    row = defaultdict(int, model="m", linked=26)
+    rows = [{**row, "language": "th", "by_english": 19}, {**row, "language": "es", "by_english": 2}]
+    (warning,) = [one for one in texts().warnings if one.count == "by_english"]
+    found = [
+        one
+        for one in notices([defaultdict(int, one) for one in rows], Names(read_catalog(), ["m"]))
+        if one.text == warning.text
+    ]
+    assert [(one.worst, one.places, one.more) for one in found] == [
+        ("73\N{NO-BREAK SPACE}%", ("Thai: 73\N{NO-BREAK SPACE}% (19 of 26)",), 0)
+    ]
 
 
 def test_what_is_missing_says_why(tmp_path: Path) -> None:
