@@ -126,9 +126,9 @@ def test_a_model_without_a_chat_template_says_so(engine: VllmEngine, monkeypatch
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ({"tensor_paralel_size": 2}, r"unknown key 'tensor_paralel_size'.*Did you mean 'tensor_parallel_size'\?"),
+        ({"tensor_paralel_size": 2}, r"unknown option 'tensor_paralel_size'.*Did you mean 'tensor_parallel_size'\?"),
         ({"chat_templat": "x"}, r"Did you mean 'chat_template'\?"),
-        ({"model": "other"}, "unknown key 'model'"),
+        ({"model": "other"}, "unknown option 'model'"),
         (
             {"max_model_len": "long"},
             r"max_model_len: .* a valid integer.*, not 'long'\. Correct it in \[options\.vllm\]",

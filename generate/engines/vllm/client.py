@@ -156,7 +156,7 @@ class Client:
         """Raises `EngineError` where the model is not loaded."""
         if "unknown" in answer:
             name = answer["unknown"]
-            what = f"unknown option {name!r}: neither an engine argument of the installed vLLM nor an option of ours"
+            what = f"unknown option {name!r}: none of ours, and no argument of the installed vLLM that is set here"
             remedy = did_you_mean(name, {*answer["known"], *VllmOptions.model_fields}, otherwise=_LIST)
             raise EngineError(what, where=f"options of {self.spec.model}", remedy=remedy)
         if "No module named 'vllm'" in answer.get("fatal", ""):
