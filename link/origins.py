@@ -15,7 +15,7 @@ from polyculture.link.ontology import open_members
 from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
-RULES = 6  # version of what the statements do
+RULES = 7  # version of what the statements do
 
 
 def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:

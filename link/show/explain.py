@@ -43,7 +43,8 @@ class CountryEvidence:
     """A country of the chosen item, and the property that gave it."""
 
     item: NamedItem
-    country: str | None  # ISO 3166 where it is one of the catalogue's
+    country: str | None  # ISO 3166; None where it is of no country, or of one of several
+    successors: tuple[str, ...]  # those several, of a state of the past: ISO 3166
     property: str
     property_name: str
 
@@ -167,7 +168,8 @@ def _ranked(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> RankedCan
 def _country(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> CountryEvidence:
     names = property_names()
     name = " of ".join(names.get(code, code) for code in reversed(row["property"].split("/")))
-    return CountryEvidence(items[row["country_qid"]], row["country"], row["property"], name)
+    heirs = tuple(row["successors"] or ())
+    return CountryEvidence(items[row["country_qid"]], row["country"], heirs, row["property"], name)
 
 
 def _mentioned(tables: Mapping[str, list[dict[str, Any]]]) -> set[str]:

@@ -22,7 +22,8 @@ meant AS (
             CASE WHEN count(DISTINCT born.country) = 1 THEN list(DISTINCT born.country) FILTER (born.country IS NOT NULL) END
         ) AS countries
     FROM said
-    LEFT JOIN stated ON stated.item = said.item AND said.about IN (stated.about, said.item) AND stated.country IN said.heirs
+    LEFT JOIN stated ON stated.item = said.item AND stated.country IN said.heirs
+        AND (said.about = stated.about OR said.item IN (said.about, stated.about))  -- one maker says nothing of another
     LEFT JOIN born ON born.item = said.item AND said.about IN (born.about, said.item)
         AND (said.heirs IS NULL OR born.country IN said.heirs)
     WHERE said.heirs IS NOT NULL OR (said.countries IS NULL AND said.property LIKE '%P27')

@@ -176,9 +176,13 @@ def _add_chosen(branch: _Branch, explanation: Explanation, chosen: RankedCandida
     way = " > ".join(_name(item) for item in (chosen.item, *chosen.path))
     node.add(f"path{reached}: {way}")
     for country in explanation.countries:
-        code = f", {country.country}" if country.country else ""
-        named = f"{country.property} {country.property_name}"
-        node.add(f"country: {_name(country.item)}{code}, by {named}")
+        named = f"{_name(country.item)}, by {country.property} {country.property_name}"
+        if country.country:
+            node.add(f"country: {country.country}, {named}")
+        elif country.successors:
+            node.add(f"country: open between {', '.join(country.successors)}: {named}")
+        else:
+            node.add(f"country: none of ISO 3166: {named}")
     if not explanation.countries:
         node.add("country: none is given")
     node.add(f"{chosen.sitelinks} sitelinks; {chosen.reason}")

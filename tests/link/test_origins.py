@@ -154,10 +154,13 @@ def test_the_maker_of_a_work_decides_between_the_heirs(tmp_path: Path) -> None:
     work = item("Q1", "Portrait", P31="Q7725634", P495=UK_AND_IRELAND, P50="Q2")
     song = item("Q3", "Tune", P31="Q2188189", P86="Q2")
     author = item("Q2", "Oscar", P31="Q5", P27=UK_AND_IRELAND, P19="Q90004")
-    source = index_of(tmp_path, [*PLACES, work, song, author])
-    found = link_all(source, ("en", "book", "title", "Portrait"), ("en", "music", "song", "Tune"))
-    rows = [(row["qid"], row["country"], row["property"]) for row in found["entity_countries"].to_pylist()]
-    assert rows == [("Q1", "IE", "P495"), ("Q3", "IE", "P86/P27")]
+    march = item("Q5", "March", P31="Q7725634", P50=["Q6", "Q7"], P17="Q40")  # and the work between those of its maker
+    makers = [item("Q6", "Joseph", P31="Q5", P27=AUSTRIA_HUNGARY), item("Q7", "Ann", P31="Q5", P27="Q28")]
+    source = index_of(tmp_path, [*PLACES, work, song, author, march, *makers])
+    asked = [("en", "book", "title", "Portrait"), ("en", "music", "song", "Tune"), ("en", "book", "title", "March")]
+    found = link_all(source, *asked)["entity_countries"].to_pylist()
+    rows = [(row["qid"], row["country"], row["property"]) for row in found]
+    assert rows == [("Q1", "IE", "P495"), ("Q3", "IE", "P86/P27"), ("Q5", "AT", "P50/P27"), ("Q5", "HU", "P50/P27")]
 
 
 def test_a_pull_brings_what_the_countries_rest_on(tmp_path: Path) -> None:

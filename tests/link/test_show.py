@@ -199,7 +199,7 @@ def test_the_tree(world: Linker, tmp_path: Path) -> None:
         "    ├── miso soup (Q11)",
         '    │   ├── matched: exact match of the surface, "misoshiru" (en)',
         "    │   ├── path: miso soup (Q11) > soup (Q10) > dish (Q746549)",
-        "    │   ├── country: Japan (Q17), JP, by P495 country of origin",
+        "    │   ├── country: JP, Japan (Q17), by P495 country of origin",
         "    │   └── 5 sitelinks; linked: the best of those in the topic",
         '    ├── white miso soup (Q12): exact match of the surface, "Misoshiru" (en); '
         "lost to Q11: less prominent, 1 sitelinks against 5",
@@ -256,7 +256,7 @@ def test_the_starter_snapshot_is_looked_into(tmp_path: Path) -> None:
     printed = show("着物", "--language", "ja", "--topic", "clothing", cwd=tmp_path)
     assert "in Japanese, clothing, looked up in starter\n" in printed
     assert "kimono · 着物 (Q483444)" in printed
-    assert "country: Japan · 日本 (Q17), JP, by P495 country of origin" in printed
+    assert "country: JP, Japan · 日本 (Q17), by P495 country of origin" in printed
     unknown = show("เสื้อฮาวาย", "--language", "th", "--topic", "clothing", cwd=tmp_path)
     assert "as garment, style: no candidate" in unknown
 
