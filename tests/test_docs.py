@@ -251,7 +251,8 @@ def test_plan_tells_of_a_language_in_which_the_snapshot_has_no_names(tmp_path: P
     experiment = write_own_catalog(tmp_path, '"en", "sw"', '"food"')  # the starter snapshot holds no Swahili names
     planned = polyculture("plan", experiment, cwd=tmp_path)
     assert planned.returncode == 0, planned.stderr
-    assert [line.split(":")[0] for line in planned.stderr.splitlines() if "holds no names" in line] == ["Swahili"]
+    told = [line.split(":")[0] for line in planned.stderr.splitlines() if "no names in it" in line]
+    assert told == ["link.snapshot holds for Swahili"]
 
 
 def with_mistake(folder: Path, file: str, old: str, new: str) -> Path:
