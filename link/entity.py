@@ -46,6 +46,7 @@ class _Snak(Struct, gc=False):
 
 
 class _End(Struct, gc=False):
+    snaktype: str
     datavalue: Any = None  # a point in time; none where the time is unknown
 
 
@@ -185,10 +186,11 @@ def _target(snak: _Snak) -> int:
 
 def _end(statement: Statement) -> int | None:
     """The year in which a statement ended, `SOME_YEAR` where it is unknown; None: it has no end."""
-    if not isinstance(statement.qualifiers, _Qualifiers) or not statement.qualifiers.P582:
+    if not isinstance(statement.qualifiers, _Qualifiers):
         return None
-    years = [_YEAR.match(_time(end.datavalue)) for end in statement.qualifiers.P582]
-    return max(max(int(year[0]), SOME_YEAR) if year else SOME_YEAR for year in years)
+    ends = [end for end in statement.qualifiers.P582 if end.snaktype != "novalue"]  # which says that it has not ended
+    years = [_YEAR.match(_time(end.datavalue)) for end in ends]
+    return max((max(int(year[0]), SOME_YEAR) if year else SOME_YEAR for year in years), default=None)
 
 
 def _time(value: Any) -> str:

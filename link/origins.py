@@ -30,20 +30,17 @@ def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> Non
 
 
 def uncovered_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> dict[str, list[str]]:
-    """By country (ISO 3166): the topics of which the source holds no item that can come from there.
+    """By country (ISO 3166): the topics of which the source holds no item that comes from there by `find_origins`.
 
     A share of such a country is no number: it is not 0. Of a snapshot that the live service filled, or is to fill,
     nothing is said: it holds what was asked for.
     """
     if source.filled:
         return {}
-    with opened_topics(source, catalog, topics) as connection:
-        create_states(connection, catalog)
-        connection.execute(statement("wider"))
-        found: dict[str, list[str]] = {}
-        for topic, country in connection.sql(statement("uncovered")).fetchall():
-            found.setdefault(country, []).append(topic)
-        return found
+    held = items_by_country(source, catalog, topics)
+    every = sorted({country for countries in catalog.country_items.values() for country in countries})
+    lacking = {country: [topic for topic in sorted(set(topics)) if (topic, country) not in held] for country in every}
+    return {country: missed for country, missed in lacking.items() if missed}
 
 
 def items_by_country(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> dict[tuple[str, str | None], int]:

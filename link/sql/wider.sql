@@ -1,4 +1,4 @@
--- What leads from an item to its country: for origins.sql and uncovered.sql, which have to agree.
+-- What leads from an item to its country, for origins.sql.
 
 -- cuisines: a row is a cuisine (Q1778821), or a national one (Q1968435), whose class a small snapshot may not have.
 CREATE OR REPLACE TABLE cuisines AS

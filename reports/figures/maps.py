@@ -24,7 +24,7 @@ from polyculture.reports.figures.figure import (
 from polyculture.reports.figures.heat import Heat, codes
 from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FEWEST
+from polyculture.reports.numbers import FEWEST, known
 from polyculture.reports.texts import texts
 
 GAIN = "specificity_gain"
@@ -59,7 +59,7 @@ def specificity_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> F
     missing = " ".join(filter(None, (_nothing(panel, found[panel], manifest) for panel in said.panels)))
     return make_figure(
         "specificity", [panels[True]], _native_key("specificity"), _missing(manifest), folded=panels[False],
-        values={"missing": missing, "dash": texts().missing["unlinked"], "fewest": str(FEWEST)},
+        values={"missing": missing, "dash": _dash(frame), "fewest": str(FEWEST)},
     )  # fmt: skip
 
 
@@ -163,6 +163,12 @@ def _pairs_panel(
 
 def _native_key(name: str) -> list[Key]:
     return [Key(label, "outline") for label in texts().figures[name].keys]
+
+
+def _dash(frame: pd.DataFrame) -> str:
+    """Why a share may be missing: nothing is linked, and what the rows themselves tell."""
+    told = {str(why) for why in frame.loc[frame["estimate"].isna(), "no_estimate"].map(known) if why is not None}
+    return ", or ".join([texts().missing["unlinked"], *sorted(told)])
 
 
 def _missing(manifest: Manifest) -> str:

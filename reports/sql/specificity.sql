@@ -3,7 +3,7 @@
 -- where the country, or a person with a name from there, is named ('specificity'), and what that adds
 -- ('specificity_gain'); means over topics.
 -- printed: metric, model, language, condition, country, estimate, incidences
-SELECT metric, model, language, condition, country, estimate, low, high, no_interval, cells, missing,
+SELECT metric, model, language, condition, country, estimate, low, high, no_interval, no_estimate, cells, missing,
     units AS responses, n AS incidences
 FROM numbers
 WHERE level = 'model, language, condition, country' AND metric IN ('specificity', 'specificity_gain')

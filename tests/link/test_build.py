@@ -116,10 +116,12 @@ def test_a_statement_keeps_the_year_in_which_it_ended(tmp_path: Path) -> None:
     """Of two statements of one country, one of which goes on, the claim goes on; an unknown end is an end."""
     thing = item("Q1", "thing")
     unknown = {**statement("Q30"), "qualifiers": {"P582": [{"snaktype": "somevalue"}]}}
-    thing["claims"]["P27"] = [statement("Q38", ended="1945"), statement("Q17", ended="1868"), statement("Q17"), unknown]
+    lasting = {**statement("Q145"), "qualifiers": {"P582": [{"snaktype": "novalue"}]}}
+    ended = [statement("Q38", ended="1945"), statement("Q17", ended="1868")]
+    thing["claims"]["P27"] = [*ended, statement("Q17"), unknown, lasting]
     report = build(tmp_path, array(thing))
     ends = rows(report.snapshot.path, "SELECT target, ended FROM claims ORDER BY target")
-    assert ends == [(17, None), (30, SOME_YEAR), (38, 1945)]
+    assert ends == [(17, None), (30, SOME_YEAR), (38, 1945), (145, None)]
 
 
 def test_redirects_are_followed(tmp_path: Path) -> None:

@@ -283,7 +283,9 @@ def test_texts_whose_file_says_no_kind_of_prompt_have_a_map() -> None:
         conditions=["unstated"],
     )  # fmt: skip
     row = {"metric": "specificity", "model": "imported:a", "language": "en", "condition": "unstated", "country": "JP"}
-    frame = pd.DataFrame([row | {"estimate": 0.4, "low": 0.3, "high": 0.5, "no_interval": None, "incidences": 90}])
+    frame = pd.DataFrame(
+        [row | {"estimate": 0.4, "low": 0.3, "high": 0.5, "no_interval": None, "no_estimate": None, "incidences": 90}]
+    )
     figure = specificity_maps(frame, manifest, Names(read_catalog(), ("imported:a",)))
     [[panel]] = figure.rows
     assert panel.title == "a: the file does not say what kind of prompt"
@@ -294,13 +296,15 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked() -> N
     manifest = Manifest(experiment="x", polyculture="0", models=["a:m"], languages=["en"], countries=["US"],
                         conditions=["explicit"])  # fmt: skip
     row = {"metric": "specificity", "model": "a:m", "language": "en", "condition": "explicit", "country": "US"}
-    frame = pd.DataFrame([row | {"estimate": 0.4, "low": 0.3, "high": 0.5, "no_interval": None, "incidences": 6}])
-    frame = pd.concat([frame, frame.assign(metric="specificity_gain", estimate=None)], ignore_index=True)
+    row |= {"estimate": 0.4, "low": 0.3, "high": 0.5, "no_interval": None, "no_estimate": None, "incidences": 6}
+    nothing = {"estimate": None, "no_estimate": "snapshot holds no item of XK"}
+    frame = pd.DataFrame([row, row | {"metric": "specificity_gain", **nothing}])
     figure = specificity_maps(frame, manifest, Names(read_catalog(), ("a:m",)))
     [[panel]] = figure.rows
     assert panel.says == "0.40, English, United States, n = 6, and no other."
     assert "Neutral prompts: not asked." in figure.caption
     assert "Gain when the country is named: no neutral prompts." in figure.caption
+    assert "no linked mentions, or snapshot holds no item of XK" in figure.caption
 
 
 def test_no_two_series_of_a_figure_look_alike() -> None:
