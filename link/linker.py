@@ -111,8 +111,9 @@ def lacking(source: Snapshot, catalog: Catalog, languages: Iterable[str], topics
     for language in map(catalog.language, sorted(set(languages))):
         if language.label_languages[0] not in source.languages:
             yield f"{language.name}: no names in it, so only other languages' match; its numbers will say little"
-        if source.changed_keys & {name for name, _ in label_chain(language)}:
-            yield f"{language.name}: keys by rules that have changed since; they are made anew each time"
+        names = {name for name, _ in label_chain(language)}
+        if source.changed_keys & names or language.names_in in catalog.key_rules:
+            yield f"{language.name}: keys by other rules than those of today; they are made anew each time"
     for topic in sorted(set(topics)):
         if source.scopes and any(scope.rules not in source.scopes for scope in scopes_of(catalog, [topic]).values()):
             yield f"{topic}: not what belongs to its kinds by their rules of today; that is searched each time"

@@ -171,10 +171,12 @@ class PoliteClient:
         except TryAgainError as fault:
             what, remedy = "refuses" if fault.remedy else "does not answer", fault.remedy
             if fault.after > LONGEST_PAUSE:
-                what = f"asks to wait {fault.after:.0f} seconds"
+                what = f"asks to wait {duration(fault.after / MINUTE)}"
                 remedy = "Run the same command again after that: all answers so far are kept."
             if not remedy and self._answered:
                 remedy = "All answers so far are kept: run the same command again later to resume."
+            elif not remedy and fault.tries > TRIES_UNREACHED:
+                remedy = "It is busy: run the same command again later."
             elif not remedy:
                 remedy = "It never answered: is the address right? Run the same command again later."
             raise self.error(f"{what}: {fault}", remedy) from fault

@@ -178,6 +178,8 @@ LANGUAGE_MISTAKES = [
     ('scripts = ["Latn"]', 'scripts = ["Latin"]', "scripts.0: must have the form"),
     ('direction = "ltr"', 'direction = "left"', "direction: must have the form ^(ltr|rtl)$"),
     ('detector = "SW"', 'detector = "swa"', "detector: must have the form"),
+    # The names of en have the rules of English in every language, whatever a pack's own language falls back on.
+    ('["sw", "mul", "en"]', '["en", "mul"]', "key: Wikidata's names in en are those of en, too"),
     ('["sw", "mul", "en"]', '["Swahili"]', "label_languages.0: must have the form"),
     ("answer_in_language = ", "# ", "the key 'answer_in_language' is missing"),
     ('language = "sw"\n', 'language = "swa"\n', "language is 'swa'. Write 'sw'."),

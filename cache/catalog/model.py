@@ -123,6 +123,11 @@ class Language(_Data):
     endings: tuple[tuple[str, str], ...] = ()  # of words in texts, as in cache/inflection.toml; the same
     key: tuple[tuple[str, str], ...] = ()  # rules that bring the forms of a name to one key, as there; the same
 
+    @property
+    def names_in(self) -> str:
+        """Wikidata's language of its names, whose rules make their keys: sw for sw-ke."""
+        return self.label_languages[0].partition("-")[0]
+
     @model_validator(mode="after")
     def _keys_can_be_made(self) -> Language:
         for pattern, replacement in self.key:
@@ -196,8 +201,7 @@ class Catalog(_Data):
     @property
     def key_rules(self) -> dict[str, tuple[tuple[str, str], ...]]:
         """The rules of keys that packs bring, by Wikidata language, which is that of sw for sw-ke."""
-        languages = (language for language in self.languages.values() if language.key)
-        return {language.label_languages[0].partition("-")[0]: language.key for language in languages}
+        return {language.names_in: language.key for language in self.languages.values() if language.key}
 
     @property
     def region_of(self) -> dict[str, Region]:

@@ -39,6 +39,7 @@ def read_catalog(*packs: Path) -> Catalog:
     catalog = _read([BUILT_IN, *packs]).model_copy(update={"packs": read})
     for folder in packs:
         _check_countries(catalog, folder)
+        _check_keys(catalog, folder)
     return catalog
 
 
@@ -150,6 +151,19 @@ def _check_countries(catalog: Catalog, folder: Path) -> None:
                 if code not in catalog.countries:
                     remedy = country_remedy(code, catalog.countries)
                     raise CatalogError(f"{key}: unknown country {code!r}", where=file, remedy=remedy)
+
+
+def _check_keys(catalog: Catalog, folder: Path) -> None:
+    """Raises `CatalogError` for rules of keys of a language whose names are another's, too, which has others."""
+    for file in sorted((folder / "languages").glob("*.toml")):
+        language = catalog.languages[file.stem]
+        for other in catalog.languages.values():
+            same_code = other.code.partition("-")[0] == language.code.partition("-")[0]
+            variant = same_code and not other.key  # zh-tw has the rules of zh
+            if language.key and language.names_in == other.names_in and other.key != language.key and not variant:
+                what = f"key: Wikidata's names in {language.names_in} are those of {other.code}, too"
+                remedy = f"Write the same rules in languages/{other.code}.toml, or leave them out here."
+                raise CatalogError(what, where=file, remedy=remedy)
 
 
 def _read_folders(folders: list[Path], name: str, model: type[Model]) -> dict[str, Model]:

@@ -140,7 +140,7 @@ class ApiClient(PoliteClient):
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as fault:
-            reason = f"its answer does not fit the request ({fault!r})"
+            reason = f"its answer does not fit the request: {fault}"
             raise TryAgainError(reason, after, TRIES_UNREACHED) from fault
 
 

@@ -38,7 +38,7 @@ REMEDIES = {
     FILLED: "Delete it: the next run with [link] fill = true makes it again.",
     "starter": "Delete it: the next command makes it again.",
 }
-UNKNOWN = "Make it again, as it was made: polyculture wikidata build or pull, or [link] fill = true."
+UNKNOWN = "Delete it, or name another file; then make it: polyculture wikidata build or pull, or [link] fill = true."
 MISSING = "Is the path right? If there is none yet, build it: polyculture wikidata build DUMP -o FILE"
 
 

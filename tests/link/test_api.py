@@ -132,7 +132,7 @@ def test_a_service_in_trouble_is_waited_for(server: WikidataServer, fault: Fault
         ((408, {}, b""), 8, "HTTP 408"),
         ((404, {}, b"{}"), 1, "HTTP 404"),
         ((403, {"Content-Type": "text/html"}, b"<h1>Forbidden</h1>"), 1, "HTTP 403"),
-        ((429, {"Retry-After": "86400"}, b""), 1, "asks to wait 86400 seconds.*again after that"),
+        ((429, {"Retry-After": "86400"}, b""), 1, "asks to wait 24.0 hours.*again after that"),
     ],
 )
 def test_a_service_that_stays_away_ends_in_one_line(
