@@ -72,8 +72,8 @@ def _lacking(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | Non
     if missing <= MOST_FILLED * (cells + missing):
         return None
     return (
-        f"no number in up to {missing} of {cells + missing} cells of a mean: nothing linked there, nothing done yet, "
-        "or no item of the country in the snapshot"
+        f"no number in up to {missing} of {cells + missing} cells of a mean: "
+        "not done, nothing linked, or no item of the country"
     )
 
 
