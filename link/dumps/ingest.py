@@ -16,9 +16,10 @@ from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -85,10 +86,20 @@ def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) ->
         while under_way:
             yield under_way.popleft().result()
     except BrokenProcessPool as fault:
+        _stop_feeding(pool)
         remedy = "If memory was short, use fewer processes (--workers 1), then run the same command again: it resumes."
         raise StoreError("a process that reads the dump was killed", remedy=remedy) from fault
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _stop_feeding(pool: Any) -> None:
+    """Lets the thread end that feeds a pool of killed processes: it may wait for a reader of a full pipe for good.
+
+    Python does so itself from 3.11.6 and 3.12.1 on (https://github.com/python/cpython/issues/94777).
+    """
+    with suppress(AttributeError, OSError):  # what is named here is no interface of the library
+        pool._call_queue._reader.close()
 
 
 def _ingest(chunk: Chunk, languages: Sequence[str]) -> Ingested:
