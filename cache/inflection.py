@@ -41,9 +41,14 @@ def inflections() -> Mapping[str, Inflection]:
     return read
 
 
+def base_language(code: str) -> str:
+    """The language of a regional variant, which shares its rules: en of en-gb."""
+    return code.partition("-")[0]
+
+
 def key_rules(name_language: str) -> list[Rule]:
-    """The rules of a Wikidata language's keys: those of en for en-gb."""
-    return inflections().get(name_language.partition("-")[0], Inflection()).get("key", [])
+    """The rules of a Wikidata language's keys."""
+    return inflections().get(base_language(name_language), Inflection()).get("key", [])
 
 
 def forms(name: str, language: str, endings: Endings = NO_ENDINGS) -> list[str]:

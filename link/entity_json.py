@@ -12,6 +12,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from polyculture.cache.inflection import base_language
 from polyculture.link.entity import (
     PROPERTIES,
     Claims,
@@ -130,7 +131,7 @@ class Rows:
                 if items:
                     shared = _all(place, len(items), self._languages), pa.array(texts, pa.string())
                     row = [_numbers(items), *shared, _all(kind, len(items), NAME_KINDS)]
-                    by_base.setdefault(language.partition("-")[0], []).append(row)
+                    by_base.setdefault(base_language(language), []).append(row)
         rows = []
         for base, parts in by_base.items():
             columns = [pa.concat_arrays(column) for column in zip(*parts, strict=True)]

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import Rule, key_rules
+from polyculture.cache.inflection import Rule, base_language, key_rules
 from polyculture.link.normalise import converter
 
 NO_RULES: Mapping[str, Sequence[Rule]] = MappingProxyType({})
@@ -49,7 +49,7 @@ def keys_of(
 
     `plain` are the `plain_forms`, where they are at hand: they are the same in all languages.
     """
-    base = language.partition("-")[0]
+    base = base_language(language)
     if plain is None or base == _TONAL:
         plain = plain_forms(normalised, tonal=base == _TONAL)
     if base == "ja":

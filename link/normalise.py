@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.folding import NAMES, Letters, fold_case, nfkc
+from polyculture.cache.inflection import base_language
 
 if TYPE_CHECKING:
     import opencc
@@ -40,7 +41,7 @@ _REWRITTEN = re.compile(rf"[\s\d{re.escape(''.join(map(chr, _LETTERS)))}](?<![0-
 
 def fold_of(language: str) -> Fold:
     """The folding rules of a Wikidata label language: 'zh-hk' is Chinese, 'tr' Turkish."""
-    base = language.partition("-")[0]
+    base = base_language(language)
     if base in _TURKISH:
         return "turkish"
     return "chinese" if base in _CHINESE else "plain"

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import query_number
-from polyculture.cache.inflection import Rule
+from polyculture.cache.inflection import Rule, base_language
 from polyculture.link.keys import keys_of, plain_forms
 from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.ontology import scopes_of
@@ -19,7 +19,7 @@ from polyculture.link.statements import statement
 
 QUERY_COLUMNS = ("language", "topic", "kind", "surface", "name", "english")
 ENGLISH = "en"
-TOGETHER = 500_000  # texts that are folded at once: with more, a tenth of the time is spent on getting memory
+TOGETHER = 500_000  # texts that are folded at once, which bounds the memory
 _SHORT = r"^[\p{Latin}\p{N}]{1,2}$"
 _KINDS: dict[str, pa.DataType] = {
     "topic": pa.string(),
@@ -54,8 +54,8 @@ def _each_once(queries: pa.Table) -> pa.Table:
 
 def label_chain(language: Language) -> list[tuple[str, bool]]:
     """The fallback chain of Wikidata's languages, in order: language, is it English as the last resort?"""
-    own_is_english = _base(language.label_languages[0]) == ENGLISH
-    return [(code, not own_is_english and _base(code) == ENGLISH) for code in language.label_languages]
+    own_is_english = base_language(language.label_languages[0]) == ENGLISH
+    return [(code, not own_is_english and base_language(code) == ENGLISH) for code in language.label_languages]
 
 
 def create_queries(
@@ -83,7 +83,7 @@ def create_queries(
         {
             "language": code,
             "name_language": name,
-            "base": _base(name),
+            "base": base_language(name),
             "turkish": fold_of(name) == "turkish",
             "place": place,
             "last_resort": last,
@@ -97,22 +97,17 @@ def create_queries(
     connection.from_arrow(forms).create_view("normal_forms")
 
 
-def _base(name_language: str) -> str:
-    """Names of zh-hk and zh are folded, and their keys made, by the same rules."""
-    return name_language.partition("-")[0]
-
-
 def _bases(connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tuple[str, bool]]]) -> dict[str, set[str]]:
     """By base: the languages that fall back on it.
 
     Left out is one that is nobody's own and has no name in the snapshot, as `mul` in older dumps: every text would be
-    looked up for it in vain, a fifth of the work.
+    folded and looked up for it in vain.
     """
     bases: dict[str, set[str]] = {}
     for code, chain in chains.items():
         for name, _ in chain:
-            bases.setdefault(_base(name), set()).add(code)
-    for base in bases.keys() - {_base(chain[0][0]) for chain in chains.values()}:
+            bases.setdefault(base_language(name), set()).add(code)
+    for base in bases.keys() - {base_language(chain[0][0]) for chain in chains.values()}:
         names = "FROM wikidata.names WHERE language BETWEEN $base AND $base || '-~' LIMIT 1"  # en to en-us; ~ is last
         if not connection.execute(names, {"base": base}).fetchall():
             del bases[base]

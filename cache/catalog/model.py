@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.errors import CatalogError, did_you_mean, near_words
+from polyculture.cache.inflection import base_language
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -126,7 +127,7 @@ class Language(_Data):
     @property
     def names_in(self) -> str:
         """Wikidata's language of its names, whose rules make their keys: sw for sw-ke."""
-        return self.label_languages[0].partition("-")[0]
+        return base_language(self.label_languages[0])
 
     @model_validator(mode="after")
     def _keys_can_be_made(self) -> Language:

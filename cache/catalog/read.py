@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from polyculture.cache.catalog.model import Catalog, Country, FormerState, Language, Region, Topic, country_remedy
 from polyculture.cache.catalog.pack import GOLD, PACK, Pack, PackFile, pack_sha256
 from polyculture.cache.errors import CatalogError, UserError
+from polyculture.cache.inflection import base_language
 from polyculture.cache.validation import explain
 
 BUILT_IN = Path(__file__).parent
@@ -155,12 +156,11 @@ def _check_countries(catalog: Catalog, folder: Path) -> None:
 
 def _check_keys(catalog: Catalog, folder: Path) -> None:
     """Raises `CatalogError` for rules of keys of a language whose names are another's, too, which has others."""
-    for file in sorted((folder / "languages").glob("*.toml")):
-        language = catalog.languages[file.stem]
-        for other in catalog.languages.values():
-            same_code = other.code.partition("-")[0] == language.code.partition("-")[0]
-            variant = same_code and not other.key  # zh-tw has the rules of zh
-            if language.key and language.names_in == other.names_in and other.key != language.key and not variant:
+    own = [(file, catalog.languages[file.stem]) for file in sorted((folder / "languages").glob("*.toml"))]
+    for file, language in own:
+        for other in catalog.languages.values() if language.key else ():
+            variant = not other.key and base_language(other.code) == base_language(language.code)  # zh-tw takes zh's
+            if other.names_in == language.names_in and other.key != language.key and not variant:
                 what = f"key: Wikidata's names in {language.names_in} are those of {other.code}, too"
                 remedy = f"Write the same rules in languages/{other.code}.toml, or leave them out here."
                 raise CatalogError(what, where=file, remedy=remedy)

@@ -6,7 +6,7 @@ the tables of a draft (`link/index/draft.py`), with all that the snapshot holds 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.draft import Draft, answers_folder, kept_draft
-from polyculture.link.index.snapshot import VERSION, Snapshot
+from polyculture.link.index.snapshot import Snapshot, rows_version
 from polyculture.link.index.tables import PLAIN
 from polyculture.link.origins import create_states
 from polyculture.link.qid import number
@@ -45,14 +45,14 @@ def read_searches(snapshot: Snapshot) -> dict[Term, bool]:
 
 @contextmanager
 def kept_answers(
-    out: Path, asked: Mapping[str, Any], languages: Iterable[str], catalog: Catalog, base: Snapshot | None = None
+    out: Path, asked: Mapping[str, Any], languages: Collection[str], catalog: Catalog, base: Snapshot | None = None
 ) -> Iterator[Kept]:
     """What was answered so far for the snapshot `out`. `asked` says what is asked of whom.
 
     Raises `SnapshotError` where the answers are to something else, in other languages or of another version.
     """
     with kept_draft(answers_folder(out), lambda state: bool(state["answered"])) as draft:
-        yield Kept(draft, {**asked, "version": VERSION}, languages, catalog, base)
+        yield Kept(draft, {**asked, "version": rows_version(languages)}, languages, catalog, base)
 
 
 class Kept:

@@ -19,12 +19,11 @@ from msgspec.structs import replace
 
 from polyculture.cache.database import cores
 from polyculture.cache.errors import SnapshotError
-from polyculture.cache.identity import content_id
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts, ingested
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.draft import Draft, building_folder, kept_draft
-from polyculture.link.index.snapshot import VERSION, Snapshot, key_versions
+from polyculture.link.index.snapshot import Snapshot, rows_version
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
 MOST_WORKERS = 6  # beyond, decompression is the bottleneck, and memory would pass 2 GiB
@@ -71,7 +70,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     position: DumpPosition = msgspec.field(default_factory=DumpPosition)
     counts: IngestCounts = msgspec.field(default_factory=IngestCounts)
     whole: bool = False  # is the dump read to its end?
-    version: str = ""
+    version: str = ""  # of the rows
 
 
 def build_index(dump: Path, out: Path, languages: Collection[str], settings: BuildSettings = DEFAULT) -> BuildReport:
@@ -83,8 +82,8 @@ def build_index(dump: Path, out: Path, languages: Collection[str], settings: Bui
     Raises `SnapshotError` where the dump is missing, truncated, no dump or without items, and writes no index then;
     `StoreError` where `out` cannot be written; `JobHeldError` where another process builds it.
     """
-    version = content_id(VERSION, key_versions(languages))
-    fresh, folder = Checkpoint(sorted(set(languages)), version=version), building_folder(out)
+    fresh = Checkpoint(sorted(set(languages)), version=rows_version(languages))
+    folder = building_folder(out)
 
     def begun(state: Any) -> bool:  # a truncated dump may be completed, and the build goes on
         return bool(msgspec.convert(state, Checkpoint).counts.items)

@@ -96,7 +96,7 @@ def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) ->
 def _stop_feeding(pool: Any) -> None:
     """Lets the thread end that feeds a pool of killed processes: it may wait for a reader of a full pipe for good.
 
-    Python does so itself from 3.11.6 and 3.12.1 on (https://github.com/python/cpython/issues/94777).
+    Python 3.11.7 does so itself, 3.11.2 does not (https://github.com/python/cpython/issues/94777).
     """
     with suppress(AttributeError, OSError):  # what is named here is no interface of the library
         pool._call_queue._reader.close()

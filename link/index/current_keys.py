@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.inflection import Rule
+from polyculture.cache.inflection import Rule, base_language
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.tables import TABLES
 from polyculture.link.keys import NO_RULES, keys_of
@@ -33,7 +33,7 @@ def create_keys(
     What is made anew lasts as long as the connection: building the snapshot again keeps it. No snapshot keeps keys by
     the rules of `packs`: one file serves all.
     """
-    changed = sorted(name for name in languages if name in snapshot.changed_keys or name.partition("-")[0] in packs)
+    changed = sorted(name for name in languages if name in snapshot.changed_keys or base_language(name) in packs)
     if not changed:
         connection.execute(f"CREATE OR REPLACE TEMP VIEW keys AS FROM {schema}.keys")
         return

@@ -117,9 +117,8 @@ class Snapshot:
     @property
     def provenance(self) -> Mapping[str, Any]:
         """What a run's manifest says of it."""
-        told = {
-            key: value for key, value in self.meta.items() if key not in ("keys", "scopes")
-        }  # of no interest to a reader
+        hashes = ("keys", "scopes")  # of no interest to a reader
+        told = {key: value for key, value in self.meta.items() if key not in hashes}
         return {"source": "snapshot", "snapshot": self.path.name, **told}
 
     @contextmanager
@@ -136,6 +135,11 @@ class Snapshot:
 def key_versions(languages: Iterable[str]) -> dict[str, str]:
     """By language, a hash of the rules of today for its keys."""
     return {language: key_version(language) for language in sorted(set(languages))}
+
+
+def rows_version(languages: Iterable[str]) -> str:
+    """A hash of what decides the rows that are made of an item: those of another are not gone on with."""
+    return content_id(VERSION, key_versions(languages))
 
 
 def open_snapshot(path: Path) -> Snapshot:

@@ -19,6 +19,7 @@ import pytest
 
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
 from polyculture.experiment.opening import open_workspace
+from polyculture.link import keys
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, fill_snapshot
 from polyculture.link.api.names import Named, Searches
@@ -415,7 +416,9 @@ def test_what_cannot_be_filled_is_one_line(server: WikidataServer, out: Path, tm
     assert index.read_bytes() == before
 
 
-def test_answers_of_one_service_are_not_another_s(server: WikidataServer, out: Path) -> None:
+def test_answers_of_one_service_are_not_another_s(
+    server: WikidataServer, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.faults = [None, (404, {}, b"")]
     with pytest.raises(WikidataError, match="HTTP 404"):
         fill(server, out)
@@ -428,6 +431,12 @@ def test_answers_of_one_service_are_not_another_s(server: WikidataServer, out: P
     english = CATALOG.model_copy(update={"languages": {"en": CATALOG.languages["en"]}})
     with pytest.raises(SnapshotError, match=r"other languages: .*Delete its folder"):
         fill_snapshot(english, NAMES[:1], out, settings(server))
+    monkeypatch.setattr(keys, "KEYS", keys.KEYS + 1)  # as a changed rule would
+    keys.key_version.cache_clear()
+    with pytest.raises(SnapshotError, match=r"other version: .*Delete its folder"):
+        fill(server, out)
+    monkeypatch.undo()
+    keys.key_version.cache_clear()
     fill(server, out)
     assert not answers_folder(out).exists()
 
