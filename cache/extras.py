@@ -29,4 +29,3 @@ class Extra:
 
 DUMPS = Extra("dumps", ("isal",))
 MINING = Extra("mining", ("icu4py",))
-SHEETS = Extra("sheets", ("python_calamine",))

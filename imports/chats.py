@@ -14,7 +14,7 @@ from typing import Any
 
 from polyculture.generate.engines.bodies import content_of
 from polyculture.generate.engines.turns import names_of_speakers
-from polyculture.imports.record import Record, known_names, opened
+from polyculture.sources.record import Record, known_names, opened
 
 _ROLES = ("role", "from", "speaker", "author.role", "sender", "author")
 _ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter", "customer", "you", "me"})

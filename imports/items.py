@@ -18,8 +18,8 @@ from polyculture.extract.published import place, published_extractor_id
 from polyculture.extract.rows import ResponseColumns, as_tables, extraction_rows, number_of
 from polyculture.generate.request import imported_request_id
 from polyculture.imports.mapping import ITEM_FIELDS, Columns
-from polyculture.imports.record import BadRow, Record, find, known_names, shown
 from polyculture.imports.text import ImportedText
+from polyculture.sources.record import BadRow, Record, find, known_names, shown
 
 ITEMS = " items"  # the key of a record's items, or of the reason why they cannot be read
 NO_ITEM = ("na", "nil", "none", "null", "nan", "n/a")  # QIDs that say that the study found none

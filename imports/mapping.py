@@ -10,8 +10,8 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.imports.chats import conversation, is_asked
-from polyculture.imports.record import MOST_COLUMNS, Record, by_name, folded, known_names, merged, missing, names
 from polyculture.imports.shapes import ANSWER, FILE, LONG, Source
+from polyculture.sources.record import MOST_COLUMNS, Record, by_name, folded, known_names, merged, missing, names
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 FIELDS = (

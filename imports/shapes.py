@@ -29,11 +29,13 @@ from polyculture.imports.chats import (
     is_answer,
     is_asked,
     messages_before,
+    transcript,
     words_of,
 )
-from polyculture.imports.encoding import NAMES, encoding_of
-from polyculture.imports.files import data_files, kind_of, read_file
-from polyculture.imports.record import (
+from polyculture.sources.encoding import NAMES, encoding_of
+from polyculture.sources.files import data_files, kind_of, read_file
+from polyculture.sources.record import (
+    LONGEST_LINE,
     BadRow,
     Found,
     Record,
@@ -49,6 +51,7 @@ from polyculture.imports.record import (
 )
 
 ANSWER, TEXT, PROMPT, KEY, CHAT, COLUMN = " answer", " text", " prompt", " key", " chat", " column"
+CHAT_FILE = "chat"  # the kind of a text file that is one conversation
 FILE = "@file"  # the file's name, within its folder, without what says its kind
 PLAIN = "plain"
 LONG = 20  # characters that texts have; codes and labels are shorter
@@ -265,7 +268,7 @@ class Source:
 
     def records(self) -> Rows:
         """The records of the file as they stand in it, with what stands beside them."""
-        rows = _with_requests(read_file(self.path, tables=True), self.inputs)
+        rows = _with_requests(_read(self.path), self.inputs)
         if self.shape.name == "lm-eval":
             more = _of_run(self.path)
             rows = (replace(row, values={**more, **row.values}) if isinstance(row, Record) else row for row in rows)
@@ -291,8 +294,8 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
     if name is not None and name not in known:
         near = did_you_mean(name, known)
         raise UserError(f"no format is called {name!r}", remedy=f"{near} Without --format it is told by the content.")
-    kind = kind_of(path)
-    first = [row for row in islice(read_file(path, tables=True), LOOKED_AT) if isinstance(row, Record)]
+    kind = CHAT_FILE if _conversation_in(path) else kind_of(path)
+    first = [row for row in islice(_read(path), LOOKED_AT) if isinstance(row, Record)]
     shape = known[name] if name else next((one for one in known.values() if _fits(one, first)), known[PLAIN])
     wrapped = len(first) == 1 and shape.name in (PLAIN, "answers") and not (text and first[0].has(text))
     lists = {at: [Record("", one) for one in first[0].get(at)] for at in _lists(first[0].values)} if wrapped else {}
@@ -311,6 +314,21 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
         each = text if "[*]" in text else None
         shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
     return Source(path, shape, kind, inputs)
+
+
+def _read(path: Path) -> Rows:
+    """The records of a file; of one conversation in a text file one record."""
+    said = _conversation_in(path)
+    return iter([Record("1", {"conversation": said})]) if said else read_file(path, tables=True)
+
+
+def _conversation_in(path: Path) -> str | None:
+    """The conversation that a text file is, with a label before each turn; None where it is none."""
+    if path.suffix.lower() != ".txt" or path.is_dir():
+        return None
+    with path.open(encoding=encoding_of(path), errors="replace") as file:
+        text = file.read(LONGEST_LINE).lstrip("\ufeff \r\n\t")
+    return text if transcript(text) is not None else None
 
 
 def _wide(records: Sequence[Record], text: str | None) -> dict[str, str]:

@@ -14,12 +14,12 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import UserError
 from polyculture.cache.manifest import UNSTATED
-from polyculture.imports.encoding import NAMES, misread
 from polyculture.imports.items import ITEMS, by_text, read_item
 from polyculture.imports.mapping import DETECTED, Columns
-from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.shapes import Source
 from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language, is_missing_word
+from polyculture.sources.encoding import NAMES, misread
+from polyculture.sources.record import BadRow, Record, shown
 
 ONE_LANGUAGE = 0.95  # of the texts whose language is decided: then the others are in that language and went astray
 _TOLD = 12  # values in a line

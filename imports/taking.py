@@ -47,14 +47,14 @@ from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.request import imported_request_id
 from polyculture.generate.response import response_row
-from polyculture.imports.files import data_files
 from polyculture.imports.items import Published
 from polyculture.imports.mapping import Columns
-from polyculture.imports.record import BadRow, Record
 from polyculture.imports.removal import keep_imports
 from polyculture.imports.shapes import Source
 from polyculture.imports.survey import check, survey, texts_of
 from polyculture.imports.text import NO_SEED, ImportedText
+from polyculture.sources.files import data_files
+from polyculture.sources.record import BadRow, Record
 
 WORDING = "imported"  # of all imported prompts: nobody knows which of them ask the same
 FLUSH_ROWS = 20_000  # responses held in memory before they are written

@@ -22,7 +22,7 @@ from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.chats import chat_text, message_in
 from polyculture.imports.mapping import DETECTED, TOKENS, Columns
 from polyculture.imports.prompts import PromptReader
-from polyculture.imports.record import LONGEST_TEXT, Record, known_names, missing, names, opened, shown
+from polyculture.sources.record import LONGEST_TEXT, Record, known_names, missing, names, opened, shown
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 _MISSING_IN_R = "NA"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from polyculture.cache.errors import DataSetError, UserError
 from polyculture.cache.folding import fold
 from polyculture.cache.spreadsheet import is_error, open_workbook
-from polyculture.imports.encoding import UTF_8, encoding_of
-from polyculture.imports.tables import LOOKED_AT, separator_of
 from polyculture.instruments.datasets.model import SourceLocation
+from polyculture.sources.encoding import UTF_8, encoding_of
+from polyculture.sources.tables import LOOKED_AT, separator_of
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
@@ -68,8 +68,7 @@ def plain_title(title: str) -> str:
 def read_sheets(folder: Path, path: Path) -> list[Sheet]:
     """All sheets of a file; a sheet without any text is none. What a merged cell says is said in all its cells.
 
-    Raises `DataSetError` where the file cannot be read, `MissingDependencyError` where a spreadsheet's reader is not
-    installed.
+    Raises `DataSetError` where the file cannot be read.
     """
     file = path.relative_to(folder).as_posix()
     suffix = path.suffix.lower()
@@ -126,8 +125,8 @@ def _read_table(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
 
 def _read_records(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
     """Objects as rows under all names that they have. Raises `DataSetError` where a line is no object."""
-    from polyculture.imports.files import read_file  # here: few data sets are so written
-    from polyculture.imports.record import BadRow
+    from polyculture.sources.files import read_file  # here: few data sets are so written
+    from polyculture.sources.record import BadRow
 
     records = []
     for record in read_file(path):

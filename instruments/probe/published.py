@@ -116,12 +116,12 @@ def _texts_in(code: str, blend: Blend, cultures: Cultures) -> dict[str, str]:
 
 def open_sheets(folder: Path, cultures: Cultures) -> Opened:
     """The study's multiple-choice sheets as open questions: each question and target once; the right option answers."""
-    from polyculture.imports.files import read_file
-    from polyculture.imports.record import BadRow
     from polyculture.instruments.cultures.blend import NUMERIC, asks_for_number
     from polyculture.instruments.datasets.model import LeftOut
     from polyculture.instruments.questions.loaders.culturescope import culture_rows
     from polyculture.instruments.questions.rules.files import row_place
+    from polyculture.sources.files import read_file
+    from polyculture.sources.record import BadRow
 
     found: dict[tuple[str, str], OpenQuestion] = {}
     left_out: list[LeftOut] = []

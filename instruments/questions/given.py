@@ -15,7 +15,6 @@ from string import ascii_uppercase
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.answer import Answer
 from polyculture.generate.request import request_id
-from polyculture.imports.record import BadRow, Record, shown
 from polyculture.instruments.questions.asking import GENERATED, Method, Order, labels_of, shown_options, topic_of
 from polyculture.instruments.questions.layout import AnswerRow, WantedAnswer
 from polyculture.instruments.questions.matching import (
@@ -30,6 +29,7 @@ from polyculture.instruments.questions.matching import (
     shown_in,
 )
 from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.sources.record import BadRow, Record, shown
 
 PREFIX = "imported:"  # how the names of models begin whose answers came in a file
 UNNAMED = "as given"  # the prompt of answers whose file neither names it nor has its text

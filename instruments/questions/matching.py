@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from string import ascii_uppercase
 from typing import Any
 
-from polyculture.imports.record import Record, find, shown
 from polyculture.instruments.questions.asking import Method, Order, message
 from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question
+from polyculture.sources.record import Record, find, shown
 
 _LONGEST_NAME = 40  # characters of a prompt's name; what is longer, or of several words, is its text
 _START = 12  # characters by which the question of a prompt is looked up

@@ -19,11 +19,11 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import asked_store
-from polyculture.imports.record import shown
 from polyculture.instruments.questions.layout import ANSWERS, READINGS, AnswerRow, ReadingRow
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.reading.readers import Reader, readers_of
 from polyculture.instruments.row_step import MadeRow, RowStep
+from polyculture.sources.record import shown
 
 UNREAD = Path(__file__).with_name("question_unread.sql")
 

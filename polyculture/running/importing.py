@@ -19,9 +19,9 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
-from polyculture.imports.record import BadRow, Record
 from polyculture.imports.shapes import LOOKED_AT, find_source
 from polyculture.imports.taking import Taken, take_file
+from polyculture.sources.record import BadRow, Record
 
 _SHOWN_REASONS = 5
 

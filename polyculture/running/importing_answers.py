@@ -14,7 +14,6 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace
 from polyculture.imports.mapping import check_told
-from polyculture.imports.record import Record
 from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source
 from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
@@ -27,11 +26,12 @@ from polyculture.running.importing import Wanted
 from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.steps import StepRunner
 from polyculture.running.validity import make_valid
+from polyculture.sources.record import Record
 
 if TYPE_CHECKING:
-    from polyculture.imports.record import Rows
     from polyculture.imports.shapes import Source
     from polyculture.instruments.questions.model import QuestionSet
+    from polyculture.sources.record import Rows
 
 
 def import_answers(

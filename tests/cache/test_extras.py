@@ -5,17 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from polyculture.cache import extras
 from polyculture.cache.errors import MissingDependencyError
-from polyculture.cache.extras import DUMPS, MINING, SHEETS, Extra
+from polyculture.cache.extras import DUMPS, MINING, Extra
 from polyculture.collect.mining.units import Segments
 from polyculture.generate.engines.transformers.kind import EXTRA
-from polyculture.instruments.datasets.sheets import read_sheets
 from tests.test_house import ROOT
 
 OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
@@ -34,28 +31,19 @@ for found in pkgutil.walk_packages(polyculture.__path__, "polyculture.", onerror
 """
 
 
-@pytest.mark.parametrize("extra", [DUMPS, EXTRA, MINING, SHEETS], ids=lambda extra: extra.name)
+@pytest.mark.parametrize("extra", [DUMPS, EXTRA, MINING], ids=lambda extra: extra.name)
 def test_an_extra_that_the_code_names_exists(extra: Extra) -> None:
     assert extra.name in OPTIONAL
 
 
-@pytest.mark.parametrize(
-    ("extra", "use"),
-    [
-        (MINING, lambda _: Segments(3, "th")),
-        (SHEETS, lambda folder: read_sheets(folder, folder / "names.xlsx")),
-    ],
-)
-def test_what_needs_a_missing_package_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, extra: Extra, use: Callable[[Path], object]
-) -> None:
+def test_what_needs_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
-    with pytest.raises(MissingDependencyError, match=rf"pip install 'polyculture\[{extra.name}\]'"):
-        use(tmp_path)
+    with pytest.raises(MissingDependencyError, match=rf"pip install 'polyculture\[{MINING.name}\]'"):
+        Segments(3, "th")
 
 
 def test_nothing_else_imports_an_optional_package() -> None:
-    blocked = {*DUMPS.packages, *MINING.packages, *SHEETS.packages, *EXTRA.packages}
+    blocked = {*DUMPS.packages, *MINING.packages, *EXTRA.packages}
     blocked |= {"bpe_openai", "pytz", "ray", "sklearn", "spacy", "vllm", "xllamacpp"}
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, *blocked], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False

@@ -14,11 +14,11 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
 from polyculture.imports.mapping import find_mapping
-from polyculture.imports.record import BadRow, Record
 from polyculture.imports.shapes import LOOKED_AT, find_source
 from polyculture.imports.survey import Survey, survey, texts_of
 from polyculture.imports.taking import Taken, take_file
 from polyculture.imports.text import ImportedText
+from polyculture.sources.record import BadRow, Record
 
 ALL = {"topic": "=food", "model": "=m", "language": "=en"}
 

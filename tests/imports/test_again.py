@@ -19,8 +19,8 @@ from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.experiment.imported import read_imported
 from polyculture.imports.mapping import Columns
-from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
+from polyculture.sources.record import Record
 from tests.imports.conftest import stored, take, write_lines
 from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_retry_failed import answer

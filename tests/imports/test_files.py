@@ -16,10 +16,10 @@ import pytest
 from polyculture.cache.errors import UserError
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.spreadsheet import NO_VALUE, open_workbook
-from polyculture.imports.encoding import misread
-from polyculture.imports.files import kind_of, read_file
-from polyculture.imports.record import MOST_COLUMNS, BadRow, Record
 from polyculture.imports.shapes import find_source
+from polyculture.sources.encoding import misread
+from polyculture.sources.files import kind_of, read_file
+from polyculture.sources.record import MOST_COLUMNS, BadRow, Record
 from tests.imports.conftest import ALL, read, take, write_lines
 
 ROWS = [("text", "language"), ("Zum Frühstück Käse, Brötchen und Weißwurst.", "de"), ("À midi, du pâté de cœur.", "fr"),
@@ -140,7 +140,7 @@ def test_a_cell_far_out_is_one_line_and_no_abort(tmp_path: Path, cell: str, told
     assert file.stat().st_size < 2_000
     program = (
         "from pathlib import Path\nfrom polyculture.cache.errors import UserError\n"
-        "from polyculture.imports.files import read_file\n"
+        "from polyculture.sources.files import read_file\n"
         f"try:\n    list(read_file(Path({str(file)!r})))\nexcept UserError as fault:\n    print(fault)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

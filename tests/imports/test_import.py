@@ -18,9 +18,9 @@ from polyculture.cache.errors import UserError, near_words
 from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.experiment.opening import open_workspace
 from polyculture.imports.mapping import Columns
-from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
 from polyculture.running.linking import assumed_names
+from polyculture.sources.record import Record
 from tests.imports.conftest import ALL, read, stored, take
 from tests.polyculture.test_command_line import polyculture
 

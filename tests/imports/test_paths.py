@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import UserError
-from polyculture.imports.record import Record, missing
+from polyculture.sources.record import Record, missing
 from tests.imports.conftest import read, write_lines
 
 VALUES = {

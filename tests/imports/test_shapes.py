@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from polyculture.cache.errors import UserError
-from polyculture.imports.record import LONGEST_LINE
 from polyculture.imports.shapes import find_source
+from polyculture.sources.record import LONGEST_LINE
 from tests.imports.conftest import ALL, read, write_lines
 
 DATE = "2026-11-20T10-11-12.131415"

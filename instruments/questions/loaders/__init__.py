@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from polyculture.imports.record import BadRow, Record
 from polyculture.instruments.questions.loaders.culturescope import culture_rows
 from polyculture.instruments.questions.loaders.kobbq import template_rows
 from polyculture.instruments.questions.loaders.kobbq_survey import survey_rows
+from polyculture.sources.record import BadRow, Record
 
 Rows: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
 ROWS: Mapping[str, Rows] = {"kobbq": template_rows, "kobbq-survey": survey_rows, "culturescope": culture_rows}

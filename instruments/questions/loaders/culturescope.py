@@ -17,11 +17,11 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from polyculture.cache.folding import fold
-from polyculture.imports.record import BadRow, Record
 from polyculture.instruments.cultures.blend import ANNOTATIONS, Blend, load_blend
 from polyculture.instruments.cultures.cultures import Culture, Cultures, read_cultures
 from polyculture.instruments.datasets.opened import data_folder
 from polyculture.instruments.questions.model import BIASED, OTHER
+from polyculture.sources.record import BadRow, Record
 
 OPTIONS = 4
 OWN = "own"  # the role of the target's answer

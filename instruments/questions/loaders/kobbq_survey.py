@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.identity import content_id
-from polyculture.imports.files import read_file
-from polyculture.imports.record import BadRow, Record
 from polyculture.instruments.questions.model import UNKNOWN
+from polyculture.sources.files import read_file
+from polyculture.sources.record import BadRow, Record
 
 GROUP = "group"
 MODIFIED = "TM"  # the label of templates with other target groups than BBQ's

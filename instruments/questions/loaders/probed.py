@@ -16,13 +16,13 @@ from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
-from polyculture.imports.encoding import encoding_of
-from polyculture.imports.record import BadRow
-from polyculture.imports.tables import read_separated
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion
 from polyculture.instruments.probe.splitting import separators
+from polyculture.sources.encoding import encoding_of
+from polyculture.sources.record import BadRow
+from polyculture.sources.tables import read_separated
 
 _COLUMNS = ("culture", "concepts")
 _FORM = "Give a table of tabs with the columns culture and concepts, concepts between commas."

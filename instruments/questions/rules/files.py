@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError, UserError
-from polyculture.imports.encoding import encoding_of
-from polyculture.imports.files import read_file
-from polyculture.imports.record import BadRow, Record, find
-from polyculture.imports.tables import read_separated
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.rules import path_expression, path_glob
 from polyculture.instruments.questions.rules.values import Row, RowError, split_texts
+from polyculture.sources.encoding import encoding_of
+from polyculture.sources.files import read_file
+from polyculture.sources.record import BadRow, Record, find
+from polyculture.sources.tables import read_separated
 
 if TYPE_CHECKING:
     from polyculture.instruments.questions.rules.model import Block, Join

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.sanitize import mended
-from polyculture.imports.files import read_file
-from polyculture.imports.record import BadRow
 from polyculture.instruments.questions.asking import SLOT
 from polyculture.instruments.questions.model import Prompt, Question
 from polyculture.instruments.questions.rules.files import row_place
 from polyculture.instruments.questions.rules.model import PromptRules, Rules
 from polyculture.instruments.questions.rules.values import Row, RowError
+from polyculture.sources.files import read_file
+from polyculture.sources.record import BadRow
 
 HOUSE_PROMPTS = Path(__file__).parent.with_name("prompts.toml")
 HOUSE = "house"

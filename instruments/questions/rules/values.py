@@ -1,6 +1,6 @@
 """A row of a file: its columns, paths into them, and templates.
 
-A name without braces is a column or a path, as `imports.record` reads them (`answer_info.ans0[1]`;
+A name without braces is a column or a path, as `sources.record` reads them (`answer_info.ans0[1]`;
 `annotations[].count` is each element's). With braces it is a template: `{category}-{example_id}`.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.imports.record import Record, find, names
 from polyculture.instruments.datasets.model import SourceLocation
+from polyculture.sources.record import Record, find, names
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")

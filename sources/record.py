@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.sanitize import parse
-from polyculture.generate.engines.bodies import small
 
 LONGEST_LINE = 16 * 2**20  # bytes of a line, or of a record in an archive
 LONGEST_TEXT = 1_000_000  # characters of a text that is taken
 MOST_COLUMNS = 16_384  # of a table: as many as a spreadsheet can have
 _SHOWN = 80
+_MARKS = str.maketrans("", "", "_- ")  # between the words of a name
 _NAMED = 12  # keys in a message
 _DEEPEST = 3  # tables within tables
 _STEP = re.compile(
@@ -142,7 +142,7 @@ def by_name(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
 
 def folded(name: str) -> str:
     """A column's name as names are compared: `Model name`, `modelName` and `model_name` are one."""
-    return small(name).replace(" ", "").removeprefix("ال")
+    return str(name).translate(_MARKS).casefold().removeprefix("ال")
 
 
 def shown(value: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
-from polyculture.imports.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, folded, known_names, shown
+from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, folded, known_names, shown
 
 _SEPARATORS = "\t;,|"
 _SEP = re.compile('"?sep=(.)"?')

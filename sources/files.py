@@ -1,7 +1,6 @@
 """Files of any kind as records: what a file is, its content says, not its name.
 
 JSON     an object a line; an array of objects; one object
-chat     one conversation as text, with a label before each turn
 tables   CSV, TSV, .xlsx, Parquet
 .eval    Inspect's archive: a zip of `samples/*.json`
 folder   all of these in it, one after the other
@@ -22,10 +21,9 @@ from typing import IO, Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.sanitize import parse
-from polyculture.imports.chats import transcript
-from polyculture.imports.encoding import UTF_8, encoding_of
-from polyculture.imports.record import LONGEST_LINE, BadRow, Record, Rows, shown
-from polyculture.imports.tables import read_parquet, read_separated, read_workbook
+from polyculture.sources.encoding import UTF_8, encoding_of
+from polyculture.sources.record import LONGEST_LINE, BadRow, Record, Rows, shown
+from polyculture.sources.tables import read_parquet, read_separated, read_workbook
 
 _START = 2**16  # bytes by which a file is known
 _LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
@@ -46,7 +44,7 @@ def data_files(path: Path) -> list[Path]:
 
 
 def kind_of(path: Path) -> str:
-    """'folder', 'parquet', 'xlsx', 'eval', 'chat', 'csv' or 'json'. Raises `UserError` for what is none of them."""
+    """'folder', 'parquet', 'xlsx', 'eval', 'csv' or 'json'. Raises `UserError` for what is none of them."""
     if path.is_dir():
         return "folder"
     with path.open("rb") as file:
@@ -67,8 +65,6 @@ def kind_of(path: Path) -> str:
         what = "is compressed, damaged or a workbook of another format than .xlsx"
         raise UserError(what, where=path, remedy=f"Unpack it. {_AS_XLSX}")
     text = start.decode(encoding_of(path), "ignore").lstrip("\ufeff \r\n\t")
-    if path.suffix.lower() == ".txt" and transcript(text) is not None:
-        return "chat"
     if path.suffix.lower() not in (".csv", ".tsv") and (text[:1] in ("[", "{") or path.suffix.lower() in _SUFFIXES):
         return "json"
     return "csv"
@@ -94,8 +90,6 @@ def read_file(path: Path, *, tables: bool = False) -> Rows:
         yield from read_workbook(path)
     elif kind == "eval":
         yield from _read_archive(path)
-    elif kind == "chat":
-        yield Record("1", {"conversation": path.read_text(encoding=encoding_of(path))[:LONGEST_LINE]})
     elif kind == "csv":
         yield from read_separated(path, encoding_of(path))
     else:
