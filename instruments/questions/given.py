@@ -26,9 +26,9 @@ from polyculture.instruments.questions.matching import (
     likelihoods_of,
     order_of,
     scores_of_options,
-    shown_in,
 )
 from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.option_lists import ShownOptions, shown_in
 from polyculture.sources.record import BadRow, Record, shown
 
 PREFIX = "imported:"  # how the names of models begin whose answers came in a file
@@ -51,6 +51,7 @@ class Taken:
     ids: dict[str, str] = field(default_factory=dict)  # what is answered -> the id that its answers stand under
     unmatched: list[str] = field(default_factory=list)  # rows of no question
     left_out: list[str] = field(default_factory=list)  # rows that cannot be taken, with the reason
+    unlabelled: list[str] = field(default_factory=list)  # rows whose prompt shows no option under a label
     repeated: int = 0  # rows that say the same as another
     conflicts: list[str] = field(default_factory=list)  # rows that say something else: the first one counts
 
@@ -69,6 +70,10 @@ class Taken:
                 yield f"{len(rows)} x {what}: {'; '.join(rows[:_NAMED])}{'; ...' if len(rows) > _NAMED else ''}"
         if self.repeated:
             yield f"{self.repeated} x the same as another row"
+        if self.unlabelled:
+            first = "; ".join(self.unlabelled[:_NAMED]) + ("; ..." if len(self.unlabelled) > _NAMED else "")
+            what = f"{len(self.unlabelled)} prompts show no label before each of the question's options"
+            yield f"{what}: {first}; answers in words can be read, letters and numbers cannot"
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,10 @@ class AnswerFile:
         said: Answer | None,
         scores: Sequence[tuple[str, float]] | None,
     ) -> None:
-        prompt, order, labels, options = self._as_shown(row, question, numbered, asked)
+        prompt, seen = self._as_shown(row, question, numbered, asked)
+        order, labels, options = seen.order, seen.labels, seen.texts
+        if question.kind == "choice" and asked is not None and scores is None and not labels:
+            taken.unlabelled.append(f"row {row.row} ({question.name})")
         method: Method = GENERATED
         values: list[float] | None = None
         if scores is not None:
@@ -188,25 +196,27 @@ class AnswerFile:
 
     def _as_shown(
         self, row: Record, question: Question, numbered: Order | None, asked: str | None
-    ) -> tuple[str, Order, tuple[str, ...], tuple[str, ...]]:
-        """The prompt's name, and the order, labels and texts of the options as the model saw them."""
+    ) -> tuple[str, ShownOptions]:
+        """The prompt's name, and the options as the model saw them."""
         stands = tuple(range(len(question.options)))
         prompts = [prompt for prompt in self.of.prompts if prompt.language == question.language]
         order = order_of(row.get(_ORDERS), stands, self.of.orders) or numbered or stands
         name = self._said("prompt", row)
         named = next((prompt for prompt in prompts if prompt.name == name), None)
         if asked is not None:
-            seen = shown_in(asked, question) or shown_in(choices_of(row), question)
+            seen = shown_in(asked, question)
+            if seen is None or not seen.labels:
+                seen = shown_in(choices_of(row), question) or seen
             if seen is None:  # a prompt without options: answers name them in words
-                return UNNAMED, stands, (), question.options
-            order, labels, options = seen
-            same = (prompt.name for prompt in prompts if is_message(asked, question, prompt, options, labels))
-            return next(same, UNNAMED), order, labels, options
+                return UNNAMED, ShownOptions(stands, (), question.options)
+            same = (prompt.name for prompt in prompts if is_message(asked, question, prompt, seen.texts, seen.labels))
+            return next(same, UNNAMED), seen
         if named is not None:
-            return named.name, order, labels_of(question, named), shown_options(question, order, named)
+            options = ShownOptions(order, labels_of(question, named), shown_options(question, order, named))
+            return named.name, options
         if name is not None and not name.startswith(UNNAMED) and prompts:
             known = ", ".join(prompt.name for prompt in prompts)
             raise LookupError(f"prompt {shown(name)!r} is none of {known}")
         shared = {labels_of(question, prompt) for prompt in prompts}  # what all prompts of the set show, the model saw
         labels = (shared.pop() if len(shared) == 1 else ()) or tuple(ascii_uppercase[: len(stands)])
-        return UNNAMED, order, labels, shown_options(question, order, None)
+        return UNNAMED, ShownOptions(order, labels, shown_options(question, order, None))

@@ -14,11 +14,6 @@ from polyculture.sources.record import Record, find, shown
 
 _LONGEST_NAME = 40  # characters of a prompt's name; what is longer, or of several words, is its text
 _START = 12  # characters by which the question of a prompt is looked up
-# A line of options: a label with a sign behind it, which may stand behind a word, as in 'Options:(A) soup'.
-_LABELLED = re.compile(
-    r"^(?:[^\n:：]{0,12}[:：])?\s*([(\[]?(?:[A-Za-z]|\d{1,2})(?:[)\]]|(?=[.:：])))[.:：]?[ \t]*(\S.*?)\s*$",
-    re.MULTILINE,
-)
 
 
 class UnknownOrderError(ValueError):
@@ -128,22 +123,6 @@ def order_of(value: Any, stands: Order, published: Sequence[Order]) -> Order | N
     if sorted(digits) != list(stands):
         raise UnknownOrderError(f"{text!r} is no order of {len(stands)} options")
     return tuple(digits)
-
-
-def shown_in(asked: str, question: Question) -> tuple[Order, tuple[str, ...], tuple[str, ...]] | None:
-    """Order, labels and texts of a question's options in a prompt, a labelled line each; None where it has none.
-
-    A line that is no option is the wording of 'unknown' where that alone is missing. Of several lists the last counts.
-    """
-    lines = [(label, _plain(text)) for label, text in _LABELLED.findall(asked)][-len(question.options) :]
-    known = {_plain(option): index for index, option in enumerate(question.options)}
-    order = [known.get(text, -1) for _, text in lines]
-    missing = set(range(len(question.options))) - set(order)
-    if len(missing) == 1 and order.count(-1) == 1 and question.roles[min(missing)] == UNKNOWN:
-        order[order.index(-1)] = min(missing)
-    if not lines or sorted(order) != list(range(len(question.options))):
-        return None
-    return tuple(order), tuple(label for label, _ in lines), tuple(text for _, text in lines)
 
 
 def is_message(asked: str, question: Question, prompt: Prompt, options: Sequence[str], labels: Sequence[str]) -> bool:

@@ -15,8 +15,8 @@ import pytest
 
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.given import Taken
-from polyculture.instruments.questions.matching import shown_in
 from polyculture.instruments.questions.model import Question
+from polyculture.instruments.questions.option_lists import shown_in
 from polyculture.instruments.questions.reading.readers import readers_of
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.running.importing import Wanted, field_columns
@@ -237,12 +237,11 @@ def test_options_are_found_in_many_forms_of_prompts() -> None:
     ):
         found = shown_in(f"Q: who?\n{form.format(*shown)}\nAnswer:", question)
         assert found is not None, form
-        order, labels, texts = found
-        assert (order, texts) == ((1, 2, 0), shown), form
-        assert len(set(labels)) == 3
+        assert (found.order, found.texts) == ((1, 2, 0), shown), form
+        assert len(set(found.labels)) == 3
     assert shown_in("A: The young man\nB: Somebody\nC: Nobody", question) is None
     chinese = shown_in("问题：谁？\nA．x\nA：The young man\nB：无法确定\nC：The old man\n答案：", question)
-    assert chinese is not None and (chinese[0], chinese[1]) == ((1, 2, 0), ("A", "B", "C"))  # noqa: PT018
+    assert chinese is not None and (chinese.order, chinese.labels) == ((1, 2, 0), ("A", "B", "C"))  # noqa: PT018
 
 
 @pytest.mark.skipif(not (SHARED / "kobbq" / "peer").is_dir(), reason="KoBBQ's files are not here")
