@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.results import keep
 from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
 from polyculture.metrics.comparison.compare import TARGETS
-from polyculture.metrics.inference.family import OTHERS, THESE
+from polyculture.metrics.inference.family import NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.inference.named_items import COMPANIONS
 from tests.instruments.arm_worlds import PAIR_WORLDS, pairs_tried
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
@@ -133,7 +133,7 @@ def families(count: int) -> None:
     for models in (2, 5, 7):
         world = World(models=models, conditions=1)
         varied = replace(world, of_prompt=0.1, of_topic=0.03, of_country=0.03)
-        for target, one, where in ((THESE, world, ""), (OTHERS, varied, ", prompts vary")):
+        for target, one, where in ((SAME_PROMPTS, world, ""), (NEW_PROMPTS, varied, ", prompts vary")):
             found = {"pages": float(false_findings(one, target, count))}
             line("comparisons", "families", f"{target}: {models} models{where}", found)
 

@@ -4,9 +4,9 @@ The variance is that of the difference: what the sides have in common is taken o
 interval is Student's, and no wider than the sides' own intervals allow: with errors that are as opposed as can be, the
 distances to the limits add up. The p-value is that of the interval: below 0.05 where it leaves out 0.
 
-An instrument's contexts, entities and questions are a sample: its target is *others*, more of their kind. Likelihoods,
-and answers at temperature 0, are not sampled: of *these*, the difference is exact and has no interval. Higher or lower
-is told where the false discovery rate over all rows of the measure is below 5 %.
+An instrument's contexts, entities and questions are a sample: its target is *new prompts*, more of their kind.
+Likelihoods, and answers at temperature 0, are not sampled: of the *same prompts*, the difference is exact and has no
+interval. Higher or lower is told where the false discovery rate over all rows of the measure is below 5 %.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from polyculture.cache.schema.measured import Difference
-from polyculture.metrics.inference.family import NO_SAMPLING, NOT_TOLD, OTHERS, THESE, UNTESTABLE, in_families
+from polyculture.metrics.inference.family import (
+    NEW_PROMPTS,
+    NO_SAMPLING,
+    NOT_TOLD,
+    SAME_PROMPTS,
+    UNTESTABLE,
+    in_families,
+)
 from polyculture.metrics.inference.limits import StudentInterval, student
 
 Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
@@ -112,7 +119,7 @@ def difference_rows(
         dimension=sides.dimension,
         a=sides.a,
         b=sides.b,
-        target=OTHERS,
+        target=NEW_PROMPTS,
         selection="all",
         **sides.shared,
         facets={name: value for name, value in sorted(sides.facets.items()) if value},
@@ -142,7 +149,7 @@ def difference_rows(
     yield row
     if not sampled:
         yield replace(
-            row, target=THESE, low=None, high=None, p=None, reason=NO_SAMPLING, verdict=UNTESTABLE, chance=None,
+            row, target=SAME_PROMPTS, low=None, high=None, p=None, reason=NO_SAMPLING, verdict=UNTESTABLE, chance=None,
             freedom=None,
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 A mean is macro: each cell with a number has the same weight, cells without one are left out and counted (`missing`).
 What a mean rests on, responses and linked items in them, counts once, in however many of its numbers they are.
 
-Two intervals stand beside a mean: of other samples of these prompts (`inference.jackknife`), and of other prompts like
+Two intervals stand beside a mean: of new samples of the same prompts (`inference.jackknife`), and of other prompts like
 these (`inference.prompts`).
 
 Models were not asked the same cells, or have no number in the same ones: a topic that one was not asked, a wording of
@@ -315,7 +315,7 @@ def _too_little(metric: str, units: int, found: Moments, at: int) -> str | None:
 
 
 def _wide(metric: str, value: float, rows: Sequence[Value]) -> tuple[float | None, float | None, str | None]:
-    """The interval of other prompts like these, or the reason why there is none."""
+    """The interval of new prompts like these, or the reason why there is none."""
     known = [row for row in rows if row.estimate is not None]
     if len({(row.topic, row.country) for row in known}) == 1:
         return None, None, ONE_PROMPT

@@ -32,7 +32,7 @@ from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
-from polyculture.metrics.inference.family import OTHERS, in_families
+from polyculture.metrics.inference.family import NEW_PROMPTS, in_families
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers, shared_cells
 from polyculture.metrics.measured import renew
@@ -115,8 +115,8 @@ def with_family_q(rows: Sequence[Difference]) -> list[Difference]:
     A comparison has one row in the family that the report's first page reads: of other prompts where it can be
     tested, else of these prompts. The rows of these prompts beside it are a family of their own.
     """
-    tested = {_comparison(row) for row in rows if row.target == OTHERS and row.p is not None}
-    return in_families(rows, lambda row: (row.selection, row.target == OTHERS or _comparison(row) not in tested))
+    tested = {_comparison(row) for row in rows if row.target == NEW_PROMPTS and row.p is not None}
+    return in_families(rows, lambda row: (row.selection, row.target == NEW_PROMPTS or _comparison(row) not in tested))
 
 
 def _comparison(row: Difference) -> tuple[str, ...]:

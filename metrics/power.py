@@ -3,7 +3,7 @@
 With B prompts (a topic and a country each), W wordings and n samples, the variance of the difference of two sides is
 
     these prompts               2 sampling / (B W)
-    other prompts like these    2 (block / B + (rest + sampling) / (B W))
+    new prompts like these    2 (block / B + (rest + sampling) / (B W))
 
 The first is over other samples, the second over other topics and countries, in these wordings; its interval is that of
 `inference.prompts`, whose width is drawn. Where topics or countries matter as a whole, so that prompts of one topic err
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from polyculture.metrics.inference.family import THESE
+from polyculture.metrics.inference.family import SAME_PROMPTS
 from polyculture.metrics.inference.jackknife import Numbers
 from polyculture.metrics.inference.limits import student
 from polyculture.metrics.inference.prompts import prompt_mean
@@ -188,7 +188,7 @@ def found_difference(noise: Noise, plan: Plan, power: float, target: str) -> flo
     `noise` is of one prompt per value, which `plan.samples` answer. The target as of `compare`.
     """
     sampled = noise.scaled(noise.values, plan.samples).sampling
-    if target == THESE:
+    if target == SAME_PROMPTS:
         values = plan.blocks * plan.wordings
         freedom = 2 * values * noise.values * (plan.samples - 1)
         return _found(2 * sampled / values, np.array([student(freedom)]), power) if plan.samples > 1 else None

@@ -1,7 +1,7 @@
 """The shares of texts that are of a region, of several, or of none, with their uncertainty.
 
 The label of each text is that of the view `text_regions`. A share is the mean over prompts, each with the same weight.
-It has two intervals: that of other texts of these prompts, and that of other prompts like these (`inference.prompts`).
+It has two intervals: that of other texts of these prompts, and that of new prompts like these (`inference.prompts`).
 Either is withheld, with the reason, where there is too little.
 """
 
@@ -57,7 +57,7 @@ class RegionShare:
     low: float | None  # the 95 % interval of other texts of these prompts
     high: float | None
     no_interval: str | None  # why there is none
-    wide_low: float | None  # the 95 % interval of other prompts like these
+    wide_low: float | None  # the 95 % interval of new prompts like these
     wide_high: float | None
     no_wide: str | None
     texts: int  # with this label

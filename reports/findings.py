@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from polyculture.metrics.comparison.sides import REST
 from polyculture.metrics.comparison.table import with_remedy
-from polyculture.metrics.inference.family import THESE
+from polyculture.metrics.inference.family import SAME_PROMPTS
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, more_decimals, probability
@@ -234,7 +234,7 @@ def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
 def _untested(rows: Sequence[Row]) -> tuple[Untested, ...]:
     """By what is lacking: comparisons without any test, and those of these prompts alone."""
     none = Counter(row["reason"] for row in rows if row["q"] is None)
-    narrow = Counter(row["lacking"] for row in rows if row["q"] is not None and row["target"] == THESE)
+    narrow = Counter(row["lacking"] for row in rows if row["q"] is not None and row["target"] == SAME_PROMPTS)
     said = _texts().family
     return tuple(
         Untested(said[key].format(count=count(number), all=count(len(rows))), with_remedy(reason))

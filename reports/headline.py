@@ -30,7 +30,7 @@ class Headline:
     mentions: int
     measured: bool  # the numbers are of the present data
     conditions: tuple[str, ...]  # names of those that granularity, diversity and consensus are means over
-    others: tuple[str, ...]  # sentences on the intervals of other prompts like these
+    others: tuple[str, ...]  # sentences on the intervals of new prompts like these
     shared: str | None  # what is said where models lack numbers that others have
     fewest: int = FEWEST  # linked items: numbers that rest on fewer are grey
 
@@ -128,7 +128,7 @@ def _estimate(
 
 
 def others_notes(numbers: Rows) -> tuple[str, ...]:
-    """What is to be said of the intervals of other prompts: what they are, and why some or all numbers have none.
+    """What is to be said of the intervals of new prompts: what they are, and why some or all numbers have none.
 
     And of specificity, where nobody knows whether prompts name the country.
     """

@@ -24,14 +24,14 @@ class FormattedEstimate:
     interval: str | None
     missing: str | None
     p: str | None = None  # of a difference
-    others: str | None = None  # the interval of other prompts like these, where there is one
+    others: str | None = None  # the interval of new prompts like these, where there is one
     cells: str | None = None  # '96 of 120 cells' where others lack some of them, or it does
     thin: str | None = None  # 'n = 6' where it rests on few linked items
 
     @property
     def says(self) -> str:
-        """'0.42, 0.35 to 0.50; other prompts: 0.30 to 0.55; n = 6'"""
-        others = f"other prompts: {self.others}" if self.others else None
+        """'0.42, 0.35 to 0.50; new prompts: 0.30 to 0.55; n = 6'"""
+        others = f"new prompts: {self.others}" if self.others else None
         return "; ".join(filter(None, (f"{self.value}, {self.interval or self.missing}", others, self.thin)))
 
 
@@ -55,7 +55,7 @@ def estimate(
 
 
 def estimate_of(row: Row, metric: str = "", *, thin: bool = True) -> FormattedEstimate:
-    """The estimate of a row of `numbers` with its interval, and that of other prompts where the row has one.
+    """The estimate of a row of `numbers` with its interval, and that of new prompts where the row has one.
 
     `metric` is the row's own unless it is given. Without `thin`, few linked items are not told.
     """

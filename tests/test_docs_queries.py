@@ -56,7 +56,15 @@ ANSWERS: list[tuple[int, tuple[Any, ...]]] = [
     (4, ("m", "en", "consensus", pytest.approx(7 / 9), None, None, None, None, "few countries")),
     (
         14,
-        ("consensus", "condition", "explicit", "neutral", "these", "untestable", ["all", "answered", "right language"]),
+        (
+            "consensus",
+            "condition",
+            "explicit",
+            "neutral",
+            "same_prompts",
+            "untestable",
+            ["all", "answered", "right language"],
+        ),
     ),
 ]
 

@@ -35,10 +35,10 @@ class Number:
     facets: dict[str, str] = field(default_factory=dict)  # of few measures: 'other_language', 'phrasing', ...
     estimate: float | None = None  # the number; None: see no_estimate
     no_estimate: str | None = None  # why there is no number: 'no linked item' | 'no response read' | ...
-    low: float | None = None  # lower limit of the 95 % interval of other samples of these prompts
+    low: float | None = None  # lower limit of the 95 % interval of new samples of the same prompts
     high: float | None = None  # upper limit of the same
     no_interval: str | None = None  # why there is none: 'few responses' | 'few distinct texts' | 'few items' | ...
-    wide_low: float | None = None  # lower limit of the 95 % interval of other prompts like these; of means alone
+    wide_low: float | None = None  # lower limit of the 95 % interval of new prompts like these; of means alone
     wide_high: float | None = None  # upper limit of the same
     no_wide: str | None = None  # why there is none: 'one prompt' | 'few topics' | 'few countries' | 'incomplete' | ...
     unit: str  # what was resampled for the interval: 'response' | 'context'
@@ -64,7 +64,7 @@ class Difference:
     dimension: str  # what is compared: 'model' | 'language' | 'country' | 'condition' | 'wording' | 'run' | ...
     a: str  # the first side; 'the rest': all others together
     b: str  # the second one
-    target: str  # 'these': other samples of these prompts | 'others': other prompts like these
+    target: str  # 'same_prompts': new samples of the same prompts | 'new_prompts': new prompts like them
     selection: str  # of the texts: 'all' | 'answered' (without refusals) | 'right language'
     model: str = EVERY  # the facets of `numbers`: what both sides share
     dataset: str = WITHOUT  # the data set of an instrument; '-': none

@@ -158,7 +158,7 @@ WITH scores_and_differences AS (
         dimension = 'context_prefix' AS plain, facets['form'] AS form, difference AS estimate, low, high, p,
         a_estimate AS first, b_estimate AS second, units AS contexts, reason AS lacking
     FROM differences
-    WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'phrasing', 'context_prefix')
+    WHERE measure = 'cbs' AND target = 'new_prompts' AND dimension IN ('condition', 'phrasing', 'context_prefix')
 ), whole_or_not AS (
     SELECT s.*, CASE WHEN m.missing > 0 THEN m.missing || ' of ' || m.asked || ' scores' END AS incomplete
     FROM scores_and_differences AS s
@@ -204,7 +204,7 @@ SELECT
     concat_ws(', ', facets['form'], method, facets['phrasing'], facets['context_prefix']) AS variant,
     CASE verdict WHEN 'lower' THEN a ELSE b END AS better, CASE verdict WHEN 'lower' THEN b ELSE a END AS worse
 FROM differences
-WHERE measure = 'cbs' AND dimension = 'model' AND target = 'others' AND verdict IN ('lower', 'higher');
+WHERE measure = 'cbs' AND dimension = 'model' AND target = 'new_prompts' AND verdict IN ('lower', 'higher');
 
 -- cbs_board_failures: a row is a model of which nothing could be scored where others on the board were.
 CREATE VIEW cbs_board_failures AS

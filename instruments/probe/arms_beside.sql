@@ -11,5 +11,5 @@ SELECT
     model, dataset, language, method AS filter, b AS arm, metric, a_estimate AS patched, b_estimate AS control, difference,
     low, high, reason AS lacking, q, units
 FROM differences
-WHERE measure = 'probe' AND dimension = 'condition' AND target = 'others'
+WHERE measure = 'probe' AND dimension = 'condition' AND target = 'new_prompts'
 ORDER BY model, dataset, language, filter, arm, metric

@@ -40,5 +40,5 @@ INNER JOIN protocols AS p USING (model, dataset, language, condition)
 INNER JOIN volumes AS v
     ON (v.model, v.dataset, v.language, v.condition, v.method, v.country)
         = (f.model, f.dataset, f.language, f.condition, f.method, f.toward)
-WHERE s.metric = 'flattening_share' AND c.dimension = 'chance' AND c.target = 'others'
+WHERE s.metric = 'flattening_share' AND c.dimension = 'chance' AND c.target = 'new_prompts'
 ORDER BY f.model, f.dataset, f.language, arm, filter, culture, f.toward

@@ -48,7 +48,7 @@ from polyculture.instruments.probe.halves import Limited
 from polyculture.instruments.probe.layout import MEASURE, PROBE, PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate, paired
-from polyculture.metrics.inference.family import OTHERS, in_families
+from polyculture.metrics.inference.family import NEW_PROMPTS, in_families
 from polyculture.metrics.measured import renew, renew_table
 
 NO_ITEM = "the filter keeps no item of this arm"
@@ -303,7 +303,7 @@ def _untold(sides: Sides, why: str, questions: int, inputs: str) -> Iterator[Dif
     """The row of a comparison without numbers."""
     nothing = PairedDifference(0.0, 0.0, lacking=why)
     for row in difference_rows(sides, nothing, unit=UNIT, units=questions, inputs=inputs):
-        if row.target == OTHERS:
+        if row.target == NEW_PROMPTS:
             yield replace(row, a_estimate=None, b_estimate=None, difference=None)
 
 

@@ -94,7 +94,7 @@ FROM differences AS d
 INNER JOIN question_board_entries AS e
     ON e.model = d.a AND e.metric = d.metric AND e.dataset = d.dataset AND e.language = d.language
     AND e.variant = concat_ws(', ', d.method, d.reader) AND e.setting = concat_ws(', ', 'all questions', d.facets['type'])
-WHERE d.measure = 'questions' AND d.dimension = 'model' AND d.target = 'others' AND d.verdict IN ('higher', 'lower')
+WHERE d.measure = 'questions' AND d.dimension = 'model' AND d.target = 'new_prompts' AND d.verdict IN ('higher', 'lower')
     AND e.goal <> 'zero' AND d.facets['level'] IS NULL;
 
 -- question_board_failures: a row is a model of which no answer came to the questions of a set.

@@ -13,5 +13,5 @@ SELECT
     a_estimate, b_estimate, difference, low, high, reason AS lacking, p, q, verdict, nullif(units, 0) AS units, missing_a,
     missing_b
 FROM differences
-WHERE measure = 'questions' AND target = 'others' AND $dimension IN ('any', dimension)
+WHERE measure = 'questions' AND target = 'new_prompts' AND $dimension IN ('any', dimension)
 ORDER BY dimension, dataset, language, model, method, reader, condition, a, b, metric, facets::VARCHAR

@@ -70,7 +70,7 @@ SELECT
         ELSE count(DISTINCT (language, country)) FILTER (language <> '*') OVER of_setting > 1
     END AS is_of_several
 FROM rates
-LEFT JOIN (FROM differences WHERE dimension = 'native' AND target = 'others') AS d
+LEFT JOIN (FROM differences WHERE dimension = 'native' AND target = 'new_prompts') AS d
     USING (measure, method, model, dataset, language, country, topic, condition, metric)
 WINDOW
     of_culture AS (PARTITION BY measure, method, model, dataset, condition, pooled, metric, language, country),
@@ -164,7 +164,7 @@ WITH long AS (
 SELECT c.*, d.chance
 FROM counts AS c
 LEFT JOIN differences AS d
-    ON d.measure = 'sentiment' AND d.dimension = 'native' AND d.target = 'others' AND c.counted = d.metric
+    ON d.measure = 'sentiment' AND d.dimension = 'native' AND d.target = 'new_prompts' AND c.counted = d.metric
     AND c.answer_method = d.method AND c.model = d.model AND c.dataset = d.dataset AND c.language = d.language
     AND c.culture = d.country AND coalesce(c.entity_type, '*') = d.topic AND c.setting = d.condition;
 
@@ -196,7 +196,7 @@ SELECT
     CASE WHEN (verdict = 'lower') = (metric LIKE '%_rate') THEN a ELSE b END AS better,
     CASE WHEN (verdict = 'lower') = (metric LIKE '%_rate') THEN b ELSE a END AS worse
 FROM differences
-WHERE measure IN ('sentiment', 'qa', 'ner') AND dimension = 'model' AND target = 'others' AND facets['side'] = 'native'
+WHERE measure IN ('sentiment', 'qa', 'ner') AND dimension = 'model' AND target = 'new_prompts' AND facets['side'] = 'native'
     AND verdict IN ('lower', 'higher');
 
 -- swap_board_failures: a row is a model of which no answer could be used where those of others on the board were.

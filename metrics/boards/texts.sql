@@ -1,6 +1,6 @@
 -- text_board_entries: a row is a model's number in a metric of texts on a board: over the cells that all models have where
--- they lack different ones, else over all; models are ranked on these prompts, by the numbers alone where nothing was
--- sampled, or else on other prompts like these. Culture specificity and its gain are those of prompts that name the country;
+-- they lack different ones, else over all; models are ranked on the same prompts, by the numbers alone where nothing was
+-- sampled, or else on new prompts like these. Culture specificity and its gain are those of prompts that name the country;
 -- where no prompt is known to name one, as in imported texts, culture specificity is that of texts about the country.
 --   language: the run's language where it has one alone
 --   contexts: cells that the number is over
@@ -11,7 +11,7 @@ WITH told AS (
     FROM ranks
     WHERE measure = 'entities' AND dimension = 'model' AND condition IN ('*', 'explicit', 'unstated')
     QUALIFY (condition <> 'unstated' OR NOT bool_or(condition = 'explicit') OVER ())
-        AND target = if(bool_or(target = 'these' AND (tested > 0 OR exact > 0)) OVER (PARTITION BY metric, condition), 'these', 'others')
+        AND target = if(bool_or(target = 'same_prompts' AND (tested > 0 OR exact > 0)) OVER (PARTITION BY metric, condition), 'same_prompts', 'new_prompts')
 ),
 means AS (
     SELECT metric, condition, model, estimate, low, high, cells, level LIKE '%, shared' AS shared
@@ -23,7 +23,7 @@ SELECT
     'texts' AS task, metric, 'more' AS goal, 'all topics' AS dataset,
     (SELECT if(count(DISTINCT language) = 1, any_value(language), NULL) FROM prompts) AS language, NULL::VARCHAR AS culture,
     NULL::VARCHAR AS entity_type, if(condition = '*', 'all prompts', condition) AS setting,
-    if(target = 'others', 'other prompts like these', if(exact > 0, 'these prompts: exact, nothing was sampled', 'these prompts'))
+    if(target = 'new_prompts', 'new prompts', if(exact > 0, 'same prompts: exact, nothing was sampled', 'same prompts'))
         AS variant, '' AS way, name AS model, estimate, low, high,
     cells::BIGINT AS contexts, NULL::BIGINT AS native_entities, NULL::BIGINT AS western_entities,
     NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest,
@@ -39,5 +39,5 @@ FROM ranked_pairs AS p
 INNER JOIN text_board_entries AS e
     ON p.board.metric = e.metric AND p.better = e.model
     AND if(p.board.condition = '*', 'all prompts', p.board.condition) = e.setting
-    AND p.board.target = if(e.variant = 'other prompts like these', 'others', 'these')
+    AND p.board.target = if(e.variant = 'new prompts', 'new_prompts', 'same_prompts')
 WHERE p.board.measure = 'entities' AND p.board.dimension = 'model';

@@ -8,7 +8,7 @@ says = "Prompts in a country's own language bring more different entities."
 metric = "diversity"
 contrast = { native = true }
 expect = "higher"
-target = "others"
+target = "new_prompts"
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Claim(_Strict):
     expect: Literal["higher", "lower", "same", "different"]
     bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     parts: Literal["all", "any"] | None = None  # of the comparisons of a contrast: which must be so
-    target: Literal["these", "others"]  # other samples of these prompts, or other prompts like these
+    target: Literal["same_prompts", "new_prompts"]  # new samples of the same prompts, or new prompts like these
     source: Words | None = None  # where it is said: 'section 6.3'
 
     @model_validator(mode="after")

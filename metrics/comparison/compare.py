@@ -5,8 +5,8 @@
 
 Both sides are means over the cells that both have, each cell with the same weight. A row has one of two targets:
 
-- 'these': other samples of these prompts (`inference.jackknife`)
-- 'others': other prompts like these: topics and countries as they were sampled (`inference.prompts`)
+- 'same_prompts': new samples of the same prompts (`inference.jackknife`)
+- 'new_prompts': new prompts like them: topics and countries as they were sampled (`inference.prompts`)
 
 Counts of items, which grow with the number of responses, are compared at the fewest of the cells that stand against one
 another. Each row stands once more for a part of the texts: those that answer, and those in the prompt's language.
@@ -31,7 +31,7 @@ from polyculture.metrics.cell_changes import cells_behind
 from polyculture.metrics.comparison.columns import Columns, ComparedRun, columns_of, least_sizes
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, A, B, Pairing, Sides, pairing
 from polyculture.metrics.comparison.tipping import tipping_point
-from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
+from polyculture.metrics.inference.family import NEW_PROMPTS, NO_SAMPLING, SAME_PROMPTS, UNTESTABLE, in_families
 from polyculture.metrics.inference.jackknife import Integers, Moments, moments
 from polyculture.metrics.inference.limits import Contrast, Estimate, Interval, StudentInterval
 from polyculture.metrics.inference.prompts import NO_SPREAD, prompt_mean
@@ -46,7 +46,7 @@ from polyculture.metrics.responses import ALL, CONSENSUS, PER_CONDITION, RANGES,
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 COMPANIONS = ("hill_1", "hill_2", "coverage", "dominance")  # of diversity: compared where they are asked for
-TARGETS = (THESE, OTHERS)
+TARGETS = (SAME_PROMPTS, NEW_PROMPTS)
 UNEQUAL, NO_CELL = "unequal numbers of responses", "no cell has both numbers"
 FEW_SHARED, NOTHING = "too few in common", "nothing found"
 MOST_LACKING = 0.5  # of the cells that both sides could have: with more, what they share speaks for little of either
@@ -240,7 +240,7 @@ class _Group:
         matrix = csr_array(np.stack([a, b, a - b], axis=1))
         found = moments(self.columns.found, self.columns.prompts, matrix)
         self.fixed = self.fixed or self._too_few() or self._nothing(found)
-        made = {THESE: self._these, OTHERS: self._others}
+        made = {SAME_PROMPTS: self._these, NEW_PROMPTS: self._others}
         at_n = self._at_n(sizes)
         return [made[target](found, at_n) for target in targets]
 
@@ -266,7 +266,7 @@ class _Group:
         contrast = Contrast(sides[0], sides[1], float(found.variances[2]), float(found.freedom[2]))
         if reason is None and max(contrast.distances(1.0)) <= _CENTRED:
             reason = NO_SPREAD
-        return self._row(THESE, None if reason else contrast, reason, "response", units, at_n)
+        return self._row(SAME_PROMPTS, None if reason else contrast, reason, "response", units, at_n)
 
     def _others(self, found: Moments, at_n: int | None) -> Row:
         mean = prompt_mean([key.topic for key in self.used], [key.named_country for key in self.used], self.of_key)
@@ -274,7 +274,7 @@ class _Group:
         value = float(found.values[0]) - float(found.values[1])
         contrast = None if reason else StudentInterval(value, mean.reach, mean.reach, mean.freedom)
         units = mean.topics * mean.countries
-        return self._row(OTHERS, contrast, reason, mean.unit, units, at_n)
+        return self._row(NEW_PROMPTS, contrast, reason, mean.unit, units, at_n)
 
     def _no_samples(self, found: Moments, of_side: Sequence[tuple[int, float]]) -> str | None:
         """Why the responses of either side say nothing of other samples; None where those of both do."""

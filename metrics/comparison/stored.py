@@ -22,7 +22,7 @@ from polyculture.metrics.inference.limits import StudentInterval
 if TYPE_CHECKING:
     import duckdb
 
-OTHERS_ALONE = "others alone"  # why a sampled measure has no interval of these prompts: it is of others
+NEW_ALONE = "new prompts alone"  # why a sampled measure has no interval of these prompts: it is of others
 LEVELS = ("model", "language", "country", "topic", "condition", "wording")  # facets that a mean may be over
 _NUMBERS = """
 SELECT
@@ -31,10 +31,10 @@ SELECT
     estimate - $than AS difference, low - $than AS low, high - $than AS high, coalesce(reason, no_estimate) AS reason,
     unit, units, cells, greatest(units - 1, 1)::DOUBLE AS freedom
 FROM (
-    SELECT * EXCLUDE (low, high), 'these' AS target, low, high, no_interval AS reason
+    SELECT * EXCLUDE (low, high), 'same_prompts' AS target, low, high, no_interval AS reason
     FROM numbers WHERE measure = $own
     UNION ALL BY NAME
-    SELECT * EXCLUDE (low, high), 'others' AS target, if(measure = $own, wide_low, low) AS low,
+    SELECT * EXCLUDE (low, high), 'new_prompts' AS target, if(measure = $own, wide_low, low) AS low,
         if(measure = $own, wide_high, high) AS high, if(measure = $own, no_wide, no_interval) AS reason
     FROM numbers
 )
@@ -158,7 +158,7 @@ def _of_target(rows: Sequence[Difference], target: str) -> list[Difference]:
     """The rows of a target; where a measure tells of other prompts alone, these prompts with that as their reason."""
     own = [row for row in rows if row.target == target]
     return own or [
-        replace(row, target=target, low=None, high=None, p=None, freedom=None, chance=None, reason=OTHERS_ALONE)
+        replace(row, target=target, low=None, high=None, p=None, freedom=None, chance=None, reason=NEW_ALONE)
         for row in rows
     ]
 

@@ -15,7 +15,7 @@ from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.corrected import turned
 from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
-from polyculture.metrics.comparison.stored import OTHERS_ALONE
+from polyculture.metrics.comparison.stored import NEW_ALONE
 from polyculture.metrics.inference.family import HIGHER, LOWER, NO_SAMPLING, UNTESTABLE
 from polyculture.metrics.inference.prompts import (
     FEW_COUNTRIES,
@@ -35,7 +35,7 @@ _OF_BOTH = "the same prompts of both, answered, and with a linked mention"
 _REASONS = {
     NO_SAMPLING: (
         "the difference of these prompts is exact: nothing was sampled",
-        "the exact difference decides; of other prompts: --target others",
+        "the exact difference decides; of new prompts: --target new_prompts",
     ),
     ONE_A_PROMPT: ("one response a prompt does not tell how responses vary", _ANSWERS.format(2)),
     FEW_A_PROMPT: (
@@ -61,7 +61,7 @@ _REASONS = {
     "few contexts": ("too few contexts", "more contexts"),  # these three are of instruments
     "few units": ("too few questions", "more questions"),
     "all agree": ("nothing varies: both sides are the same everywhere", "more texts or questions"),
-    OTHERS_ALONE: ("this measure compares other prompts like these alone", "--target others"),
+    NEW_ALONE: ("this measure compares new prompts alone", "--target new_prompts"),
     BY_CONSTRUCTION: (
         "the gazetteer's lists decide it, not how texts speak of a thing",
         'a model as extractor: [extract] with = "..."',

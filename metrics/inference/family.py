@@ -11,7 +11,10 @@ import numpy as np
 from polyculture.cache.schema.measured import Difference
 
 RATE = 0.05  # of rows that are told apart, those that do not differ
-THESE, OTHERS = "these", "others"  # targets: other samples of these prompts, other prompts like these
+SAME_PROMPTS, NEW_PROMPTS = (
+    "same_prompts",
+    "new_prompts",
+)  # targets: new samples, or prompts like them
 NO_SAMPLING = "no sampling"  # why there is no interval: the difference is exact
 HIGHER, LOWER, NOT_TOLD, UNTESTABLE = "higher", "lower", "not told", "untestable"
 

@@ -1,10 +1,10 @@
 -- compared_sides: a row is a comparison of two sides with one target: the difference over all texts, and under which
 -- selections of the texts its verdict is the same.
---   target: 'these': other samples of these prompts; 'others': other prompts like these
+--   target: 'same_prompts': new samples of the same prompts; 'new_prompts': new prompts like them
 --   stays: the selections under which the verdict is that of all texts
 --   stays_in_all: whether these are all of them: only then a sentence says so
---   is_first: whether this is the target that is reported: 'others' where that can be tested, else 'these'
---   lacking: why other prompts like these cannot be tested; NULL where they can
+--   is_first: whether this is the target that is reported: 'new_prompts' where that can be tested, else 'same_prompts'
+--   lacking: why new prompts like these cannot be tested; NULL where they can
 CREATE VIEW compared_sides AS
 WITH targets AS (
     SELECT
@@ -22,8 +22,8 @@ SELECT
     * EXCLUDE (verdicts),
     [one.selection FOR one IN verdicts IF one.verdict = verdict] AS stays,
     len(stays) = len(verdicts) AS stays_in_all,
-    (target = 'others') = coalesce(bool_or(target = 'others' AND p IS NOT NULL) OVER comparison, false) AS is_first,
-    max(CASE WHEN target = 'others' THEN reason END) OVER comparison AS lacking
+    (target = 'new_prompts') = coalesce(bool_or(target = 'new_prompts' AND p IS NOT NULL) OVER comparison, false) AS is_first,
+    max(CASE WHEN target = 'new_prompts' THEN reason END) OVER comparison AS lacking
 FROM targets
 WINDOW comparison AS (
     PARTITION BY measure, metric, dimension, a, b, model, dataset, language, country, topic, condition, wording, method, reader, facets
@@ -64,7 +64,7 @@ WHERE w.b = 'the rest' AND l.b = 'the rest' AND w.above AND l.below;
 -- leave open. One is above another where the difference says so under every selection of the texts: that of the two, or
 -- those of each with the rest, one above and one below. Those with the same ranks are tied; one without a number has none.
 --   name: the model or the language
---   target: of the differences that rank: 'these' or 'others', as in compared_sides
+--   target: of the differences that rank: 'same_prompts' or 'new_prompts', as in compared_sides
 --   ranked: how many there are
 --   rank_low: the best rank, from 1: one more than those that are above
 --   rank_high: the worst rank

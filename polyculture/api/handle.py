@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-Target = Literal["these", "others"]
+Target = Literal["same_prompts", "new_prompts"]
 T = TypeVar("T")
 _CODES = {
     "model": "models",

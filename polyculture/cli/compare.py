@@ -35,10 +35,10 @@ class FactName(StrEnum):
 
 
 class TargetName(StrEnum):
-    """What a difference is told of: other samples of these prompts, or other prompts like these."""
+    """What a difference is about: new samples of the same prompts, or new prompts like them."""
 
-    THESE = "these"
-    OTHERS = "others"
+    SAME_PROMPTS = "same_prompts"
+    NEW_PROMPTS = "new_prompts"
 
 
 def compare(
@@ -83,7 +83,9 @@ def compare(
     ] = None,
     target: Annotated[
         list[TargetName] | None,
-        typer.Option("--target", help="these: other samples of these prompts; others: other prompts like these."),
+        typer.Option(
+            "--target", help="same_prompts: new samples of the same prompts; new_prompts: new prompts like them."
+        ),
     ] = None,
     fail_if: Annotated[
         list[str] | None,
@@ -110,9 +112,9 @@ def compare(
 ) -> None:
     """Compare models, languages, conditions, countries, wordings, runs or snapshots: each pair of those named.
 
-    Both sides are means over the cells that both have. A difference is told of one of two targets. these: other samples
-    of these prompts, by a jackknife over responses. others: other prompts like these, by how it varies over the topics
-    and countries of the run; that takes three of both, or six of one. Without --target both are shown.
+    Both sides are means over the cells that both have. A difference has one of two targets. same_prompts: new samples
+    of the same prompts, by a jackknife over responses. new_prompts: new prompts like them, by how the difference varies
+    over the topics and countries of the run; that takes three of both, or six of one. Without --target both are shown.
 
     Each pair has a table. A row has `a`, `b`, the `difference` with its 95 % interval or the reason for none, and `q`:
     p adjusted (Benjamini and Hochberg) over the rows of its target. Counts are compared at the fewest responses of both
@@ -131,7 +133,7 @@ def compare(
 
     --fail-if METRIC lower|higher|different [by more than X] is for pipelines: lower means that a is below b. It is
     asked of each row of its metric, METRIC[CONDITION] of prompts of this condition. It holds where q is below 0.05 on
-    that side; q is over all tests of the command. Its target is `these` unless --target says otherwise.
+    that side; q is over all tests of the command. Its target is `same_prompts` unless --target says otherwise.
     Exit codes: 0 all were tested and none holds, 7 one holds, 3 one cannot be tested, 2 a mistake.
 
     --claims FILE tests stated hypotheses: each holds, fails, or is undecided, and p is adjusted over the claims of the
@@ -150,7 +152,7 @@ def compare(
     if fail_if and metric:
         raise ExperimentError("--fail-if names its metrics", remedy="Leave --metric out.")
     if fail_if and len(target or ()) > 1:
-        raise ExperimentError("--fail-if has one target", remedy="Write --target these, or --target others.")
+        raise ExperimentError("--fail-if has one target", remedy="Write --target same_prompts or --target new_prompts.")
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     warn_of_changes(workspace)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
-FINDS = ("metric", "compared", "prompts", "wordings", "samples", "these", "others")
+FINDS = ("metric", "compared", "prompts", "wordings", "samples", "same_prompts", "new_prompts")
 UNSUPPORTED = ("left out", "model", "because it", "remedy")
 LIMITS = "docs/reading-a-report.md"
 PRICE = ("stage", "model", "tokens in", "out", "at most", "cost", "hours")  # fits 80 columns
@@ -211,7 +211,7 @@ def _print_detectable(workspace: Workspace, manifest: Manifest) -> None:
     differences, notes = detectable(workspace, manifest)
     if differences:
         rows = [
-            (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.these, r.others))
+            (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.same_prompts, r.new_prompts))
             for r in differences
         ]
         print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")

@@ -241,7 +241,7 @@ def _check_target(question: Question, rows: Sequence[Row]) -> None:
         what = (
             f"--fail-if: nothing was sampled for {exact[0]} (temperature 0, or likelihoods), so its difference is exact"
         )
-        remedy = "Write --target these, where any difference counts, or --target others, for other prompts like these."
+        remedy = "Write --target same_prompts, where any difference counts, or --target new_prompts."
         raise ExperimentError(what, remedy=remedy)
 
 

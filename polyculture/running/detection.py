@@ -19,7 +19,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import CELLS
 from polyculture.metrics import METRICS as METRIC_VIEWS
 from polyculture.metrics.comparison.table import NEEDS
-from polyculture.metrics.inference.family import OTHERS, THESE
+from polyculture.metrics.inference.family import NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.power import (
     LANGUAGE,
@@ -60,8 +60,8 @@ class Detectable:
     prompts: int  # topics x countries
     wordings: int
     samples: int
-    these: float | None  # of these prompts; None where `compare` has no interval of them
-    others: float | None  # of other prompts like these, in these wordings; likewise
+    same_prompts: float | None  # None where `compare` has no interval of them
+    new_prompts: float | None  # of prompts like these, in these wordings; likewise
 
 
 def detectable(workspace: Workspace, manifest: Manifest) -> tuple[list[Detectable], list[str]]:
@@ -89,12 +89,10 @@ def detectable(workspace: Workspace, manifest: Manifest) -> tuple[list[Detectabl
     for what, named in alone.items():
         if len(named) == 1:
             notes[f"not compared: {what}, of which the experiment has one"] = None
-    if any(row.these is None for row in rows):
-        notes["these prompts: no interval, which takes two samples of each at a temperature above 0"] = None
-    if any(row.others is None for row in rows):
-        notes[f"other prompts: no interval, which takes {NEEDS}, or none narrow enough: add topics and countries"] = (
-            None
-        )
+    if any(row.same_prompts is None for row in rows):
+        notes["same prompts: no interval, which takes two samples of each at a temperature above 0"] = None
+    if any(row.new_prompts is None for row in rows):
+        notes[f"new prompts: no interval, which takes {NEEDS}, or none narrow enough: add topics and countries"] = None
     return rows, list(notes)
 
 
@@ -154,7 +152,7 @@ def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detecta
         values = names * sides[LANGUAGE if side == MODEL else MODEL]
         known = source.noise[side]
         noise = known.scaled(values, known.responses)
-        others = found_difference(noise, plan, POWER, OTHERS)
+        others = found_difference(noise, plan, POWER, NEW_PROMPTS)
         yield Detectable(
             metric,
             compared,
@@ -162,6 +160,6 @@ def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detecta
             plan.blocks,
             plan.wordings,
             workspace.sampling.n,
-            found_difference(noise, plan, POWER, THESE) if sampled else None,
+            found_difference(noise, plan, POWER, SAME_PROMPTS) if sampled else None,
             others if others is not None and others < RANGES[metric][1] else None,
         )

@@ -16,7 +16,7 @@
 --   comparisons: comparisons that the claim is about
 --   tested: those of them that could be tested
 --   source: the paper, and where it says so
---   target: 'these': other samples of these prompts; 'others': other prompts like these
+--   target: 'same_prompts': new samples of the same prompts; 'new_prompts': new prompts like them
 --   unit: what was sampled
 --   units: how many of them the comparison rests on
 --   cells: pairs of cells

@@ -1,12 +1,12 @@
 -- Differences of models, languages and conditions, and of native languages
 -- comparisons: a row is a difference of two sides, a less b, over the cells that both have, each with the same weight: of
--- other prompts like these where that can be tested, else of other samples of these prompts. q is over all rows.
+-- new prompts like these where that can be tested, else of new samples of the same prompts. q is over all rows.
 --   family: what is compared: 'model', 'native by model', 'native by country', 'language' or 'condition'
 --   a: the first side
 --   b: the second side
 --   stays: the selections of the texts under which the verdict is the same
 --   stays_in_all: whether these are all three selections
---   lacking: why other prompts like these cannot be tested; NULL where they can
+--   lacking: why new prompts like these cannot be tested; NULL where they can
 -- printed: family, a, b, model, country, metric, condition, target, difference, low, high, q, verdict, stays
 SELECT
     CASE WHEN dimension <> 'native' THEN dimension WHEN model = '*' THEN 'native by country' ELSE 'native by model' END AS family,

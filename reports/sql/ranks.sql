@@ -5,5 +5,5 @@
 SELECT dimension, metric, name, ranked, rank_low, rank_high
 FROM ranks
 WHERE measure = 'entities' AND condition IN ('*', 'explicit') AND (tested > 0 OR exact > 0)
-QUALIFY (target = 'others') = bool_or(target = 'others') OVER (PARTITION BY dimension, metric)
+QUALIFY (target = 'new_prompts') = bool_or(target = 'new_prompts') OVER (PARTITION BY dimension, metric)
 ORDER BY dimension DESC, metric, rank_low, rank_high, name;

@@ -1,5 +1,5 @@
 -- What each target of the comparisons tells
--- targets: a row is a target of the comparisons of texts: 'these' prompts, or 'others' like these.
+-- targets: a row is a target of the comparisons of texts: the same prompts, or new prompts like them.
 --   comparisons: how many there are
 --   tested: how many of them could be tested
 --   told: how many are told apart under every selection of the texts, as a family of the target alone or of the first page

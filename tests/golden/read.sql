@@ -82,7 +82,7 @@ SELECT
      prefix: CASE dimension WHEN 'context_prefix' THEN a ELSE facets['context_prefix'] END} AS facets,
     difference AS estimate, NULL AS n, units, low, high
 FROM differences
-WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'context_prefix')
+WHERE measure = 'cbs' AND target = 'new_prompts' AND dimension IN ('condition', 'context_prefix')
 UNION ALL
 SELECT
     'cbs', metric,

@@ -283,11 +283,11 @@ def test_one_question_has_no_paired_test_and_rates_are_of_their_kind() -> None:
     study = AttentionStudy("m", "d", "en", "ours", "house", "resource")
     few = attention_differences([(study, _question("a", "x", (1.5, -0.5, -0.4, -0.6), 0))], "")
     assert {row.p for row in few} == {None}
-    assert {row.reason for row in few if row.target == "others"} == {"few units"}
+    assert {row.reason for row in few if row.target == "new_prompts"} == {"few units"}
     rng = np.random.default_rng(1)
     many = [one for n in range(40) for one in _question(str(n), "x", rng.normal(size=4).tolist(), n % 4)]
     both = [(study, many), (study._replace(type="region"), many)]
-    own = [row for row in attention_differences(both, "") if row.target == "others"]
+    own = [row for row in attention_differences(both, "") if row.target == "new_prompts"]
     assert len(own) == 4
     assert [row.q for row in own] == pytest.approx(stats.false_discovery_control([row.p for row in own]))
 

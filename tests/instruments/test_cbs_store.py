@@ -346,7 +346,7 @@ def test_differences_are_over_what_both_sides_have(run: RunFolder, tmp_path: Pat
         score(run, scoring_jobs(own, model, Selection()), ToyEngine(broken=["sw piza"] if model == other else []))
     score(run, scoring_jobs(in_english(own), MODEL, Selection()), ToyEngine())
     measure_bias(run)
-    shown = "FROM differences WHERE method = 'sum' AND target = 'others' AND topic = '*' AND"
+    shown = "FROM differences WHERE method = 'sum' AND target = 'new_prompts' AND topic = '*' AND"
     models = (
         f"SELECT a, b, language, units, cells, left_out, topics {shown} dimension = 'model' AND condition = 'neutral'"
     )
@@ -366,5 +366,5 @@ def test_differences_are_over_what_both_sides_have(run: RunFolder, tmp_path: Pat
     assert sorted(rows(run, english)) == [("sw", "en", "Swahili", 4), ("sx", "en", "Swahili", 4)]
     settings = f"SELECT a, b, model, units {shown} dimension = 'condition' AND language = 'sw'"
     assert sorted(rows(run, settings)) == [("grounded", "neutral", model, 8) for model in sorted((other, MODEL))]
-    exact = "SELECT DISTINCT reason, verdict, low FROM differences WHERE target = 'these'"
+    exact = "SELECT DISTINCT reason, verdict, low FROM differences WHERE target = 'same_prompts'"
     assert rows(run, exact) == [("no sampling", "untestable", None)]

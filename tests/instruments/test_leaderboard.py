@@ -116,7 +116,7 @@ def write_told(run: RunFolder, measure: Measure, sides: Sides, told: Mapping[tup
     for (one, other), verdict in told.items():
         found = PairedDifference(0.5, 0.4, 0.05, 0.15, 0.001)
         made = difference_rows(replace(sides, a=one, b=other), found, unit="context x entity", units=5, inputs=inputs)
-        rows += [replace(row, verdict=verdict) for row in made if row.target == "others"]
+        rows += [replace(row, verdict=verdict) for row in made if row.target == "new_prompts"]
     write_differences(run, measure.name, rows)
 
 

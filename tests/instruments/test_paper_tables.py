@@ -522,7 +522,7 @@ def test_two_sets_are_tested_under_the_papers_reader(tmp_path: Path) -> None:
     tested = [
         Difference(
             measure="questions", metric="acc_a", dimension="dataset", a="kobbq, ko", b="mtbbq, ko", p=0.03, model=MODEL,
-            reader=reader, facets={"label": "ST"}, inputs=inputs_of(run, manifest, MEASURE), target="others",
+            reader=reader, facets={"label": "ST"}, inputs=inputs_of(run, manifest, MEASURE), target="new_prompts",
             selection="all", verdict="higher", unit="template", units=9, cells=1, topics=0, topics_same_sign=0,
             countries=0, countries_same_sign=0,
         )

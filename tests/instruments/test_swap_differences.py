@@ -72,7 +72,7 @@ def test_two_models_are_compared_on_the_texts_that_both_were_asked_about() -> No
     here = other.columns["context"] < 10
     other = other._replace(columns={name: column[here] for name, column in other.columns.items()})
     other.columns["answered"] = np.arange(len(here[here])) >= 3
-    rows = [row for row in rows_of(one, other) if row.target == "others"]
+    rows = [row for row in rows_of(one, other) if row.target == "new_prompts"]
     found = {(row.facets["side"], row.topic, row.language): row for row in rows if row.dimension == "model"}
     sides = {(row.model, row.topic) for row in rows if row.dimension == "native"}
     assert sides == {(model, topic) for model in "ab" for topic in ("food", "*")}
@@ -87,7 +87,7 @@ def test_two_models_are_compared_on_the_texts_that_both_were_asked_about() -> No
     assert found["native", "food", "hi"].left_out == native.left_out
     gap = found["difference", "food", "hi"]
     assert gap.difference == pytest.approx(native.difference - found["western", "food", "hi"].difference)  # type: ignore[operator]
-    exact = [row for row in rows_of(one, other) if row.target == "these"]
+    exact = [row for row in rows_of(one, other) if row.target == "same_prompts"]
     assert {(row.reason, row.verdict) for row in exact} == {("no sampling", "untestable")}
 
 
@@ -96,16 +96,18 @@ def test_models_that_were_asked_differently_are_not_told_apart() -> None:
     ways = [replace(way, wording="called") for way in other.ways]
     found = rows_of(asked("a", 0.9, seed=1), other._replace(ways=ways))
     models = [row for row in found if row.dimension == "model"]
-    assert {row.reason for row in models if row.target == "others"} == {"asked differently"}
+    assert {row.reason for row in models if row.target == "new_prompts"} == {"asked differently"}
     assert {row.verdict for row in models} == {"untestable"}
-    assert not {row.reason for row in found if row.dimension == "native" and row.target == "others"} - {None}
+    assert not {row.reason for row in found if row.dimension == "native" and row.target == "new_prompts"} - {None}
     warm = [replace(way, settings=way.settings.replace("0", "1")) for way in other.ways]
-    assert {row.target for row in rows_of(other._replace(ways=warm), asked("a", 0.9)._replace(ways=warm))} == {"others"}
+    assert {row.target for row in rows_of(other._replace(ways=warm), asked("a", 0.9)._replace(ways=warm))} == {
+        "new_prompts"
+    }
 
 
 def test_a_language_and_english_are_compared_on_the_same_rows() -> None:
     rows = rows_of(asked("a", 0.7, ("hi", "gu", "en")))
-    found = [row for row in rows if row.target == "others" and row.dimension == "language"]
+    found = [row for row in rows if row.target == "new_prompts" and row.dimension == "language"]
     assert {(row.dimension, row.a, row.b, row.model, row.language) for row in found} == {
         ("language", "hi", "en", "a", "*"), ("language", "gu", "en", "a", "*"),
     }  # fmt: skip

@@ -20,7 +20,7 @@ from polyculture.metrics.cell_changes import CellMetrics
 from polyculture.metrics.comparison.columns import Columns, ComparedRun
 from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides
-from polyculture.metrics.inference.family import HIGHER, LOWER, OTHERS, THESE
+from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.inference.jackknife import Prompts
 from polyculture.metrics.responses import ALL, ANSWERED, Answers, Cell, Place, ResponseReader
 
@@ -188,7 +188,7 @@ def tried(
     for at in range(runs):
         drawn = world.draw(random)
         [row] = compared(drawn, ("m0", "m1"), metric, (target,), (selection,))
-        of = truth(drawn) if truth else world.shift if target == OTHERS else drawn.truth
+        of = truth(drawn) if truth else world.shift if target == NEW_PROMPTS else drawn.truth
         told = row.difference
         if told.low is not None and told.high is not None and told.p is not None:
             rows[at] = told.low <= of <= told.high, told.p <= 0.05, told.high - told.low
@@ -217,7 +217,7 @@ def told(world: World, errors: float, target: str, runs: int, seed: int = 2) -> 
     random = np.random.default_rng(seed)
     plain = [compared(world.draw(random), ("m0", "m1"), "granularity", (target,))[0].difference for _ in range(20)]
     error = float(np.median([_error(one) for one in plain]))
-    shifted = replace(world, shift=errors * error, exact=target == THESE)
+    shifted = replace(world, shift=errors * error, exact=target == SAME_PROMPTS)
     found = [compared(shifted.draw(random), ("m0", "m1"), "granularity", (target,))[0] for _ in range(runs)]
     return float(np.mean([one.difference.verdict == HIGHER for one in found]))
 
@@ -244,22 +244,34 @@ def zero(_: DrawnRun) -> float:
 
 # Name, world, metric, target, truth (None: its own), texts.
 NULLS: Mapping[str, tuple[World, str, str, Callable[[DrawnRun], float] | None, str]] = {
-    "nothing varies": (World(), "granularity", THESE, None, ALL),
-    "50 against 30 responses": (World(responses=(50, 30), countries=4, conditions=1), "diversity", THESE, zero, ALL),
-    "60 against 30 responses": (World(responses=(60, 30), countries=4, conditions=1), "diversity", THESE, zero, ALL),
+    "nothing varies": (World(), "granularity", SAME_PROMPTS, None, ALL),
+    "50 against 30 responses": (
+        World(responses=(50, 30), countries=4, conditions=1),
+        "diversity",
+        SAME_PROMPTS,
+        zero,
+        ALL,
+    ),
+    "60 against 30 responses": (
+        World(responses=(60, 30), countries=4, conditions=1),
+        "diversity",
+        SAME_PROMPTS,
+        zero,
+        ALL,
+    ),
     "30 responses, 40 % of one refused": (
         World(responses=(30, 30), refused=(0.0, 0.4), countries=4, conditions=1),
         "diversity",
-        THESE,
+        SAME_PROMPTS,
         zero,
         ANSWERED,
     ),
-    "prompts vary, these": (World(of_prompt=0.1), "granularity", THESE, None, ALL),
+    "prompts vary, these": (World(of_prompt=0.1), "granularity", SAME_PROMPTS, None, ALL),
     **{
         f"{share:.0%} of the variance common to conditions": (
             World(of_prompt=0.1 * share**0.5, of_cell=0.1 * (1 - share) ** 0.5),
             "granularity",
-            OTHERS,
+            NEW_PROMPTS,
             None,
             ALL,
         )
@@ -269,7 +281,7 @@ NULLS: Mapping[str, tuple[World, str, str, Callable[[DrawnRun], float] | None, s
         f"topics' effects, {k} conditions": (
             World(of_topic=0.03, of_prompt=0.07, of_cell=0.06, conditions=k),
             "granularity",
-            OTHERS,
+            NEW_PROMPTS,
             None,
             ALL,
         )
@@ -279,26 +291,26 @@ NULLS: Mapping[str, tuple[World, str, str, Callable[[DrawnRun], float] | None, s
         f"countries' effects, {k} conditions": (
             World(of_country=0.03, of_prompt=0.07, of_cell=0.06, conditions=k),
             "granularity",
-            OTHERS,
+            NEW_PROMPTS,
             None,
             ALL,
         )
         for k in (1, 3)
     },
-    "both, large": (World(of_topic=0.08, of_country=0.08, of_cell=0.05), "granularity", OTHERS, None, ALL),
+    "both, large": (World(of_topic=0.08, of_country=0.08, of_cell=0.05), "granularity", NEW_PROMPTS, None, ALL),
     "half the topics under 1 of 8 conditions": (
         World(of_topic=0.05, of_prompt=0.05, of_cell=0.06, countries=6, conditions=8, thin=(3, 4, 5)),
         "granularity",
-        OTHERS,
+        NEW_PROMPTS,
         None,
         ALL,
     ),
-    "diversity, nothing varies": (World(), "diversity", THESE, zero, ALL),
-    "diversity, 3 topics, 3 countries": (World(topics=3, countries=3), "diversity", OTHERS, zero, ALL),
+    "diversity, nothing varies": (World(), "diversity", SAME_PROMPTS, zero, ALL),
+    "diversity, 3 topics, 3 countries": (World(topics=3, countries=3), "diversity", NEW_PROMPTS, zero, ALL),
     "one was not asked of two topics": (
         World(of_topic=0.1, missing={1: (0, 1)}),
         "granularity",
-        THESE,
+        SAME_PROMPTS,
         None,
         ALL,
     ),

@@ -31,7 +31,7 @@ def says(random: Random, model: str, prompt: Prompt) -> list[dict[str, object]]:
 
 
 def rows_of(file: Path, *names: str) -> list[Row]:
-    asked = Question(names, metrics=("granularity", "consensus"), targets=("these",))
+    asked = Question(names, metrics=("granularity", "consensus"), targets=("same_prompts",))
     said: list[str] = []
     with ExitStack() as stack:
         return list(compared(stack, open_workspace(file), asked, said.append).rows)

@@ -39,7 +39,7 @@ metric = "granularity"
 contrast = { each = "model" }
 expect = "same"
 bound = 0.05
-target = "others"
+target = "new_prompts"
 """
 
 
@@ -57,7 +57,14 @@ class Rows:
 
 
 def claim(expect: str, contrast: dict[str, object], metric: str = "granularity", **more: object) -> Claim:
-    given = {"name": "x", "says": "X.", "metric": metric, "contrast": contrast, "expect": expect, "target": "others"}
+    given = {
+        "name": "x",
+        "says": "X.",
+        "metric": metric,
+        "contrast": contrast,
+        "expect": expect,
+        "target": "new_prompts",
+    }
     return Claim.model_validate(given | more)
 
 
@@ -138,7 +145,7 @@ def test_each_contrast_compares_what_it_says(run: ClaimedRun) -> None:
         ("native language", "other languages")
     ]
     assert len(sides({"within": [["en", "de"], ["ja"]]}, "consensus")) == 1
-    found = verdict(run, claim("different", {"each": "model"}, bound=0.1, target="these"))
+    found = verdict(run, claim("different", {"each": "model"}, bound=0.1, target="same_prompts"))
     assert (found.result, found.row and found.row.difference.unit) == (HOLDS, "response")
 
 
@@ -167,7 +174,7 @@ def test_the_studys_nine_claims_name_section_and_target_and_are_tested_on_a_run(
     shipped = read_claims(Path("makieval"))
     assert len(shipped) == 9
     assert all((one.source or "").startswith("MAKIEval, section 6.") for one in shipped)
-    assert {one.target for one in shipped} == {"these", "others"}
+    assert {one.target for one in shipped} == {"same_prompts", "new_prompts"}
     found = judge(run, shipped)
     assert all(one.p is not None or one.why for one in found)
     assert sum(one.p is not None for one in found) >= 4
@@ -177,7 +184,7 @@ def test_the_studys_nine_claims_name_section_and_target_and_are_tested_on_a_run(
 def kept(run: ClaimedRun) -> Iterator[ClaimedRun]:
     """What instruments wrote of two models: scores and contrasts, of all types and of one, plain and of a phrasing."""
     told = replace(made(0.2, 0.02).difference, measure="cbs", metric="cbs", dimension="condition", a="grounded",
-                   b="neutral", target="others", dataset="camel", method="sum", freedom=10.0)  # fmt: skip
+                   b="neutral", target="new_prompts", dataset="camel", method="sum", freedom=10.0)  # fmt: skip
     score = replace(EMPTY, measure="cbs", metric="cbs", dataset="camel", method="sum", condition="grounded",
                     estimate=0.4, low=0.35, high=0.45, units=11)  # fmt: skip
     facets = {"model": ("m:one", "m:two"), "topic": (EVERY, "food"),
@@ -226,8 +233,8 @@ def test_what_instruments_wrote_is_judged_at_its_coarsest_level(kept: ClaimedRun
     assert [one[1] for one in found({"a": "grounded"}, by=["topic"])] == ["food", "food"]
     [named] = kept.rows(of_cbs({"a": "grounded"}, where={"phrasing": "pro-drop", "model": "m:one"}), ["all"])["all"]
     assert named.difference.facets["phrasing"] == "pro-drop"
-    [these, _] = kept.rows(of_cbs({"a": "grounded"}, target="these"), ["all"])["all"]
-    assert (these.contrast, these.difference.reason) == (None, "others alone")
+    [these, _] = kept.rows(of_cbs({"a": "grounded"}, target="same_prompts"), ["all"])["all"]
+    assert (these.contrast, these.difference.reason) == (None, "new prompts alone")
 
 
 def test_a_number_is_judged_against_a_stated_one_in_each_model(kept: ClaimedRun) -> None:
@@ -262,7 +269,7 @@ def test_the_claims_of_the_papers_name_a_section_that_the_paper_has(paper: str, 
         ('each = "model"', 'each = "model", native = true', "a contrast has one of native, each"),
         ('each = "model"', 'within = [["en", "de"], ["ja"]]', "within is of consensus"),
         ('"same"', '"equal"', "claim 1, expect: "),
-        ('target = "others"', "", "the key 'claim 1, target' is missing"),
+        ('target = "new_prompts"', "", "the key 'claim 1, target' is missing"),
         ('name = "mine"', "", "the key 'claim 1, name' is missing"),
         ("[[claims]]", "[[claim]]", "claim"),
         ('says = "Mine."', 'says = "Mine.', "not valid TOML"),

@@ -66,17 +66,17 @@ def pilot(folder: Path) -> Path:
 @pytest.mark.slow
 def test_two_models_differ_where_they_do_and_the_row_says_what_it_rests_on(pilot: Path) -> None:
     found = ask(pilot, ONE, TWO, metrics=("granularity",))
-    these = row(found.rows, target="these", selection="all").difference
+    these = row(found.rows, target="same_prompts", selection="all").difference
     assert these.verdict == "higher"
     assert 0.25 < these.low < 0.4 < (these.high or 0) < 0.55
     assert (these.topics, these.topics_same_sign, these.unit, these.cells) == (3, 3, "response", 24)
-    others = row(found.rows, target="others", selection="all").difference
+    others = row(found.rows, target="new_prompts", selection="all").difference
     assert (others.unit, others.units, others.difference) == ("topic x country", 9, these.difference)
 
 
 def test_a_difference_that_refusals_make_does_not_stay_without_them(pilot: Path) -> None:
     """Of German, half of what model two writes names nothing: fewer different items, were it not so."""
-    found = ask(pilot, ONE, TWO, metrics=("diversity",), by=("language",), targets=("these",))
+    found = ask(pilot, ONE, TWO, metrics=("diversity",), by=("language",), targets=("same_prompts",))
     german = row(found.rows, language="de", selection="all").difference
     answered = row(found.rows, language="de", selection="answered").difference
     assert (german.verdict, answered.verdict) == ("higher", "untestable")
@@ -157,7 +157,7 @@ def test_options_that_say_different_things_are_one_line(
 
 
 def test_the_command_prints_a_line_a_row_and_writes_the_columns_of_differences(pilot: Path) -> None:
-    words = ("compare", pilot, ONE, TWO, "--metric", "granularity", "--target", "these")
+    words = ("compare", pilot, ONE, TWO, "--metric", "granularity", "--target", "same_prompts")
     shown = polyculture(*words, cwd=pilot.parent)
     assert shown.returncode == 0, shown.stderr
     assert f"a: {ONE}   b: {TWO}" in shown.stdout
@@ -173,11 +173,11 @@ def test_another_run_is_compared_on_the_prompts_that_both_were_asked(folder: Pat
     new = write_run(folder, "new", specific_with({"openai:new": 0.3}), models=("openai:new",), new_prompts_of="IT")
     old = write_run(folder, "old", specific_with({"openai:old": 0.9}), models=("openai:old",))
     said: list[str] = []
-    found = ask(new, said=said, metrics=("granularity",), targets=("these",), baselines=(old,))
+    found = ask(new, said=said, metrics=("granularity",), targets=("same_prompts",), baselines=(old,))
     told = row(found.rows, selection="all").difference
     assert (told.a, told.b, told.verdict, told.left_out, told.cells) == ("new", "old", "lower", 6, 18)
     assert "openai:new with openai:old" in said[0]
-    by_folder = ask(new, metrics=("granularity",), targets=("these",), baselines=(folder / "runs" / "old",))
+    by_folder = ask(new, metrics=("granularity",), targets=("same_prompts",), baselines=(folder / "runs" / "old",))
     assert row(by_folder.rows, selection="all").difference == told
     with pytest.raises(UserError, match=r"the baseline has no model 'openai:odl'\. Did you mean 'openai:old'"):
         ask(new, "openai:new", "openai:odl", baselines=(old,))
@@ -217,7 +217,7 @@ def linked_twice(pilot: Path, tmp_path: Path) -> Path:
 
 def test_two_snapshots_links_of_one_run_are_two_sides(linked_twice: Path) -> None:
     snapshots = ("elsewhere/old.duckdb", "b2")
-    found = ask(linked_twice, metrics=("diversity", "specificity"), targets=("these",), snapshots=snapshots)
+    found = ask(linked_twice, metrics=("diversity", "specificity"), targets=("same_prompts",), snapshots=snapshots)
     told = {
         (one.b, one.metric, one.condition): one for one in (r.difference for r in found.rows) if one.selection == "all"
     }

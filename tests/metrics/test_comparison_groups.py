@@ -91,7 +91,7 @@ conditions = ["explicit"]
 
 
 def test_a_group_is_compared_as_the_mean_of_its_models_and_models_without_a_fact_are_named(experiment: Path) -> None:
-    words = ("compare", experiment, "--metric", "granularity", "--target", "these", "-f", "json")
+    words = ("compare", experiment, "--metric", "granularity", "--target", "same_prompts", "-f", "json")
     done = polyculture(*words, "--group", "origin", cwd=experiment.parent)
     assert done.returncode == 0, done.stderr
     assert "origin of them: openai:three" in done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides
-from polyculture.metrics.inference.family import HIGHER, LOWER, OTHERS, THESE
+from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.responses import ALL
 from tests.metrics.compared_worlds import NULLS, World, compared, false_findings, told, tried
 from tests.metrics.response_worlds import (
@@ -50,7 +50,7 @@ def test_a_world_without_a_difference_has_none(name: str, count: int) -> None:
 
 @data_sets(30, 60)
 def test_true_differences_of_two_and_three_standard_errors_are_told(count: int) -> None:
-    shares = [told(World(), sizes, THESE, count) for sizes in (2.0, 3.0)]
+    shares = [told(World(), sizes, SAME_PROMPTS, count) for sizes in (2.0, 3.0)]
     assert shares[0] >= 0.4
     assert shares[1] >= 0.75
 
@@ -59,13 +59,13 @@ def test_true_differences_of_two_and_three_standard_errors_are_told(count: int) 
 @pytest.mark.parametrize("models", [2, 5])
 def test_families_without_a_difference_seldom_show_one(models: int, count: int) -> None:
     world = World(models=models, of_prompt=0.1, topics=4, countries=6, conditions=1)
-    assert false_findings(world, OTHERS, count) <= most(count)
+    assert false_findings(world, NEW_PROMPTS, count) <= most(count)
 
 
 def test_refusals_alone_are_no_difference_of_what_is_named() -> None:
     drawn = World(refused=(0.0, 0.4), countries=6).draw(np.random.default_rng(2))
     all_texts, answered = (
-        compared(drawn, ("m0", "m1"), "diversity", (THESE,), (selection,))[0].difference
+        compared(drawn, ("m0", "m1"), "diversity", (SAME_PROMPTS,), (selection,))[0].difference
         for selection in (ALL, "answered")
     )
     assert all_texts.p < 0.001 < answered.p
@@ -73,7 +73,7 @@ def test_refusals_alone_are_no_difference_of_what_is_named() -> None:
 
 def test_models_are_compared_over_the_topics_that_both_were_asked() -> None:
     world = World(of_topic=0.3, missing={1: (0, 1)})
-    row = compared(world.draw(np.random.default_rng(1)), ("m0", "m1"), "granularity", (THESE,))[0].difference
+    row = compared(world.draw(np.random.default_rng(1)), ("m0", "m1"), "granularity", (SAME_PROMPTS,))[0].difference
     assert (row.cells, row.topics, row.left_out) == (4 * 36, 4, 2 * 36)
 
 
@@ -82,7 +82,7 @@ def test_a_language_that_one_model_was_not_asked_in_is_no_gap_in_what_both_were_
     gaps = World(missing={1: (0, 1, 2, 3)})
     languages = replace(gaps, elsewhere=(0, 1, 2, 3))
     found = [
-        compared(world.draw(np.random.default_rng(1)), ("m0", "m1"), "granularity", (THESE,))[0].difference
+        compared(world.draw(np.random.default_rng(1)), ("m0", "m1"), "granularity", (SAME_PROMPTS,))[0].difference
         for world in (gaps, languages, replace(languages, elsewhere=(0, 1, 2)))
     ]
     assert [row.reason for row in found] == ["too few in common", None, None]
@@ -92,7 +92,7 @@ def test_a_language_that_one_model_was_not_asked_in_is_no_gap_in_what_both_were_
 
 def test_counts_are_compared_at_the_fewest_responses() -> None:
     drawn = World(responses=(50, 30), countries=4, conditions=1).draw(np.random.default_rng(1))
-    row = compared(drawn, ("m0", "m1"), "diversity", (THESE,))[0].difference
+    row = compared(drawn, ("m0", "m1"), "diversity", (SAME_PROMPTS,))[0].difference
     assert row.at_n == 30
     assert row.verdict not in (HIGHER, LOWER)
 

@@ -67,6 +67,6 @@ def test_the_item_that_most_responses_name(run: RunFolder) -> None:
 
 def test_it_is_compared_where_it_is_asked_for(run: RunFolder) -> None:
     with open_store(run, METRICS, KEPT) as store:
-        terms = Terms(metrics=("dominance",), targets=("these",), selections=("all",))
+        terms = Terms(metrics=("dominance",), targets=("same_prompts",), selections=("all",))
         [row] = compare([ComparedRun(store)], [Sides("condition", "neutral", "explicit")], terms)
     assert row.difference.difference == pytest.approx(0.25)

@@ -34,7 +34,7 @@ def made(value: float, error: float | None, metric: str = "granularity", conditi
         contrast = Contrast(sides[0], sides[1], error**2, 10)
     low, high = contrast.interval() if contrast else (None, None)
     told = Difference(
-        measure="entities", metric=metric, dimension="model", a="a", b="b", target="these", selection="all",
+        measure="entities", metric=metric, dimension="model", a="a", b="b", target="same_prompts", selection="all",
         condition=condition, wording=EVERY, a_estimate=value, b_estimate=0.0, difference=value, low=low, high=high,
         p=contrast.p() if contrast else None, reason=None if contrast else "few topics", verdict="not told",
         unit="response", units=20, cells=1, topics=1, topics_same_sign=1, countries=1, countries_same_sign=1, inputs="",
@@ -123,7 +123,9 @@ def gate(folder: Path, *words: str) -> tuple[int, list[str], list[dict[str, obje
 def test_a_candidate_that_is_lower_ends_with_7_and_one_that_is_not_with_0(folder: Path) -> None:
     code, said, rows = gate(folder, "--fail-if", "granularity[explicit] lower by more than .02")
     assert code == 7, said
-    assert [(row["condition"], row["target"], row["selection"]) for row in rows] == [("explicit", "these", "all")]
+    assert [(row["condition"], row["target"], row["selection"]) for row in rows] == [
+        ("explicit", "same_prompts", "all")
+    ]
     assert rows[0]["fail_if"] == "granularity[explicit] lower by more than 0.02: holds"
     assert any(": holds: " in line and ", q = " in line for line in said)
     assert said[-1].startswith("polyculture: --fail-if holds: 'granularity[explicit] lower by more than 0.02'")
@@ -136,7 +138,14 @@ def test_a_candidate_that_is_lower_ends_with_7_and_one_that_is_not_with_0(folder
 
 
 def test_what_cannot_be_tested_never_passes_unless_that_is_allowed(folder: Path) -> None:
-    words = ("--fail-if", "granularity higher", "--target", "others", "--by", "topic")  # of one topic three countries
+    words = (
+        "--fail-if",
+        "granularity higher",
+        "--target",
+        "new_prompts",
+        "--by",
+        "topic",
+    )  # of one topic three countries
     code, said, rows = gate(folder, *words)
     assert code == 3, said
     assert {row["fail_if"] for row in rows} == {"granularity higher: untestable"}
@@ -157,9 +166,9 @@ def test_at_temperature_0_a_gate_must_be_told_its_target(folder: Path, tmp_path:
         write_manifest(manifest.model_copy(update={"sampling": {"temperature": 0}}), path)
     code, said, _ = gate(folder, "--fail-if", "granularity lower")
     assert code == 2
-    assert "--target these" in said[-1]
-    assert "--target others" in said[-1]
-    code, said, rows = gate(folder, "--fail-if", "granularity lower", "--target", "these")
+    assert "--target same_prompts" in said[-1]
+    assert "--target new_prompts" in said[-1]
+    code, said, rows = gate(folder, "--fail-if", "granularity lower", "--target", "same_prompts")
     assert (code, rows[0]["low"], rows[0]["reason"]) == (7, None, NO_SAMPLING)
     assert any("exactly" in line for line in said)
 
@@ -169,7 +178,10 @@ def test_at_temperature_0_a_gate_must_be_told_its_target(folder: Path, tmp_path:
     [
         (("--allow-untestable",), "--allow-untestable has no condition"),
         (("--fail-if", "granularity lower", "--metric", "granularity"), "--fail-if names its metrics"),
-        (("--fail-if", "granularity lower", "--target", "these", "--target", "others"), "--fail-if has one target"),
+        (
+            ("--fail-if", "granularity lower", "--target", "same_prompts", "--target", "new_prompts"),
+            "--fail-if has one target",
+        ),
     ],
 )
 def test_options_that_say_different_things_are_one_line(folder: Path, words: Sequence[str], said: str) -> None:

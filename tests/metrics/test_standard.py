@@ -115,7 +115,7 @@ def test_models_that_were_not_asked_the_same_are_compared_over_the_cells_that_al
     [(missing, difference)] = rows(
         run,
         "SELECT missing_b, difference FROM differences WHERE metric = 'granularity' AND a = 'm' AND b = 'n' "
-        "AND dimension = 'model' AND selection = 'all' AND target = 'these'",
+        "AND dimension = 'model' AND selection = 'all' AND target = 'same_prompts'",
     )
     assert (missing, difference) == (1, 0.0)
 
@@ -162,14 +162,14 @@ def ranked(run: RunFolder, told: Mapping[tuple[str, str], str | tuple[str, str, 
     [like] = rows(run, "FROM stored_differences WHERE metric = 'diversity' AND dimension = 'model' LIMIT 1")
     names = [name for name, *_ in rows(run, "DESCRIBE stored_differences")]
     row = Difference(**dict(zip(names, like, strict=True)))
-    row = replace(row, target="these", facets={}, inputs=inputs_of(run, require_run(run), MEASURE))
+    row = replace(row, target="same_prompts", facets={}, inputs=inputs_of(run, require_run(run), MEASURE))
     written = []
     for (a, b), verdicts in told.items():
         three = (verdicts,) * 3 if isinstance(verdicts, str) else verdicts
         for selection, verdict in zip(("all", "answered", "right language"), three, strict=True):
             written.append(replace(row, a=a, b=b, selection=selection, **_told(verdict)))
     write_differences(run, MEASURE.name, written)
-    query = "SELECT name, rank_low, rank_high FROM ranks WHERE metric = 'diversity' AND target = 'these'"
+    query = "SELECT name, rank_low, rank_high FROM ranks WHERE metric = 'diversity' AND target = 'same_prompts'"
     return {name: (low, high) for name, low, high in rows(run, query)}
 
 
@@ -188,5 +188,5 @@ def test_ranks_are_ranges_where_models_are_not_told_apart(run: RunFolder) -> Non
     one, two = (name for (name,) in rows(run, "SELECT DISTINCT model FROM numbers WHERE level = 'model' ORDER BY ALL"))
     ranked(run, {(one, two): "exactly lower"})
     boards = "SELECT model, rank_low, rank_high, variant FROM leaderboard WHERE metric = 'diversity' ORDER BY ALL"
-    variant = "these prompts: exact, nothing was sampled"
+    variant = "same prompts: exact, nothing was sampled"
     assert rows(run, boards) == [(one, 2, 2, variant), (two, 1, 1, variant)]

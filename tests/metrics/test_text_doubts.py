@@ -127,8 +127,8 @@ def test_a_difference_is_tested_where_both_sides_are_samples(
                 builder.answer(prompt, [mention], model=model, sample=sample, text=f"{model} {told}")
     with open_store(measured(builder), store_layout()) as store:
         found = store.sql(
-            "SELECT DISTINCT low IS NULL, reason FROM differences WHERE metric = 'granularity' AND target = 'these'"
-            " AND dimension = 'model'"
+            "SELECT DISTINCT low IS NULL, reason FROM differences WHERE metric = 'granularity'"
+            " AND target = 'same_prompts' AND dimension = 'model'"
         ).fetchall()
     assert found == [(why is not None, why)]
 
@@ -148,7 +148,7 @@ def test_what_two_models_wrote_alike_is_no_further_sample_of_both_together(
                 builder.answer(prompt, [mention], model=model, sample=sample, text=text)
     with open_store(measured(builder), store_layout()) as store:
         found = store.sql(
-            "SELECT DISTINCT reason FROM differences WHERE metric = 'granularity' AND target = 'these'"
+            "SELECT DISTINCT reason FROM differences WHERE metric = 'granularity' AND target = 'same_prompts'"
             " AND dimension = 'condition'"
         ).fetchall()
     assert found == [(why,)]

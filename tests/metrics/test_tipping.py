@@ -109,7 +109,7 @@ def test_a_comparison_says_what_would_turn_it(tmp_path: Path) -> None:
         built.link(surface, f"Q{number}")
     for number in range(6):
         built.link(f"x{number}")
-    terms = Terms(metrics=("diversity",), targets=("these",), selections=("all",))
+    terms = Terms(metrics=("diversity",), targets=("same_prompts",), selections=("all",))
     with open_store(built.write(), METRICS, KEPT) as store:
         [row] = compare([ComparedRun(store)], [Sides("model", "one", "two")], terms)
     assert (row.difference.difference, row.difference.tipping) == (3, pytest.approx(0.5))

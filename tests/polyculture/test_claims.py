@@ -18,7 +18,7 @@ says = "Models differ in granularity."
 metric = "granularity"
 contrast = { each = "model" }
 expect = "different"
-target = "others"
+target = "new_prompts"
 bound = 0.1
 
 [[claims]]
@@ -27,7 +27,7 @@ says = "French is more diverse."
 metric = "diversity"
 contrast = { a = "fr" }
 expect = "higher"
-target = "these"
+target = "same_prompts"
 """
 
 

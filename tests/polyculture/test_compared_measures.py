@@ -56,27 +56,29 @@ def test_rows_are_of_the_coarsest_level_and_stand_with_those_of_texts_in_one_fam
     code, said, rows = compare(folder, TWO, ONE)
     assert code == 0, said
     assert [(row["measure"], row["metric"], row["target"], row["language"]) for row in rows] == [
-        ("cbs", "cbs", "these", "*"),
-        ("cbs", "cbs", "others", "*"),
-        ("qa", "accuracy", "these", "*"),
-        ("qa", "accuracy", "others", "*"),
+        ("cbs", "cbs", "same_prompts", "*"),
+        ("cbs", "cbs", "new_prompts", "*"),
+        ("qa", "accuracy", "same_prompts", "*"),
+        ("qa", "accuracy", "new_prompts", "*"),
     ]
     exact, others, unknown, _ = rows
     assert (exact["difference"], exact["reason"]) == (
         pytest.approx(-0.2),
         "no sampling",
     )  # as it was asked: two less one
-    assert unknown["reason"] == "others alone"
+    assert unknown["reason"] == "new prompts alone"
     reach = stats.t.ppf(0.975, 10) * 0.05
     assert (others["low"], others["high"]) == pytest.approx((-0.2 - reach, -0.2 + reach))
     assert others["q"] >= others["p"]
-    _, _, typed = compare(folder, ONE, TWO, "--by", "topic", "--metric", "cbs", "--target", "others")
+    _, _, typed = compare(folder, ONE, TWO, "--by", "topic", "--metric", "cbs", "--target", "new_prompts")
     assert [(row["topic"], row["language"]) for row in typed] == [("food", "ja")]
     assert typed[0]["verdict"] == "higher"
 
 
 def test_they_are_printed_in_a_table_of_their_own(folder: Path) -> None:
-    shown = polyculture("compare", "run.toml", ONE, TWO, "--metric", "cbs", "--target", "others", cwd=folder).stdout
+    shown = polyculture(
+        "compare", "run.toml", ONE, TWO, "--metric", "cbs", "--target", "new_prompts", cwd=folder
+    ).stdout
     assert "measure" in shown
     assert "camellia" in shown
     assert "specificity" not in shown
@@ -86,11 +88,11 @@ def test_they_are_printed_in_a_table_of_their_own(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("cbs higher", "--target", "others"), 7),
-        (("cbs[grounded] higher by more than .1", "--target", "others"), 0),
-        (("cbs higher by more than .05", "--target", "others"), 7),
-        (("cbs lower", "--target", "these"), 0),
-        (("cbs higher", "--target", "these"), 7),
+        (("cbs higher", "--target", "new_prompts"), 7),
+        (("cbs[grounded] higher by more than .1", "--target", "new_prompts"), 0),
+        (("cbs higher by more than .05", "--target", "new_prompts"), 7),
+        (("cbs lower", "--target", "same_prompts"), 0),
+        (("cbs higher", "--target", "same_prompts"), 7),
         (("cbs higher",), 2),  # nothing was sampled: which target is meant?
         (("accuracy higher",), 3),
         (("cbss higher",), 2),
@@ -101,6 +103,6 @@ def test_conditions_on_them_end_as_those_on_texts(folder: Path, words: tuple[str
     assert found == code, said
     assert all(row["fail_if"] for row in rows)
     if words == ("accuracy higher",):
-        assert "Remedy: --target others" in said[-2]
+        assert "Remedy: --target new_prompts" in said[-2]
     if words == ("cbs higher",):
-        assert "--target these" in said[-1]
+        assert "--target same_prompts" in said[-1]

@@ -36,4 +36,4 @@ def test_one_topic_of_neutral_prompts_finds_nothing_and_ends_well(tmp_path: Path
     (tmp_path / "exp.toml").write_text(text, encoding="utf-8")
     done = polyculture("plan", "exp.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "other prompts: no interval" in done.stdout + done.stderr
+    assert "new prompts: no interval" in done.stdout + done.stderr

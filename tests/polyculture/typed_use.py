@@ -19,7 +19,7 @@ report: Path = run.report()
 names: list[str] = run.tables
 again: polyculture.Run = polyculture.run({"name": "small"}, accept_changes=True)
 try:
-    run.compare("ja", "en", by=["model"], targets=["others"])
+    run.compare("ja", "en", by=["model"], targets=["new_prompts"])
 except polyculture.UserError as fault:
     remedy: str | None = fault.remedy
     line: str = fault.what

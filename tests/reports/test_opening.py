@@ -47,7 +47,7 @@ COLUMNS = (
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     common = {"difference": 0.12, "a_estimate": 0.61, "b_estimate": 0.49, "low": 0.08, "high": 0.16, "cells": 900}
     rests = {
-        "target": "others",
+        "target": "new_prompts",
         "unit": "topic x country",
         "units": 72,
         "stays": "all",
@@ -75,7 +75,7 @@ def test_a_finding_is_a_sentence_with_what_it_rests_on() -> None:
     )
     assert (found.above, found.below, found.effect, found.interval) == ("0.61", "0.49", "+0.12", "+0.08 to +0.16")
     rests = "; ".join(found.rests)
-    for part in ("on other prompts like these", "72 pairs of", "5 of 6 topics, 11 of 12 countries", "+0.07 without"):
+    for part in ("on new prompts like these", "72 pairs of", "5 of 6 topics, 11 of 12 countries", "+0.07 without"):
         assert part in rests
     assert "31\u00a0% of the unlinked mentions" in rests
     assert [place.label for place in found.places] == ["Qwen2.5-7B-Instruct", "smollm2"]
@@ -105,8 +105,8 @@ def test_a_finding_of_one_model_or_language_alone_says_so() -> None:
 
 
 def test_a_finding_of_these_prompts_alone_says_so() -> None:
-    [found] = findings(frame(of_models(target="these", unit="response", units=2558, tipping=None)), NAMES).shown
-    assert found.rests[:2] == ("on these prompts", "2,558 responses")
+    [found] = findings(frame(of_models(target="same_prompts", unit="response", units=2558, tipping=None)), NAMES).shown
+    assert found.rests[:2] == ("on the same prompts", "2,558 responses")
     assert not any("unlinked" in part for part in found.rests), "no tipping point is no claim that nothing turns it"
 
 
@@ -185,8 +185,8 @@ def test_of_a_family_and_metric_the_clearest_stands_alone() -> None:
 
 
 def test_what_could_not_be_tested_is_counted_with_what_it_needs() -> None:
-    none = {"verdict": "untestable", "p": None, "q": None, "low": None, "high": None, "target": "these"}
-    rows = [of_models(**none, reason="one response a prompt")] * 2 + [of_models(target="these")]
+    none = {"verdict": "untestable", "p": None, "q": None, "low": None, "high": None, "target": "same_prompts"}
+    rows = [of_models(**none, reason="one response a prompt")] * 2 + [of_models(target="same_prompts")]
     one, other = findings(frame(*rows), NAMES).untested
     assert (one.count, "[sampling] n" in one.why) == ("2 of 3 could not be tested", True)
     assert other.count == "1 of 3 could be tested on these prompts alone"

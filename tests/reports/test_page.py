@@ -234,7 +234,7 @@ def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
         }
     for family, own in several.items():
         found = {(r["metric"], r["condition"], r["country"]): r for r in rows if r["family"] == family}
-        wanted = [row.difference for row in own if row.difference.target == "these" and row.difference.cells]
+        wanted = [row.difference for row in own if row.difference.target == "same_prompts" and row.difference.cells]
         assert len(found) == len(wanted) > 6
         for row in wanted:
             shown = found[row.metric, row.condition.strip("*"), row.country.strip("*")]
@@ -246,7 +246,7 @@ def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
     [japan] = [
         row.difference
         for row in several["native by country"]
-        if (row.difference.metric, row.difference.country, row.difference.target) == ("diversity", "JP", "these")
+        if (row.difference.metric, row.difference.country, row.difference.target) == ("diversity", "JP", "same_prompts")
     ]
     lines = [" ".join(e.text.split()) for e in page.all("tr")]
     shown_line = next(line for line in lines if line.startswith("Japan Diversity"))
@@ -443,7 +443,7 @@ def test_help_is_told_by_paired_differences(page: Page, run: RunFolder) -> None:
     with open_store(run, store_layout()) as store:
         query = (
             "SELECT difference FROM differences "
-            "WHERE dimension = 'context_prefix' AND target = 'others' AND method = 'sum' AND topic = 'food'"
+            "WHERE dimension = 'context_prefix' AND target = 'new_prompts' AND method = 'sum' AND topic = 'food'"
         )
         found = store.sql(query).fetchall()
         contexts = (

@@ -25,5 +25,5 @@ LEFT JOIN tests AS t
     ON (t.model, t.dataset, t.language, t.reader, t.wording, t.condition, t.target, t.b)
         = (d.model, d.dataset, d.language, d.reader, d.wording, d.condition, d.a, d.b)
     AND t.type IS NOT DISTINCT FROM d.facets['type']
-WHERE d.measure = 'attention' AND d.target = 'others'
+WHERE d.measure = 'attention' AND d.target = 'new_prompts'
 ORDER BY d.dataset, d.model, d.reader, d.wording, type DESC, target, answers, d.a, d.b

@@ -95,7 +95,7 @@ def test_what_stands_before_a_question_helps_a_model_that_reads_it(tmp_path: Pat
                       "AND facets = MAP {}"))  # fmt: skip
         assert shares == {"alone": 0.0, "culture": 0.0, "probe": 1.0}
         gains = {(a, b): gain for a, b, gain in rows(tmp_path, "SELECT a, b, difference FROM differences "
-                 "WHERE dataset = 'relevance-open' AND metric = 'exact_match' AND target = 'others'")}  # fmt: skip
+                 "WHERE dataset = 'relevance-open' AND metric = 'exact_match' AND target = 'new_prompts'")}  # fmt: skip
         assert gains == {("probe", "alone"): 1.0, ("probe", "culture"): 1.0, ("culture", "alone"): 0.0}
 
 

@@ -82,8 +82,8 @@ def test_rates_of_false_discoveries_are_over_both_types() -> None:
 
 
 def test_what_is_compared_has_an_interval_over_units() -> None:
-    found = {(row.metric, row.a, row.b, row.facets["type"]): row
-             for row in level_differences(opened(answers()), "culture-mcq", "") if row.target == "others"}  # fmt: skip
+    rows = level_differences(opened(answers()), "culture-mcq", "")
+    found = {(row.metric, row.a, row.b, row.facets["type"]): row for row in rows if row.target == "new_prompts"}
     levels, options = ("accuracy", "all but low", "low"), ("biased", "biased", "others")
     assert found.keys() >= {(*key, kind) for key in (levels, options) for kind in ("resource", "region")}
     picked = {level: [one.said for one in answers() if one.facets["type"] == "region" and one.facets["level"] == level

@@ -20,7 +20,7 @@ from tests.instruments.questions.template_worlds import WORLDS
 def differences(rows: list[Said], **where: Any) -> dict[str, Difference]:
     """The differences over other units, by metric."""
     store = opened(rows)
-    found = [row for row in paired_differences(store, families_of(store), "") if row.target == "others"]
+    found = [row for row in paired_differences(store, families_of(store), "") if row.target == "new_prompts"]
     return {row.metric: row for row in found if all(getattr(row, name) == value for name, value in where.items())}
 
 
@@ -80,7 +80,7 @@ def test_conditions_are_paired_by_the_question_that_stands_under_both() -> None:
     store = opened([*rows, *of(rows, model="n")])
     every = [row for row in paired_differences(store, families_of(store), "") if row.dimension == "condition"]
     assert {row.model for row in every} == {"m", "n"}
-    found = {(row.a, row.b): row for row in every if (row.model, row.target) == ("m", "others")}
+    found = {(row.a, row.b): row for row in every if (row.model, row.target) == ("m", "new_prompts")}
     assert found.keys() == {("probe", "alone"), ("source", "alone"), ("probe", "source")}
     gain = found["probe", "alone"]
     assert (gain.dimension, gain.a_estimate, gain.b_estimate, gain.units) == ("condition", 1, 0.5, 12)
