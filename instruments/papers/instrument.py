@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from polyculture.instruments.contract import Asked, Command, Listing, Study
 from polyculture.instruments.papers.options import DATA_PARTS, PaperOptions, chosen_parts, paper_parts
+from polyculture.instruments.papers.own import AsPaper
 
 if TYPE_CHECKING:
     from polyculture.cache.run_folder import RunFolder
     from polyculture.instruments.papers.join import JoinedTable
+
+_OURS = AsPaper()
 
 
 def study(asked: Asked, options: PaperOptions) -> Study:
@@ -33,7 +36,7 @@ def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
     from polyculture.instruments.papers.files import listings, notes_of
 
     preset = options.preset
-    found, without = joined_tables(asked.run, options.name, asked.seed, options.data)
+    found, without = joined_tables(asked.run, options.name, asked.seed, options.data, options.counting)
     for one in found:
         yield from listings(preset, one)
     if without:
@@ -42,13 +45,14 @@ def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
 
 
 def joined_tables(
-    run: RunFolder, name: str, seed: int, data: str | None = None
+    run: RunFolder, name: str, seed: int, data: str | None = None, counting: AsPaper = _OURS
 ) -> tuple[list[JoinedTable], dict[str, str]]:
-    """A paper's tables with a run's numbers; and the names and titles of those in which no number of the run stands.
+    """A paper's tables with a run's numbers; and the names and titles of those that have no number of the run.
 
     Raises `StoreError` where there is no run.
     """
     from polyculture.cache.layout import compose
+    from polyculture.cache.manifest import read_manifest
     from polyculture.cache.store import open_store
     from polyculture.instruments import INSTRUMENTS
     from polyculture.instruments.datasets.presets import read_preset
@@ -60,8 +64,10 @@ def joined_tables(
     from polyculture.published.cells import published
 
     preset = read_preset(name)
+    manifest = read_manifest(run.manifest)
+    extractor = str((manifest and manifest.extractor.get("with")) or "extractor")
     with open_store(run, compose(METRICS, *(entry.layout for entry in INSTRUMENTS))) as store:
-        own = list(own_numbers(store, preset, data, seed))
+        own = list(own_numbers(store, preset, data, seed, counting, extractor))
         stale = {measure for (measure,) in store.execute("SELECT measure FROM stale_measures").fetchall()}
     protocol = AskedProtocol(run, name, preset, data)
     found, without = [], {}

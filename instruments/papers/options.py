@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from polyculture.instruments.contract import AtLeastOne, Part, in_file
 from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
+from polyculture.instruments.papers.own import AsPaper
 
 Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
 NAMES: tuple[Name, ...] = get_args(Name)
@@ -76,6 +77,20 @@ class PaperOptions(BaseModel):
     encoder: Annotated[Words, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
     concepts: Annotated[Path | None, in_file("Concepts by culture, as CANDLE's, for culturescope's relevance.")] = None
 
+    union: Annotated[
+        bool, Field(description="makieval: count each item once for a prompt, as its section 4, not once a response.")
+    ] = False
+    paper_countries: Annotated[
+        bool, Field(description="makieval: take only the countries of its section 3.3 (origin, author, performer).")
+    ] = False
+
+    @field_validator("union", "paper_countries")
+    @classmethod
+    def _of_makieval(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("name", "makieval") != "makieval":
+            raise ValueError("only makieval counts items and countries")
+        return value
+
     @field_validator("part")
     @classmethod
     def _known_parts(cls, part: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
@@ -102,6 +117,11 @@ class PaperOptions(BaseModel):
 
         if self.data is not None:
             rules_of(self.data)
+
+    @property
+    def counting(self) -> AsPaper:
+        """What the tables count as MAKIEval does."""
+        return AsPaper(self.union, self.paper_countries)
 
     @property
     def preset(self) -> Preset:

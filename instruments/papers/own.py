@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     from polyculture.instruments.datasets.presets import Preset
 
 _FOLDER = Path(__file__).parent
+_OF_COUNTRY = "model, language, condition, country"  # the level of the numbers that MAKIEval counts otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class AsPaper:
+    """What is counted as MAKIEval counts it, in the place of our own way."""
+
+    union: bool = False  # an item counts once for a prompt (section 4), else once for each response that names it
+    countries: bool = False  # an item's countries are those of 3.3 alone
+
+    @property
+    def words(self) -> str:
+        """How the numbers were counted, as the protocol of a row says it."""
+        chosen = [
+            *(["each item once for a prompt (section 4)"] if self.union else []),
+            *(["country of origin, or nationality of author or performer, alone (3.3)"] if self.countries else []),
+        ]
+        return "counted as the paper does: " + ", ".join(chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +66,57 @@ class OwnNumber:
     form: str = ""  # of the contexts; '' where they have none, or one for all models
 
 
-def own_numbers(store: duckdb.DuckDBPyConnection, preset: Preset, data: str | None, seed: int) -> Iterator[OwnNumber]:
-    """All numbers of a run that a table can have. Those of `data` stand in the place of the paper's data set."""
+def own_numbers(
+    store: duckdb.DuckDBPyConnection, preset: Preset, data: str | None, seed: int, counting: AsPaper, extractor: str
+) -> Iterator[OwnNumber]:
+    """All numbers of a run that a table can have. Those of `data` stand in the place of the paper's data set.
+
+    `counting` chooses what MAKIEval counts otherwise than we do; `extractor` names whoever found the mentions.
+    """
     cursor = store.execute(read_sql(_FOLDER, "own_numbers"))
     names = [column[0] for column in cursor.description or ()]
-    for row in cursor.fetchall():
-        yield _placed(OwnNumber(**dict(zip(names, row, strict=True))), preset, data)
+    stored = [OwnNumber(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+    for one in _counted_as_paper(store, stored, counting):
+        yield _placed(one, preset, data)
     for one in _scores(store, preset, seed):
         yield _placed(one, preset, data)
     yield from _texts(store)
+    yield from _extraction(store, extractor)
+
+
+def _counted_as_paper(
+    store: duckdb.DuckDBPyConnection, stored: list[OwnNumber], counting: AsPaper
+) -> Iterator[OwnNumber]:
+    """The stored numbers, with those that the paper counts otherwise in the place of ours."""
+    found: dict[tuple[str, ...], tuple[float | None, int | None]] = {}
+    if counting.union or counting.countries:
+        values = {"union": counting.union, "countries": counting.countries}
+        for row in store.execute(read_sql(_FOLDER, "counted_as_paper"), values).fetchall():
+            found[row[:5]] = row[5], row[6]
+    for one in stored:
+        key = one.metric, one.model, one.language, one.condition, one.culture
+        if one.measure != "entities" or one.level != _OF_COUNTRY or key not in found:
+            yield one
+            continue
+        estimate, n = found[key]
+        told = "; ".join(filter(None, (one.told, counting.words)))
+        yield replace(
+            one, estimate=estimate, n=n, low=None, high=None, spread=None, told=told,
+            no_interval="intervals are of our own way to count",
+        )  # fmt: skip
+
+
+def _extraction(store: duckdb.DuckDBPyConnection, extractor: str) -> Iterator[OwnNumber]:
+    """Precision, recall and F1 of the extractor by language, and F1 in English by topic, as people judged a sample."""
+    from polyculture.metrics.audit.scores import answer_shares, audit_scores
+
+    metrics = {"extraction precision": "precision", "extraction recall": "recall", "extraction F1": "f1"}
+    for one in (*audit_scores(store), *answer_shares(store)):
+        if one.what in metrics and one.language is not None and one.value is not None:
+            yield OwnNumber(
+                extractor, "", "extraction", metrics[one.what], NONE, NONE, one.language, NONE, one.topic or EVERY,
+                NONE, {}, one.value, one.low, one.high, None, round(one.of), "judged mention", "",
+            )  # fmt: skip
 
 
 def _placed(one: OwnNumber, preset: Preset, data: str | None) -> OwnNumber:

@@ -6,7 +6,7 @@ CREATE MACRO surface_key(surface) AS
 -- `averaged_over` is NULL, labels and entities are distinct over all that the level does not name; else the rates are means
 -- of those of every model, language and topic. A label is a surface of a language, topic and kind that was looked up; an
 -- entity is an item, or a surface without one under its `surface_key`.
---   level: what the row is of: 'language', 'model, topic' or 'model, language, topic'
+--   level: what the row is of: 'language', 'topic', 'model, language', 'model, topic' or 'model, language, topic'
 --   averaged_over: of a mean of rates, what it is over; NULL: not a mean, labels and entities are distinct over the
 --     rest
 --   labels: distinct surfaces that were looked up
@@ -41,7 +41,7 @@ counts AS MATERIALIZED (
         count(DISTINCT qid) AS items,
         count(DISTINCT qid) + count(DISTINCT (language, topic, name)) FILTER (NOT linked) AS entities
     FROM found
-    GROUP BY GROUPING SETS ((model, language, topic), (language), (model, topic))
+    GROUP BY GROUPING SETS ((model, language, topic), (language), (topic), (model, language), (model, topic))
 ),
 rates AS MATERIALIZED (
     SELECT *, linked_labels / labels AS label_rate, items / entities AS item_rate FROM counts

@@ -11,7 +11,14 @@ from statistics import mean
 
 import pytest
 
+from polyculture.cache.layout import compose
 from polyculture.cache.manifest import read_manifest, write_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.instruments.papers.instrument import joined_tables
+from polyculture.instruments.papers.own import AsPaper
+from polyculture.metrics import METRICS
+from polyculture.metrics.audit.judging import cases_of, drawn, keep_answer
 from polyculture.metrics.measure import measure
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
@@ -33,6 +40,7 @@ with = "gazetteer"
 snapshot = "starter"
 """
 STUDIED = ("Aya", "ChatGPT", "DeepSeek", "Llama3", "Llama3-70B", "Mistral", "Qwen")
+ELSEWHERE = "ramen"  # whose country is a place, and no origin
 ITEMS = {"udon": "JP", "sushi": "JP", "ramen": "JP", "burger": "US", "soup": None}
 Cell = tuple[str, str, str, str | None]  # model, language, topic, country
 Rows = list[dict[str, str]]
@@ -71,7 +79,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
                         answers[model, language, topic, country].append(found)
     for number, (item, country) in enumerate(ITEMS.items()):
         builder.link(item, f"Q{number + 1}")
-        builder.entity(f"Q{number + 1}", item, **({country: "P495"} if country else {}))
+        builder.entity(f"Q{number + 1}", item, **({country: "P17" if item == ELSEWHERE else "P495"} if country else {}))
     run = builder.write()
     manifest = read_manifest(run.manifest)
     assert manifest
@@ -127,8 +135,9 @@ def test_the_metrics_by_language_and_country_are_those_of_a_recount(written: Wri
         assert float(row[country]) == pytest.approx(mean(told), abs=1e-6)
         if row[f"{country} low"]:
             assert float(row[f"{country} low"]) <= float(row[country]) <= float(row[f"{country} high"])
-        distinct = mean(len({item for one in cell for item in one}) for cell in cells)
-        assert float(diversity[model, f"{language}, explicit"][country]) == pytest.approx(distinct)
+        distinct = [len({item for one in cell for item in one}) for cell in cells]
+        for topic, number in zip(("food", "clothing", "average"), (*distinct, mean(distinct)), strict=True):
+            assert float(diversity[model, f"{topic}, {language}"][country]) == pytest.approx(number)
     table = {(row["model"], row["row"]): row for row in rows(folder, "figure 5")}
     for model in (ONE, TWO):
         for language in ("en", "ja"):
@@ -146,16 +155,96 @@ def test_the_metrics_by_language_and_country_are_those_of_a_recount(written: Wri
 
 def test_consensus_of_two_languages_is_that_of_a_recount(written: Written) -> None:
     folder, answers = written
-    for row in (row for row in rows(folder, "figure 6") if row["row"] == "en"):
-        told = []
+    tables = ("3", "figure 6", "figures 24 to 30")
+    printed = {(table, row["model"]): row for table in tables for row in rows(folder, table) if row["row"] != "ja"}
+    for model in (ONE, TWO):
+        by_topic = {topic: mean(overlap(answers, model, topic, country) for country in ("JP", "US"))
+                    for topic in ("food", "clothing")}  # fmt: skip
+        assert float(printed["figure 6", model]["ja"]) == pytest.approx(by_topic["food"], abs=1e-6)
+        assert float(printed["figures 24 to 30", model]["ja"]) == pytest.approx(mean(by_topic.values()), abs=1e-6)
+        assert float(printed["3", model]["value"]) == pytest.approx(mean(by_topic.values()), abs=1e-6)
+
+
+def overlap(answers: dict[Cell, list[list[str]]], model: str, topic: str, country: str) -> float:
+    """Jaccard's index of the items that a model names in English and in Japanese."""
+    en, ja = ({item for one in answers[model, code, topic, country] for item in one} for code in ("en", "ja"))
+    return len(en & ja) / len(en | ja)
+
+
+def test_tables_of_counts_are_of_explicit_prompts_and_of_all_models_together(written: Written) -> None:
+    folder, answers = written
+    diversity = {row["model"]: float(row["value"]) for row in rows(folder, "12")}
+    items = {(row["model"], row["row"], row["column"]): row for row in cells_of(folder) if row["table"] == "11"}
+    by_language = {row["model"]: row for row in rows(folder, "figure 8")}
+
+    def named_by(**wanted: str) -> set[str]:
+        return {item for (model, language, topic, _), some in answers.items() for one in some for item in one
+                if wanted.items() <= {"model": model, "language": language, "topic": topic}.items()}  # fmt: skip
+
+    for model in (ONE, TWO):
+        explicit = [cell for (of, _, _, country), cell in answers.items() if of == model and country]
+        assert diversity[model] == pytest.approx(mean(len({i for one in cell for i in one}) for cell in explicit))
+        assert float(items[model, "food", "Unique QIDs"]["value"]) == len(named_by(model=model, topic="food"))
+        assert "one model" in items[model, "food", "Unique QIDs"]["protocol"]
+        for language in ("en", "ja"):
+            assert float(by_language[model][language]) == len(named_by(model=model, language=language))
+    together = items["all 2 models", "food", "Unique QIDs"]
+    assert float(together["value"]) == len(named_by(topic="food"))
+    assert "2 models together, where the paper counts seven" in together["protocol"]
+
+
+@pytest.mark.parametrize(("union", "countries"), [(True, False), (False, True), (True, True)])
+def test_the_papers_ways_to_count_are_those_of_a_recount(written: Written, union: bool, countries: bool) -> None:
+    folder, answers = written
+    tables, _ = joined_tables(RunFolder(folder / "runs" / "studied"), "makieval", 0, None, AsPaper(union, countries))
+    lines = {(table.table.name, line.model, line.row): line for table in tables for line in table.lines}
+    counts = {item: None if countries and item == ELSEWHERE else country for item, country in ITEMS.items()}
+
+    def recounted(model: str, language: str, country: str, named: str | None) -> float:
+        found = []
         for topic in ("food", "clothing"):
-            for country in (None, "JP", "US"):
-                en, ja = (
-                    {item for one in answers[row["model"], code, topic, country] for item in one}
-                    for code in ("en", "ja")
-                )
-                told.append(len(en & ja) / len(en | ja))
-        assert float(row["ja"]) == pytest.approx(mean(told), abs=1e-6)
+            listed = [set(one) for one in answers[model, language, topic, named]]
+            items = sorted(set().union(*listed)) if union else [item for one in listed for item in one]
+            found.append(mean(counts[item] == country for item in items))
+        return mean(found)
+
+    for model, language, country in product((ONE, TWO), ("en", "ja"), ("JP", "US")):
+        line = lines["figure 5", model, f"{language}, specificity, explicit"]
+        explicit = recounted(model, language, country, country)
+        assert line.cells[country].value == pytest.approx(explicit)
+        assert not line.cells[country].interval
+        assert "counted as the paper does" in line.protocol
+        gain = lines["figure 5", model, f"{language}, gain in specificity, explicit"].cells.get(country)
+        if gain:
+            assert gain.value == pytest.approx(explicit - recounted(model, language, country, None))
+    if union:
+        of = [{i for one in answers[ONE, "en", topic, "JP"] for i in one} for topic in ("food", "clothing")]
+        told = mean(mean(item != "soup" for item in items) for items in of)
+        assert lines["figure 3", ONE, "en, explicit"].cells["JP"].value == pytest.approx(told)
+
+
+def test_the_extractors_accuracy_stands_in_tables_8_and_9_where_people_judged(written: Written) -> None:
+    folder, _ = written
+    _, without = joined_tables(RunFolder(folder / "runs" / "studied"), "makieval", 0)
+    assert {"table 8", "table 9"} <= without.keys()
+    run = RunFolder(folder / "runs" / "studied")
+    with open_store(run, compose(METRICS)) as store:
+        cases = [case for one in drawn(store, 12) for case in cases_of(store, one)]
+    for case in cases:
+        question, word = ("missed", "1") if case.ordinal is None else ("mention", "right")
+        keep_answer(run, case, "ana", question, word)
+    try:
+        tables = {one.table.name: one for one in joined_tables(run, "makieval", 0)[0]}
+    finally:
+        run.table("judgements").unlink()
+    own = {line.row: line for line in tables["8"].lines if line.own}
+    assert {line.model for line in own.values()} == {"extractor"}
+    assert own["English"].cells["Precision (%)"].value == 100
+    assert 0 < own["English"].cells["Recall (%)"].value < 100
+    assert "F1 (%)" in next(line for line in tables["9"].lines if line.own and line.row == "Food").cells
+    assert [line.cells["F1 Score (%)"].text for line in tables["8"].lines if not line.own and line.row == "Thai"] == [
+        "94.08"
+    ]
 
 
 def test_cells_say_what_they_rest_on_and_what_is_otherwise(written: Written) -> None:
@@ -193,7 +282,8 @@ def test_every_table_is_csv_and_latex_with_published_rows_below(written: Written
     names = {path.stem for path in tables.glob("*.csv")} - {"cells"}
     assert names == {path.stem for path in tables.glob("*.tex")}
     assert names == {
-        *("table-3", "table-10", "table-11", "table-12", "figure-3", "figure-4", "figure-5", "figure-6"),
+        *("table-3", "table-10", "table-11", "table-12", "figure-3", "figure-4", "figure-5", "figure-6", "figure-8"),
+        "figures-24-to-30",
     }
     assert "Llama3-70B (published) & " in (tables / "table-3.tex").read_text(encoding="utf-8")
     text = (tables / "figure-5.tex").read_text(encoding="utf-8")
