@@ -26,8 +26,8 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cache.worker import do_works
-from polyculture.extract import llm
 from polyculture.extract.base import ResponseText
+from polyculture.extract.llm import LlmExtractor
 from polyculture.generate.engines import Completion, ModelSpec, Request, capabilities, open_engine
 from polyculture.generate.engines.models import OneModel, Wrapper
 from polyculture.generate.prompts import build_prompts
@@ -173,7 +173,8 @@ def sampled_requests(sampling: SamplingSettings) -> list[Request]:
 def extraction(engine: capabilities.Sampling, texts: Sequence[str]) -> tuple[Recorded, float]:
     """The extractor over texts: what it asked and was answered, and the seconds it took."""
     recorded = Recorded(engine)
-    extractor = llm.LlmExtractor(recorded, "vllm:model", CATALOG.topic("food"))
+    # The small model of the benchmark does not end by itself.
+    extractor = LlmExtractor(recorded, "vllm:model", CATALOG.topic("food"), max_tokens=48)
     responses = [ResponseText(str(number), "en", text) for number, text in enumerate(texts)]
     started = time.perf_counter()
     found = list(extractor.extract(responses))
@@ -208,7 +209,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--extract", type=int, default=1, help="rounds of extraction")
     told = parser.parse_args()
-    llm.MAX_TOKENS = 48  # the small model of the benchmark does not end by itself
     sampling = SamplingSettings(n=told.n, max_tokens=48)
     asked = sampled_requests(sampling)
     warm = [replace(request, seeds=request.seeds[:2]) for request in asked]

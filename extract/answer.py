@@ -27,6 +27,8 @@ from polyculture.generate.engines.base import Ending
 
 MOST_MENTIONS = 100  # per answer; an answer with as many counts as endless
 CUT_SHORT = "the answer was cut"
+REPEATED = "the answer repeats itself and was cut"  # with more room it would be longer, and list no more
+_REPEATS = 3  # times that a mention is listed, on average, in an answer that repeats itself
 _MOST_TRIES = 2_000  # brackets of an answer at which JSON is looked for
 _LONGEST = 200_000  # characters of an answer that are read
 _LONGEST_NAME = 200  # characters of a name
@@ -42,7 +44,7 @@ _ENGLISH = ("english", "english_name", "en", "international", "translation")
 _FIELDS = {*_TEXT, *_KIND, *_NAME, *_ENGLISH}
 _NO_NAME = ("", "-", "...", "…", "null", "none", "n/a")
 # What the asked form begins with: a model may write it more than once.
-_FORM = re.compile(r"""\{\s*\\?["'“”„]?mentions\\?["'“”„]?\s*:""")
+_FORM = re.compile(r"""\{\s*(?:\\?["'“”„]?declined\\?["'“”„]?\s*:\s*\w+\s*,\s*)?\\?["'“”„]?mentions\\?["'“”„]?\s*:""")
 _WORDS_BEFORE = re.compile(r"[\]}](?:\s|```(?:json)?|[,;])*[^\s`,;\]}][^\]}]*\Z")
 _DECODER = json.JSONDecoder(strict=False)  # a line break within a string is no reason to lose it
 
@@ -53,10 +55,15 @@ class UnusableAnswerError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What an answer lists, in its order, and what was dropped of it, on one line."""
+    """What an answer lists, in its order, and what was dropped of it."""
 
     entities: tuple[NamedEntity, ...]
-    note: str | None = None
+    note: str | None = None  # what was dropped, on one line
+    cut: bool = False  # the token limit cut it before the end of its list
+    repeats: bool = False  # it was cut, and lists the same again and again
+    unknown_kinds: int = 0  # mentions that were dropped, since the topic has no such kind
+    unreadable: int = 0  # parts of the list that cannot be read
+    declined: bool | None = None  # the text declines its task, as the model says; None where it does not say
 
 
 def answer_schema(kinds: Iterable[str]) -> dict[str, Any]:
@@ -74,26 +81,30 @@ def answer_schema(kinds: Iterable[str]) -> dict[str, Any]:
     }
     return {
         "type": "object",
-        "properties": {"mentions": {"type": "array", "items": mention, "maxItems": MOST_MENTIONS}},
-        "required": ["mentions"],
+        "properties": {
+            "declined": {"type": "boolean"},
+            "mentions": {"type": "array", "items": mention, "maxItems": MOST_MENTIONS},
+        },
+        "required": ["declined", "mentions"],
         "additionalProperties": False,
     }
 
 
-def write_answer(entities: Iterable[NamedEntity]) -> str:
+def write_answer(entities: Iterable[NamedEntity], declined: bool = False) -> str:
     """The answer that lists these entities, as a model would write it."""
-    return orjson.dumps({"mentions": [asdict(entity) for entity in entities]}).decode()
+    return orjson.dumps({"declined": declined, "mentions": [asdict(entity) for entity in entities]}).decode()
 
 
 def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadAnswer:
     """The entities that an answer lists.
 
     Raises `UnusableAnswerError`, with a message of one line, where it lists nothing that can be read, or does not end.
-    An answer that was cut keeps the entities that are whole.
+    Of an answer that was cut the entities are those that are whole.
     """
     known = _known_kinds(kinds)
     text = text.removeprefix("\ufeff")[:_LONGEST]
-    values, listed, unread = _last_list(text, known)
+    values, listed, unread, whole = _last_list(text, known)
+    cut = ending == "cut" and not whole
     entities = [one for one in listed if one.text.strip().casefold() not in _NO_NAME]
     empty = not listed and any(_is_empty(value, known) for value in values)
     nothing = not listed and not empty and _says_nothing(text)
@@ -102,7 +113,7 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
         entities = [entity for table in tables or () if (entity := _entity(table)) is not None]
         entities = [one for one in entities if one.text.strip().casefold() not in _NO_NAME]
         if not entities and tables != []:
-            raise UnusableAnswerError(CUT_SHORT if ending == "cut" else "the answer has no list of mentions")
+            raise UnusableAnswerError(CUT_SHORT if cut else "the answer has no list of mentions")
     if len(entities) >= MOST_MENTIONS:
         raise UnusableAnswerError(f"the answer is endless: {len(entities)} mentions")
     good = tuple(
@@ -112,32 +123,41 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     )
     dropped = Counter(one.kind[:40] for one in entities if _folded(one.kind) not in known)
     # Kinds of other topics alone say that the text names nothing of this one.
-    if not good and (ending == "cut" or any(_folded(kind) not in _catalogued_kinds() for kind in dropped)):
+    if not good and (cut or any(_folded(kind) not in _catalogued_kinds() for kind in dropped)):
         unknown = f"the answer has no known kind: {', '.join(map(repr, list(dropped)[:3]))}"
         raise UnusableAnswerError(unknown if dropped else CUT_SHORT)
     notes = [f"{count} of unknown kind {kind!r} dropped" for kind, count in sorted(dropped.items())]
-    notes += [f"{CUT_SHORT}: its whole mentions were read"] if ending == "cut" else []
+    notes += [f"{CUT_SHORT}: its whole mentions were read"] if cut else []
     notes += [f"{unread} that cannot be read dropped"] if unread else []
     # A model without a schema writes `null` or `{}` for an empty list. To ask again would lose the texts of nothing.
     notes += [f"{' '.join(text.split())[:60]!r} is read as no mention"] if nothing else []
-    return ReadAnswer(good, "; ".join(notes) or None)
+    declined = next((v["declined"] for v in values if isinstance(v, dict) and "declined" in v), None)
+    return ReadAnswer(
+        good,
+        "; ".join(notes) or None,
+        cut,
+        cut and len(good) >= _REPEATS * len(set(good)),
+        dropped.total(),
+        unread,
+        declined if isinstance(declined, bool) else None,
+    )
 
 
-def _last_list(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int]:
-    """The JSON values of a text, the entities in them, and the number of tables that cannot be read: of a text with the
-    asked form more than once, list by list."""
+def _last_list(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int, bool]:
+    """The JSON values of a text, the entities in them, the number of tables that cannot be read, and whether the last
+    list is whole: of a text with the asked form more than once, list by list."""
     if text.lstrip().startswith('"'):  # JSON within a string
         with suppress(ValueError):
             text = str(json.loads(text))
     places = [0, *(found.start() for found in _FORM.finditer(text)), len(text)]
-    values, entities, unread = _most_entities(text[: places[1]], known)
+    values, entities, unread, whole = _most_entities(text[: places[1]], known)
     for before, start, end in zip(places, places[1:], places[2:], strict=False):
-        more, listed, broken = _most_entities(text[start:end], known)
+        more, listed, broken, whole = _most_entities(text[start:end], known)
         # An empty one behind words takes back what stands before it; right behind another it is that of a paragraph.
         takes_back = bool(more) and not listed and _WORDS_BEFORE.search(text[before:start]) is not None
         entities = [] if takes_back else _with(entities, listed)
         values, unread = [*values, *more], unread + broken
-    return values, entities, unread
+    return values, entities, unread, whole
 
 
 def _with(before: list[NamedEntity], listed: list[NamedEntity]) -> list[NamedEntity]:
@@ -146,16 +166,16 @@ def _with(before: list[NamedEntity], listed: list[NamedEntity]) -> list[NamedEnt
     return listed if 2 * len(again) > len({one.text for one in listed}) else [*before, *listed]
 
 
-def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int]:
+def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int, bool]:
     """The JSON values of a text, and the entities in them; of a broken one by the reading that finds most, with the
-    number of tables that cannot be read."""
+    number of tables that cannot be read; and whether there is a value and none is broken."""
     values, broken = _json_values(text)
     entities: list[NamedEntity] = []
     for value in values:
         listed = list(_entities(value, known))
         entities = _with(entities, listed) if isinstance(value, list) else [*entities, *listed]
     if not broken:
-        return values, entities, 0
+        return values, entities, 0, bool(values)
     found = [_mended(match[0]) for match in _INNERMOST.finditer(text)]
     pieces = [piece for piece in found if piece is not None]
     more = [entity for piece in pieces for entity in _entities(piece, known)]
@@ -165,7 +185,7 @@ def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list
             more = [entity for piece in pieces for entity in _entities(piece, known)]
     if len(more) > len(entities) or not values:
         values, entities = pieces, more
-    return values, entities, max(0, len(found) - len(pieces))
+    return values, entities, max(0, len(found) - len(pieces)), False
 
 
 def _json_values(text: str) -> tuple[list[Any], bool]:

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from polyculture.cache.model_facts import Purchase
 
+MAX_TOKENS = 1024  # of a model's answer about a text, where the experiment does not say
+
 
 @dataclass(frozen=True, slots=True)
 class ResponseText:
@@ -16,7 +18,7 @@ class ResponseText:
     response_id: str
     language: str
     text: str
-    unusable: tuple[str, ...] = ()  # the unusable answers about it so far: the same request is not repeated
+    unusable: tuple[Extracted, ...] = ()  # the unusable answers about it so far: the same request is not repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class FoundMention:
 class Extracted:
     """The result for one response: all its mentions, or the reason of a failure.
 
-    An unusable answer is a result of its own, with its cost; another result for the response follows.
+    An unusable answer is a result of its own, with its cost; another result for the response follows. So is an answer
+    that the token limit cut, as long as it can be asked for again with more room.
     """
 
     response_id: str
@@ -66,6 +69,10 @@ class Extracted:
     ending: str | None = None  # of the answer: 'whole' | 'cut' | ..., as in `responses`
     finish_reason: str | None = None  # of the answer
     note: str | None = None  # what of the answer was mended or dropped on arrival
+    cut: bool | None = None  # mentions may be missing: the token limit cut the answer before the end of its list
+    unknown_kinds: int | None = None  # mentions that were dropped, since the topic has no such kind
+    unreadable: int | None = None  # parts of the list that could not be read
+    declined: bool | None = None  # the extractor says that the text declines its task; None where it does not say
 
 
 class Extractor(Protocol):

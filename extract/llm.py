@@ -14,17 +14,19 @@ from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import NO_ENDINGS, Endings
-from polyculture.extract.answer import UnusableAnswerError, answer_schema, write_answer
-from polyculture.extract.base import Extracted, NamedEntity, ResponseText
-from polyculture.extract.reading import read_mentions
+from polyculture.extract.answer import CUT_SHORT, REPEATED, UnusableAnswerError, answer_schema, write_answer
+from polyculture.extract.base import MAX_TOKENS, Extracted, NamedEntity, ResponseText
+from polyculture.extract.reading import read_mentions, read_raw
+from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
 from polyculture.generate.refusals import is_refusal_anywhere
 from polyculture.generate.request import as_lists, request_id
 
-MAX_TOKENS = 1024  # for the answer about a text
-# The first attempt is greedy. Later ones are sampled, since a greedy answer would be the same again.
+# The first attempt is greedy. After an unusable answer the next is sampled, since a greedy answer would be the same
+# again. After one that the token limit cut, it is asked as before with more room.
 TEMPERATURES = (0.0, 0.4, 0.8)
+MORE_ROOM = 2  # times the tokens
 # Behind an answer in words: what they mean, in any language, its own model knows best. It shows no list, which a model
 # that repeats what it is told would be read by.
 _AS_JSON = (
@@ -34,13 +36,17 @@ _AS_JSON = (
 
 
 def llm_extractor_id(
-    model: str, topic: Topic, setup: Mapping[str, Any] = MappingProxyType({}), instruction: str | None = None
+    model: str,
+    topic: Topic,
+    setup: Mapping[str, Any] = MappingProxyType({}),
+    instruction: str | None = None,
+    max_tokens: int = MAX_TOKENS,
 ) -> str:
     """The request of a model in its setup about a topic, but for the text, without opening the model: of all attempts.
 
     Who reads the answers is known by `reading.present_reader`.
     """
-    decoding = [asdict(_decoding(topic, temperature)) for temperature in TEMPERATURES]
+    decoding = [asdict(_decoding(topic, temperature, max_tokens)) for temperature in TEMPERATURES] + [MORE_ROOM]
     return request_id("extract", model, setup, [*as_lists(prompt_head(topic, instruction)), _AS_JSON], decoding)
 
 
@@ -49,19 +55,23 @@ def asked_id(extractor_id: str, text: str) -> str:
     return content_id(extractor_id, text)
 
 
-def read_request(topic: Topic, text: ResponseText, instruction: str | None = None) -> Request:
+def read_request(
+    topic: Topic, text: ResponseText, instruction: str | None = None, max_tokens: int = MAX_TOKENS
+) -> Request:
     """What the model is first sent with a text."""
-    return _request(prompt_head(topic, instruction), topic, text)
+    return _request(prompt_head(topic, instruction), topic, text, max_tokens)
 
 
 class LlmExtractor:
     """Extracts the mentions of a topic's kinds with `engine`, which runs `model`.
 
     An answer of which nothing can be read (`extract.answer`), or that is endless, is unusable: the model is asked to
-    write its own words as JSON, or where it refused or a limit cut them for the same again with another seed. After the
-    last attempt the response has failed, with the answer kept. Each unusable answer is a row of its own as it comes,
-    since its cost is paid even if the run is killed before the next attempt. Errors of the engine are not retried here;
-    `retryable` tells whether a later run should.
+    write its own words as JSON, or where it refused for the same again with another seed. An answer that the token
+    limit cut is asked for again with `MORE_ROOM`, unless it repeats itself. After the last attempt, or where the model
+    has no more room, the whole mentions of the cut answer with most of them count, marked as `cut`; without any the
+    response has failed, with the answer kept. Each unusable answer is a row of its own as it comes, since its cost is
+    paid even if the run is killed before the next attempt. Errors of the engine are not retried here; `retryable` says
+    whether a later run should.
     """
 
     costly = True
@@ -74,9 +84,13 @@ class LlmExtractor:
         extractor_id: str | None = None,
         instruction: str | None = None,
         endings: Endings = NO_ENDINGS,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self.extractor_id = extractor_id or llm_extractor_id(model, topic, instruction=instruction)
+        self.extractor_id = extractor_id or llm_extractor_id(
+            model, topic, instruction=instruction, max_tokens=max_tokens
+        )
         self._engine, self._model, self._topic, self._endings = engine, model, topic, endings
+        self._max_tokens = max_tokens
         self._head = prompt_head(topic, instruction)
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
@@ -86,19 +100,22 @@ class LlmExtractor:
         request.
         """
         later: list[list[ResponseText]] = [[] for _ in TEMPERATURES]  # by their next attempt
-        blank: list[Extracted] = []
+        known: list[Extracted] = []
         for attempt in range(len(TEMPERATURES)):
-            asked = iter(later[attempt]) if attempt else self._first_attempts(responses, later, blank)
+            asked = iter(later[attempt]) if attempt else self._first_attempts(responses, later, known)
             yield from self._round(attempt, asked, later)
-        yield from blank
+        yield from known
 
     def _first_attempts(
-        self, responses: Iterable[ResponseText], later: list[list[ResponseText]], blank: list[Extracted]
+        self, responses: Iterable[ResponseText], later: list[list[ResponseText]], known: list[Extracted]
     ) -> Iterator[ResponseText]:
-        """Yields the responses without earlier attempts; puts the others aside."""
+        """Yields the responses without earlier attempts; puts the others aside, and results that need no request."""
         for response in responses:
             if not response.text.strip():
-                blank.append(Extracted(response.response_id, "ok", attempts=0))
+                known.append(Extracted(response.response_id, "ok", attempts=0))
+            elif len(response.unusable) >= len(TEMPERATURES):  # killed right before the last result
+                *before, last = response.unusable
+                known += list(self._settled(replace(response, unusable=tuple(before)), last))[-1:]
             elif response.unusable:
                 later[len(response.unusable)].append(response)
             else:
@@ -112,15 +129,18 @@ class LlmExtractor:
         def requests() -> Iterator[Request]:
             for response in asked:
                 waiting[response.response_id] = response
-                yield _request(self._head, self._topic, response)
+                yield _request(self._head, self._topic, response, self._max_tokens)
 
         for answer in self._engine.sample(requests()):
             response = waiting.pop(answer.request_id)
             result = self._result(response, attempt, answer)
-            if result.status == "unusable":
-                words = "" if result.ending == "cut" else answer.text or ""
-                later[attempt + 1].append(replace(response, unusable=(*response.unusable, words)))
-            yield result
+            if result.status == "unusable" and attempt + 1 < len(TEMPERATURES):
+                later[attempt + 1].append(replace(response, unusable=(*response.unusable, result)))
+                yield result
+            elif result.status == "ok" or result.retryable:
+                yield result
+            else:
+                yield from self._settled(response, result)
 
     def _result(self, response: ResponseText, attempt: int, answer: Completion) -> Extracted:
         result = Extracted(
@@ -143,25 +163,61 @@ class LlmExtractor:
                 answer.text, answer.finish_reason, response.text, self._topic, response.language, self._endings
             )
         except UnusableAnswerError as fault:
-            last = result.attempts == len(TEMPERATURES)
-            return replace(result, status="failed" if last else "unusable", error=str(fault), retryable=False)
-        note = "; ".join(filter(None, (answer.note, read.note))) or None
-        return replace(result, status="ok", mentions=read.mentions, note=note)
+            return replace(result, status="unusable", error=str(fault), retryable=False)
+        if not read.cut:
+            return read.result(result, answer.note)
+        # An answer that ends before its limit was cut by the window of its model, which has no more room.
+        room = _room(response, self._max_tokens)
+        status = "failed" if (answer.completion_tokens or room) < room else "unusable"
+        return replace(result, status=status, error=REPEATED if read.repeats else CUT_SHORT, retryable=False)
+
+    def _settled(self, response: ResponseText, last: Extracted) -> Iterator[Extracted]:
+        """The results after the last attempt: of the cut answers the one that lists most, or the failure."""
+        partial: Extracted | None = None
+        for answer in (*response.unusable, last):
+            try:
+                read = read_raw(
+                    answer.raw or "", answer.finish_reason, response.text, self._topic, response.language, self._endings
+                )
+            except UnusableAnswerError:
+                continue
+            if partial is None or len(read.mentions) > len(partial.mentions):
+                partial = read.result(answer, answer.note)
+        if partial is None:
+            yield replace(last, status="failed")
+        elif partial.raw == last.raw:
+            yield replace(partial, attempts=last.attempts)
+        else:
+            yield replace(last, status="unusable")
+            yield replace(partial, attempts=last.attempts, prompt_tokens=None, completion_tokens=None, purchase=None)
 
 
-def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText) -> Request:
-    """What is sent after the unusable answers about a text, each of them empty where it is not to be shown again: a
-    refusal neither, since an empty list is what many models would make of it."""
+def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText, max_tokens: int) -> Request:
+    """What is sent after the unusable answers about a text. A cut one is not shown again, and a refusal neither, since
+    an empty list is what many models would make of it."""
     attempt = len(response.unusable)
-    words = response.unusable[-1] if attempt else ""
+    last = response.unusable[-1] if attempt else None
+    words = (text_in(last.raw or "") or "") if last is not None and last.ending != "cut" else ""
     shown = words.strip() and not is_refusal_anywhere(words)
     again = (Message("assistant", words), Message("user", _AS_JSON)) if shown else ()
     messages = (*head, Message("user", response.text), *again)
-    return Request(response.response_id, messages, _decoding(topic, TEMPERATURES[attempt]), seeds=(attempt,))
+    temperature = TEMPERATURES[attempt - sum(map(_asks_for_room, response.unusable))]
+    decoding = _decoding(topic, temperature, _room(response, max_tokens))
+    return Request(response.response_id, messages, decoding, seeds=(attempt,))
 
 
-def _decoding(topic: Topic, temperature: float) -> Decoding:
-    return Decoding(temperature, top_p=1.0, top_k=None, max_tokens=MAX_TOKENS, schema=answer_schema(topic.kinds))
+def _asks_for_room(answer: Extracted) -> bool:
+    """Whether more tokens may make an unusable answer whole."""
+    return answer.error == CUT_SHORT
+
+
+def _room(response: ResponseText, max_tokens: int) -> int:
+    """The tokens of the next answer about a text."""
+    return max_tokens * int(MORE_ROOM ** sum(map(_asks_for_room, response.unusable)))
+
+
+def _decoding(topic: Topic, temperature: float, max_tokens: int) -> Decoding:
+    return Decoding(temperature, top_p=1.0, top_k=None, max_tokens=max_tokens, schema=answer_schema(topic.kinds))
 
 
 _FOLDER = Path(__file__).with_name("prompts")
@@ -176,8 +232,8 @@ def prompt_head(topic: Topic, instruction: str | None = None) -> tuple[Message, 
     kinds = "\n".join(f"- {name}: {kind.description}" for name, kind in topic.kinds.items())
     template = Template(instruction or (_FOLDER / "system.txt").read_text(encoding="utf-8"))
     turns = [Message("system", template.substitute(topic=topic.name.lower(), kinds=kinds).strip())]
-    for text, entities in [] if instruction else _examples(topic):
-        turns += [Message("user", text), Message("assistant", write_answer(entities))]
+    for text, entities, declined in [] if instruction else _examples(topic):
+        turns += [Message("user", text), Message("assistant", write_answer(entities, declined))]
     return tuple(turns)
 
 
@@ -202,17 +258,19 @@ def read_prompt(file: Path) -> str:
     return text
 
 
-def _examples(topic: Topic) -> list[tuple[str, list[NamedEntity]]]:
-    """Texts and their entities: the topic's own, else of its file; none where the file has other kinds."""
+def _examples(topic: Topic) -> list[tuple[str, list[NamedEntity], bool]]:
+    """Texts, their entities, and whether they decline their task: the topic's own, else of its file; none where the
+    file has other kinds."""
     if topic.examples:
-        return [(one.text, _entities({"text": one.text, "mentions": one.mentions})) for one in topic.examples]
+        own = topic.examples
+        return [(e.text, _entities({"text": e.text, "mentions": e.mentions}), e.declined) for e in own]
     file = _FOLDER / "examples" / f"{topic.code}.toml"
     if not file.exists():
         return []
     examples = tomllib.loads(file.read_text(encoding="utf-8"))["examples"]
     if not all(set(example["mentions"]) <= set(topic.kinds) for example in examples):
         return []
-    return [(example["text"], _entities(example)) for example in examples]
+    return [(example["text"], _entities(example), example.get("declined", False)) for example in examples]
 
 
 def _entities(example: dict[str, Any]) -> list[NamedEntity]:

@@ -5,20 +5,20 @@ What was asked is known by `llm_extractor_id`, who reads the answer by `present_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import UnusableAnswerError, read_answer
-from polyculture.extract.base import FoundMention
+from polyculture.extract.base import Extracted, FoundMention
 from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
 from polyculture.generate.engines.answer import NO_ANSWER, text_in
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.refusals import is_refusal_anywhere
 
-VERSION = 12  # of the rules in the code that decide mentions: raise it when they change
+VERSION = 13  # of the rules in the code that decide mentions: raise it when they change
 
 
 def present_reader(endings: Endings = NO_ENDINGS) -> str:
@@ -28,10 +28,31 @@ def present_reader(endings: Endings = NO_ENDINGS) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadMentions:
-    """The mentions that an answer lists, located in the text, and what of the answer was dropped, on one line."""
+    """The mentions that an answer lists, located in the text, and what is known of what it lost: as in `ReadAnswer`."""
 
     mentions: tuple[FoundMention, ...]
     note: str | None = None
+    cut: bool = False
+    repeats: bool = False
+    unknown_kinds: int = 0
+    unreadable: int = 0
+    declined: bool | None = None
+
+    def result(self, answer: Extracted, arrived: str | None = None) -> Extracted:
+        """The answer as a good one; `arrived` is what was mended of it before it was read."""
+        note = "; ".join(filter(None, (arrived, self.note))) or None
+        return replace(
+            answer,
+            status="ok",
+            error=None,
+            retryable=None,
+            mentions=self.mentions,
+            note=note,
+            cut=self.cut,
+            unknown_kinds=self.unknown_kinds,
+            unreadable=self.unreadable,
+            declined=self.declined,
+        )
 
 
 def read_mentions(
@@ -44,7 +65,8 @@ def read_mentions(
     read = read_answer(answer, topic.kinds, ending_of(finish_reason))
     if not read.entities and is_refusal_anywhere(answer):  # `I cannot do that. {"mentions": []}`
         raise UnusableAnswerError("the answer is a refusal")
-    return ReadMentions(locate(text, read.entities, language, endings), read.note)
+    mentions = locate(text, read.entities, language, endings)
+    return ReadMentions(mentions, read.note, read.cut, read.repeats, read.unknown_kinds, read.unreadable, read.declined)
 
 
 def read_raw(

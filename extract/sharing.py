@@ -57,19 +57,28 @@ def find_extractions(
 
 
 def _read(answers: Iterable[Extracted], text: str, topic: Topic, language: str, endings: Endings) -> Extracted | None:
-    """What the present reader makes of the answers about a text; None where another answer is still to come."""
+    """What the present reader makes of the answers about a text; None where another answer is still to come.
+
+    Of answers that the token limit cut, the one with most mentions is the outcome where no whole answer can be read and
+    no other is to come.
+    """
     failed: Extracted | None = None
     settled: Extracted | None = None
+    partial: Extracted | None = None
     for answer in answers:
         if settled is None and answer.status == "failed" and answer.retryable is False:
             settled = answer
         if answer.raw is None or (answer.error or "").startswith(NO_ANSWER):
             continue
         try:
-            found = read_raw(answer.raw, answer.finish_reason, text, topic, language, endings)
+            read = read_raw(answer.raw, answer.finish_reason, text, topic, language, endings)
         except UnusableAnswerError as fault:
             failed = replace(answer, status="failed", error=str(fault), retryable=False)
             settled = settled or (failed if answer.status == "ok" else None)
-        else:
-            return replace(answer, status="ok", error=None, retryable=None, mentions=found.mentions, note=found.note)
-    return settled and (failed or settled)
+            continue
+        if not read.cut:
+            return read.result(answer)
+        if partial is None or len(read.mentions) > len(partial.mentions):
+            partial = read.result(answer)
+        settled = settled or (partial if answer.status == "ok" else None)
+    return settled and (partial or failed or settled)

@@ -26,7 +26,6 @@ from polyculture.extract.rows import (
     extraction_rows,
 )
 from polyculture.extract.sharing import find_extractions
-from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together
@@ -141,10 +140,13 @@ class ExtractionStep(Step[ResponseRow, Models]):
 
 
 _READ = (*RESPONSE_COLUMNS, "text")
+# What is known of an unusable answer: what the next one is asked with, and what it lists.
+_UNUSABLE = ("response_id", "status", "retryable", "attempts", "error", "raw", "extractor_model", "ending",
+             "finish_reason", "note", "completion_tokens")  # fmt: skip
 
 
 def _texts(
-    groups: Iterable[Sequence[ResponseRow]], unusable: Mapping[str, Sequence[str]] = MappingProxyType({})
+    groups: Iterable[Sequence[ResponseRow]], unusable: Mapping[str, Sequence[Extracted]] = MappingProxyType({})
 ) -> Iterator[ResponseText]:
     """One response of each group of equal texts."""
     for item, *_ in groups:
@@ -157,14 +159,13 @@ def _unpaid(extracted: Extracted) -> Extracted:
     return replace(extracted, prompt_tokens=None, completion_tokens=None, purchase=None)
 
 
-def _unusable(kept: Kept, extractor_id: str) -> Mapping[str, list[str]]:
+def _unusable(kept: Kept, extractor_id: str) -> Mapping[str, list[Extracted]]:
     """Unusable answers so far, by request: the same question is not repeated. Retryable ones count as no attempt."""
-    rows = kept.read("extractions", ["asked_id", "extractor_id", "status", "retryable", "attempts", "raw", "ending"])
+    rows = kept.read("extractions", ["asked_id", "extractor_id", *_UNUSABLE])
     is_void = (pc.field("retryable") == pc.scalar(True)) & pc.field("retryable").is_valid()
     unusable = (pc.field("status") == "unusable") & ~is_void
     mine = rows.filter((pc.field("extractor_id") == extractor_id) & unusable).sort_by("attempts")
-    answers: dict[str, list[str]] = {}
+    answers: dict[str, list[Extracted]] = {}
     for row in mine.to_pylist():
-        shown = "" if row["ending"] == "cut" else text_in(row["raw"] or "") or ""
-        answers.setdefault(row["asked_id"], []).append(shown)
+        answers.setdefault(row["asked_id"], []).append(Extracted(**{name: row[name] for name in _UNUSABLE}))
     return answers

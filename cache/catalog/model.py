@@ -70,6 +70,7 @@ class Example(_Data):
 
     text: str = Field(min_length=1)
     mentions: Mapping[str, tuple[tuple[str, str, str], ...]] = {}
+    declined: bool = False  # the text declines its task
 
     @model_validator(mode="after")
     def _mentions_are_in_the_text(self) -> Example:

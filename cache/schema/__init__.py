@@ -115,6 +115,10 @@ class Extraction:
     finish_reason: str | None = None  # of the answer: the server's own word for how it ended
     asked_id: str | None = None  # hash of what the extractor model was sent, the text included; None: no model
     note: str | None = None  # what of the answer was mended or dropped on arrival, as in `responses`
+    cut: bool | None = None  # the token limit cut the answer before the end of its list: mentions may be missing
+    unknown_kinds: int | None = None  # mentions that were dropped, since the topic has no such kind
+    unreadable: int | None = None  # parts of the list that could not be read, and were dropped
+    declined: bool | None = None  # the extractor's model says that the text declines its task; None: it does not say
 
 
 @dataclass(frozen=True, slots=True)

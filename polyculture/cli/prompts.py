@@ -97,9 +97,9 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
         )
         return
     wanted.check(workspace)
-    instruction = ExtractionStage(workspace).instruction
+    stage, shown = ExtractionStage(workspace), ResponseText("", "", RESPONSE)
     requests = [
-        (code, read_request(workspace.catalog.topic(code), ResponseText("", "", RESPONSE), instruction))
+        (code, read_request(workspace.catalog.topic(code), shown, stage.instruction, stage.max_tokens))
         for code in workspace.experiment.topics
         if wanted.takes("topic", code)
     ]
@@ -117,7 +117,8 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
         lines = [f"== {topic}: what {model} is sent with each text =="]
         lines += [f"[{turn.role}]\n{turn.content}" for turn in request.messages]
         lines += ["[schema]", json.dumps(decoding.schema, indent=2, ensure_ascii=False)]
-        lines += [f"[decoding]\nmax_tokens {decoding.max_tokens}; temperature {tries} where an answer is of no use", ""]
+        more = f"max_tokens {decoding.max_tokens}, twice as many after an answer that they cut"
+        lines += [f"[decoding]\n{more}; temperature {tries} after an unusable answer", ""]
         _print_lines(lines)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from polyculture.cache.faults import StopLimits, fault_table
+from polyculture.extract.base import MAX_TOKENS
 from polyculture.generate.design import PromptDesign, choose_wordings
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.wording import WordingName
@@ -81,11 +82,13 @@ class ExtractSection(Section):
     with_: str = Field(default=GAZETTEER, alias="with")
     prompt: str | None = Field(default=None, min_length=1)  # a file with the study's own instruction to the model
     sample: int | None = Field(default=None, ge=1, strict=True)  # of each prompt's texts: the first so many are read
+    # Of an answer about a text; one that this limit cuts is asked for again with more.
+    max_tokens: int = Field(default=MAX_TOKENS, ge=1, strict=True)
 
     @model_validator(mode="after")
     def _models_alone_are_asked(self) -> ExtractSection:
-        if not self.by_model and (self.prompt is not None or self.sample is not None):
-            raise ValueError(f"prompt and sample are for a model, and extract.with is {self.with_!r}")
+        if not self.by_model and (given := self.model_fields_set & {"prompt", "sample", "max_tokens"}):
+            raise ValueError(f"{', '.join(sorted(given))}: for a model alone, and extract.with is {self.with_!r}")
         return self
 
     @property

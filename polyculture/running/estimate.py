@@ -226,10 +226,8 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
 
     Texts that are still to come are taken to repeat as those of the run do; `most` takes all for distinct.
     """
-    from polyculture.extract.llm import MAX_TOKENS
-
     experiment = workspace.experiment
-    model = experiment.extract.with_
+    model, limit = experiment.extract.with_, experiment.extract.max_tokens
     counted, head = _instructions(workspace)
     each_read, each_written = _extraction_tokens(workspace, means)
     total = sum(map(workspace.extracted_of, workspace.jobs))
@@ -239,20 +237,18 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     [(distinct,)] = _rows(workspace, _DISTINCT) or [(1.0,)]
     read, written = left * distinct * each_read, left * distinct * each_written
     sizes = {"jobs": len(workspace.jobs), "prompts": len(workspace.prompts), "responses": total, "left": left}
-    most = left * (head + workspace.sampling.max_tokens), left * MAX_TOKENS
+    most = left * (head + workspace.sampling.max_tokens), left * limit
     return _estimate(workspace, "extract", model, sizes, (read, written), most, counted)
 
 
 def _extraction_tokens(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> tuple[float, float]:
     """What the extractor reads of a response, and writes."""
-    from polyculture.extract.llm import MAX_TOKENS
-
     so_far = means.get(("extract", workspace.experiment.extract.with_))
     if so_far:
         return so_far.prompt, so_far.answer
     texts = [m.answer for (stage, _), m in means.items() if stage == "generate"]
     text = sum(texts) / len(texts) if texts else workspace.sampling.max_tokens
-    return _instructions(workspace)[1] + text, min(text, MAX_TOKENS)
+    return _instructions(workspace)[1] + text, min(text, workspace.experiment.extract.max_tokens)
 
 
 def _instructions(workspace: Workspace) -> tuple[str, float]:

@@ -74,6 +74,11 @@ class ExtractionStage:
         name = STARTER if section.fill else section.snapshot
         return find_snapshot(name, self.workspace.file.parent)
 
+    @property
+    def max_tokens(self) -> int:
+        """The tokens of the model's first answer about a text, at most."""
+        return self.workspace.experiment.extract.max_tokens
+
     @cached_property
     def instruction(self) -> str | None:
         """The experiment's own instruction to the model; None: ours. Raises `ExperimentError` of an unreadable one."""
@@ -89,7 +94,7 @@ class ExtractionStage:
 
         if self.by_model:
             setup = self.workspace.present.setups[f"{EXTRACT}{self.name}"]
-            return llm_extractor_id(self.name, topic, setup, self.instruction)
+            return llm_extractor_id(self.name, topic, setup, self.instruction, self.max_tokens)
         if self.name == PUBLISHED:
             return published_extractor_id()
         return gazetteer_extractor_id(topic, self.snapshot.identity, self.workspace.catalog.endings)
@@ -183,7 +188,8 @@ class ExtractionStage:
         catalog = self.workspace.catalog
         topic = catalog.topic(job.topic)
         engine = models.open(SAMPLING, EXTRACTOR)
-        return LlmExtractor(engine, self.name, topic, self.extractor_id(topic), self.instruction, catalog.endings)
+        identity = self.extractor_id(topic)
+        return LlmExtractor(engine, self.name, topic, identity, self.instruction, catalog.endings, self.max_tokens)
 
     def _gazetteer(self) -> OpenExtractor:
         from polyculture.extract.gazetteer import Gazetteer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,19 @@ import pytest
 
 from polyculture.cache.catalog import Topic, read_catalog
 from polyculture.cache.errors import ExperimentError
-from polyculture.extract.answer import MOST_MENTIONS, UnusableAnswerError, answer_schema, read_answer
+from polyculture.extract.answer import (
+    CUT_SHORT,
+    MOST_MENTIONS,
+    REPEATED,
+    UnusableAnswerError,
+    answer_schema,
+    read_answer,
+)
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id, prompt_head, read_prompt
 from polyculture.generate.engines import open_engine
-from polyculture.generate.engines.base import Completion, ModelSpec
+from polyculture.generate.engines.base import Completion, ModelSpec, Request
+from polyculture.generate.engines.endings import ending_of
 from tests.extract_engines import Script, ScriptedEngine, answer
 from tests.servers import Reply, StubServer
 
@@ -263,13 +272,106 @@ def test_whole_answer_is_read_whatever_its_ending_is_called(ending: str | None) 
     assert (one.status, one.attempts, len(one.mentions)) == ("ok", 1, 5)
 
 
-def test_cut_answer_keeps_its_whole_mentions() -> None:
-    completion = Completion("r0", 0, GOOD[:-30], finish_reason="length")
-    (one,) = LlmExtractor(ScriptedEngine(lambda *_: completion), "stub:model", FOOD).extract(
-        [ResponseText("r0", "en", TEXT)]
+def limited(text: str, attempt: int, room: int) -> Completion:
+    """What a model gives that has `room` tokens, of ten characters each, for the good answer."""
+    cut, tokens = len(GOOD) > 10 * room, min(room, len(GOOD) // 10)
+    reason = "length" if cut else "stop"
+    return Completion(
+        "r0", attempt, GOOD[: 10 * room], ending_of(reason), reason, prompt_tokens=100, completion_tokens=tokens
     )
+
+
+class LimitedEngine(ScriptedEngine):
+    """A model whose answers end at the tokens that it is given, or at the end of its window."""
+
+    def __init__(self, window: int = 10_000) -> None:
+        super().__init__(lambda *_: "")
+        self.window = window
+
+    def _complete(self, request: Request) -> Completion:
+        room = min(request.decoding.max_tokens, self.window)
+        return replace(limited("", request.seeds[0], room), request_id=request.request_id)
+
+
+def test_a_cut_answer_is_asked_again_with_more_room_and_loses_no_mention() -> None:
+    engine = LimitedEngine()
+    extractor = LlmExtractor(engine, "stub:model", FOOD, max_tokens=len(GOOD) // 30)
+    *before, one = extractor.extract([ResponseText("r0", "en", TEXT)])
+    assert [(each.status, each.error, each.completion_tokens) for each in before] == [
+        ("unusable", CUT_SHORT, extractor._max_tokens), ("unusable", CUT_SHORT, 2 * extractor._max_tokens),
+    ]  # fmt: skip
+    assert (one.status, one.attempts, one.cut, len(one.mentions)) == ("ok", 3, False, 5)
+    asked = [(request.decoding.max_tokens, request.decoding.temperature) for request in engine.requests]
+    assert asked == [(extractor._max_tokens * 2**n, 0.0) for n in range(3)]
+    assert len({request.messages for request in engine.requests}) == 1
+
+
+def test_where_a_model_has_no_more_room_the_whole_mentions_count_and_are_marked_as_cut() -> None:
+    engine = LimitedEngine(window=len(GOOD) // 10 - 3)
+    (one,) = LlmExtractor(engine, "stub:model", FOOD, max_tokens=1000).extract([ResponseText("r0", "en", TEXT)])
+    assert (one.status, one.attempts, one.cut) == ("ok", 1, True)
     assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen", "Kyoto"}
     assert "cut" in (one.note or "")
+
+
+def test_of_answers_that_stay_cut_the_longest_list_counts_and_no_cost_is_lost() -> None:
+    """Also where the last attempt brings less, or the server refuses the room that is asked for."""
+    for last in (Completion("r0", 2, "I", "whole", "stop", prompt_tokens=100, completion_tokens=1),
+                 Completion("r0", 2, None, error="the prompt is too long")):  # fmt: skip
+        found = {0: limited("", 0, 6), 1: limited("", 1, 12), 2: last}
+        engine = ScriptedEngine(lambda _text, attempt, found=found: found[attempt])
+        extractor = LlmExtractor(engine, "stub:model", FOOD, max_tokens=6)
+        results = list(extractor.extract([ResponseText("r0", "en", TEXT)]))
+        assert [(one.status, one.attempts) for one in results] == [
+            ("unusable", 1), ("unusable", 2), ("unusable", 3), ("ok", 3),
+        ]  # fmt: skip
+        assert [one.completion_tokens for one in results] == [6, 12, last.completion_tokens, None]
+        assert (results[-1].raw, results[-1].cut, results[-1].purchase) == (found[1].text, True, None)
+        # Killed right before the last result: it is made again, and nothing is asked.
+        rest = list(extractor.extract([ResponseText("r0", "en", TEXT, tuple(results[:3]))]))
+        assert [(one.status, one.mentions) for one in rest] == [("ok", results[-1].mentions)]
+    assert len(engine.requests) == 3
+
+
+def test_a_killed_run_asks_for_as_much_room_as_it_had_come_to() -> None:
+    engine = LimitedEngine()
+    extractor = LlmExtractor(engine, "stub:model", FOOD, max_tokens=len(GOOD) // 30)
+    first = next(iter(extractor.extract([ResponseText("r0", "en", TEXT)])))
+    engine.requests.clear()
+    *_, one = extractor.extract([ResponseText("r0", "en", TEXT, (first,))])
+    assert [request.decoding.max_tokens for request in engine.requests] == [
+        2 * extractor._max_tokens, 4 * extractor._max_tokens,
+    ]  # fmt: skip
+    assert (one.status, one.attempts, len(one.mentions)) == ("ok", 3, 5)
+
+
+def test_a_cut_answer_that_repeats_itself_is_asked_again_otherwise_and_not_for_more_of_it() -> None:
+    looping = GOOD[:-2] + f", {json.dumps({'text': 'pork', 'kind': 'ingredient'})}" * 20
+    answers = {0: Completion("r0", 0, looping, "cut", "length", completion_tokens=1024), 1: GOOD}
+    engine = ScriptedEngine(lambda _text, attempt: answers[attempt])
+    first, one = LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r0", "en", TEXT)])
+    assert (first.status, first.error, one.status, len(one.mentions)) == ("unusable", REPEATED, "ok", 5)
+    asked = [(request.decoding.max_tokens, request.decoding.temperature) for request in engine.requests]
+    assert asked == [(1024, 0.0), (1024, 0.4)]
+
+
+def test_the_room_is_in_the_identity() -> None:
+    assert llm_extractor_id("a:b", FOOD, max_tokens=2048) != llm_extractor_id("a:b", FOOD)
+
+
+@pytest.mark.parametrize(
+    ("raw", "declined"),
+    [('{"declined": true, "mentions": []}', True), (GOOD[:-1] + ', "declined": false}', False), (GOOD, None),
+     ('{"declined": "perhaps", "mentions": []}', None)],
+)  # fmt: skip
+def test_whether_a_text_declines_its_task_is_kept(raw: str, declined: bool | None) -> None:
+    (one,) = extract(lambda *_: raw)
+    assert (one.status, one.declined) == ("ok", declined)
+
+
+def test_unknown_kinds_and_what_cannot_be_read_are_counted() -> None:
+    (one,) = extract(lambda *_: GOOD.replace("}]", '}, {"text": "fork", "kind": "utensil"}, {"te, "dish"}]'))
+    assert (one.status, len(one.mentions), one.unknown_kinds, one.unreadable) == ("ok", 5, 1, 1)
 
 
 @pytest.mark.parametrize("raw", ["[" * 50_000, "{" * 50_000, '{"a":' * 20_000, "[{" * 20_000])
@@ -337,7 +439,8 @@ def test_a_list_that_corrects_a_draft_stands_alone(raw: str, names: str) -> None
 
 def test_an_unusable_answer_of_an_earlier_command_is_not_requested_again() -> None:
     engine = ScriptedEngine(lambda _text, _attempt: "{")
-    left = [ResponseText("new", "en", TEXT), ResponseText("old", "en", TEXT, unusable=("{", "{"))]
+    before = tuple(Extracted("old", "unusable", attempts=n, raw="{", ending="whole") for n in (1, 2))
+    left = [ResponseText("new", "en", TEXT), ResponseText("old", "en", TEXT, before)]
     found = list(LlmExtractor(engine, "stub:model", FOOD).extract(left))
     assert {(request.request_id, *request.seeds) for request in engine.requests} == {
         ("new", 0), ("new", 1), ("new", 2), ("old", 2),
