@@ -30,8 +30,9 @@ RUN = "run"
 
 
 def run_address(path: Path) -> str:
-    """How a view names a file of the run: by the read-only file system."""
-    return f"{RUN}://{path.resolve()}"
+    """How a view names a file of the run, or its folder: by the read-only file system. `path` begins with the run's
+    folder as it is when all links in it are followed."""
+    return f"{RUN}://{path}"
 
 
 def register_run_files(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
@@ -47,7 +48,7 @@ def confine(connection: duckdb.DuckDBPyConnection, root: Path, spill: Path) -> N
     register_run_files(connection, root)
     connection.execute("SET temp_directory = $spill", {"spill": str(spill.resolve())})
     # They end in a slash: `/run` does not stand for `/run-2`.
-    folders = [f"{run_address(root)}/", f"{spill.resolve()}/"]
+    folders = [f"{run_address(root.resolve())}/", f"{spill.resolve()}/"]
     connection.execute("SET allowed_directories = $folders", {"folders": folders})
     connection.execute("SET enable_external_access = false")
 

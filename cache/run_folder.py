@@ -127,6 +127,11 @@ def _part(key: str, encoded: str) -> str:
     return f"{data[: _LONGEST - _DIGITS - 2].decode(errors='ignore')}%+{digest}"
 
 
-def unfinished_import(run: RunFolder) -> Path:
-    """The mark of a run: it is there from the first text that an import writes until its last table."""
+def incoming_folder(run: RunFolder) -> Path:
+    """Where an import is on its way into a run: nothing of it counts until it is moved in."""
     return run.root / "importing"
+
+
+def sealed_import(run: RunFolder) -> Path:
+    """The mark of an import that is whole, and is being moved in."""
+    return incoming_folder(run) / "sealed.json"

@@ -5,7 +5,8 @@ parts, every appended record is a line of the journal, so a killed process loses
 Opening the job again recovers from a kill.
 
 A record may span several tables (an extraction and its mentions). Parts of the same number belong together, and the
-last table's part is the commit: parts of other tables without it are not part of the store.
+last table's part is the commit: parts of other tables without it are not part of the store. What was written is
+recorded (`cache.inventory`), so that a part which somebody removes is named.
 """
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ import pyarrow as pa
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import replacing, store_faults, sweep
+from polyculture.cache.inventory import (
+    PartRecord,
+    check_parts,
+    jobs_with_records,
+    lost_of_job,
+    read_records,
+    record_file,
+    write_records,
+)
 from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import (
@@ -44,6 +54,7 @@ from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder
 
 PART_ROWS = 20_000
 JOURNAL = "journal.jsonl"
+INCOMPLETE = ".incomplete"  # behind the name of a part whose other tables are gone
 SET_ASIDE = "set-aside.jsonl"  # records of the journal that no part can hold
 _NAMED = 5  # keys of such records in the line about them
 _NO_FIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
@@ -60,17 +71,26 @@ class JobShards:
     """The shards of one job, locked by this process for the `with` block.
 
     `tables` are written together; the last one is the commit, whose key says which work is done.
+    `source` is the imported file that rows come from; a model's answers have none.
     Raises `JobHeldError` where another process holds the job, `StoreError` where the folder cannot be written.
     """
 
-    def __init__(self, run: RunFolder, job: Job, tables: Sequence[Table[Any]], part_rows: int = PART_ROWS) -> None:
-        self._run, self.job, self.part_rows = run, job, part_rows
+    def __init__(
+        self,
+        run: RunFolder,
+        job: Job,
+        tables: Sequence[Table[Any]],
+        part_rows: int = PART_ROWS,
+        source: str | None = None,
+    ) -> None:
+        self._run, self.job, self.part_rows, self._source = run, job, part_rows, source
         self.tables = {table.name: table for table in tables}
         self.commit = tables[-1]
         self._key = self.commit.key or ""
         self._folders = {name: run.shards(name, job) for name in self.tables}
         self._commit = self._folders[self.commit.name]
         self._journal_path = self._commit / JOURNAL
+        self._records = record_file(run, self.commit, job)
         self._lock = JobLock(self._commit, f"job {job}")
         self._journal: BinaryIO | None = None
         self._pending: list[Record] = []
@@ -81,6 +101,7 @@ class JobShards:
             for folder in self._folders.values():
                 folder.mkdir(parents=True, exist_ok=True)
                 self._write_name(folder)
+            self._write_name(self._records.parent)
             self._lock.acquire()
         try:
             self._recover()
@@ -139,6 +160,26 @@ class JobShards:
         name = self._next_part()
         for table, folder in self._folders.items():
             write_parquet(in_categories(tables[table]), folder / name)
+        self._record([name])
+
+    def has_part_of(self, part: Path) -> bool:
+        """Whether rows of a part that stands elsewhere are among those of this job; of one without rows: yes."""
+        keys = read_rows(part, self.commit, [self._key])[self._key]
+        if not len(keys):
+            return True
+        first = keys[0].as_py()
+        return any(
+            first in read_rows(own, self.commit, [self._key])[self._key].to_pylist() for own in part_files(self._commit)
+        )
+
+    def replace_part(self, name: str, tables: Mapping[str, pa.Table]) -> None:
+        """Writes other rows of some tables in the place of those of a part."""
+        records = read_records(self._records)
+        if name in records:  # a kill in between leaves a record that says nothing of rows
+            write_records(self._records, {**records, name: PartRecord(records[name].rows, {}, records[name].source)})
+        for table, rows in tables.items():
+            write_parquet(in_categories(rows), self._folders[table] / name)
+        self._record([name])
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """All committed rows of a table of this job."""
@@ -188,11 +229,53 @@ class JobShards:
                 rows = file.read()
             found = pc.is_in(rows[self._key], value_set=chosen)
             if pc.any(found).as_py():
-                write_parquet(pa.concat_tables([rows.filter(pc.invert(found)), change(rows.filter(found))]), part)
+                changed = pa.concat_tables([rows.filter(pc.invert(found)), change(rows.filter(found))])
+                self.replace_part(part.name, {self.commit.name: changed})
+
+    def _record(self, names: Sequence[str]) -> None:
+        """Records parts as they are on disk now."""
+        records = read_records(self._records)
+        for name in names:
+            rows, sizes = dict[str, int](), dict[str, int]()
+            for table, folder in self._folders.items():
+                with opened_parquet(folder / name) as file:
+                    rows[table] = file.metadata.num_rows
+                sizes[table] = (folder / name).stat().st_size
+            records[name] = PartRecord(rows, sizes, records[name].source if name in records else self._source)
+        write_records(self._records, records)
+
+    def _reconcile(self) -> None:
+        """Holds the parts against their records. Raises `StoreError` for one that an import brought, and is gone.
+
+        What a model answered, and is gone, is named and counts as not done: it is asked for again.
+        """
+        records = read_records(self._records)
+        there = {part.name for part in part_files(self._commit)}
+        gone = {
+            name: record
+            for name, record in records.items()
+            if not all((folder / name).exists() for folder in self._folders.values())
+        }
+        if any(record.source is not None for record in gone.values()):
+            for table in self.tables.values():
+                check_parts(self._run, table)
+        for name, record in gone.items():
+            if name in there:  # the rows of another table are gone: those of this one would say that all is done
+                (self._commit / name).rename(self._commit / f"{name}{INCOMPLETE}")
+            kinds = " and ".join(f"{record.rows.get(table, 0)} {table}" for table in self.tables)
+            _log.warning("%s: a part with %s is gone: it is made again", self._commit / name, kinds)
+        if gone:
+            write_records(self._records, {name: record for name, record in records.items() if name not in gone})
+        new = [
+            part.name for part in part_files(self._commit) if part.name not in records or not records[part.name].sizes
+        ]
+        if new:
+            self._record(new)
 
     def _recover(self) -> None:
         for folder in self._folders.values():
             sweep(folder, older=0.0)
+        self._reconcile()
         for folder in list(self._folders.values())[:-1]:
             for part in part_files(folder):
                 if not (self._commit / part.name).exists():
@@ -292,14 +375,24 @@ def value_of(row: Any, column: str) -> Any:
 
 
 def recover(run: RunFolder, job: Job, tables: Sequence[Table[Any]]) -> None:
-    """Commits a job's journal that a killed process left; does nothing without one, or where the job is locked."""
-    if not (run.shards(tables[-1].name, job) / JOURNAL).exists():
+    """Commits a job's journal that a killed process left, and forgets parts that are gone.
+
+    Does nothing where there is neither, or where the job is locked.
+    """
+    left = (run.shards(tables[-1].name, job) / JOURNAL).exists()
+    if not left and not lost_of_job(run, job, tables):
         return
     try:
         with JobShards(run, job, tables):
             pass
     except JobHeldError:
         return
+
+
+def recover_lost(run: RunFolder, tables: Sequence[Table[Any]]) -> None:
+    """Names the parts of a step's tables that are gone, so that they are asked for again."""
+    for job in jobs_with_records(run, tables[-1]):
+        recover(run, job, tables)
 
 
 def unsealed(run: RunFolder) -> int:

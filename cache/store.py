@@ -27,6 +27,7 @@ from polyculture.cache.database import connect, memory_database
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.inventory import check_parts, require_moved_in, require_table
 from polyculture.cache.layout import Layout, Measure, Table
 from polyculture.cache.manifest import Manifest, require_run, setup_id
 from polyculture.cache.model_facts import ModelFacts
@@ -56,7 +57,8 @@ def _read_only(connection: duckdb.DuckDBPyConnection, run: RunFolder) -> Callabl
     from polyculture.cache.readonly_files import register_run_files, run_address
 
     register_run_files(connection, run.root)
-    return run_address
+    root = run.root.resolve()  # a part that is itself a link keeps its name: it is refused, and the error names it
+    return lambda path: run_address(root / path.relative_to(run.root))
 
 
 def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, at: Path | None) -> None:
@@ -157,6 +159,7 @@ def _put_rows(
     The views on top exist already: DuckDB opens every file below a view when it creates one, and a large run has
     thousands.
     """
+    require_moved_in(run)
     _opened.pop(run.root, None)
     _opened[run.root] = None
     tables = [table for table in layout.tables if f"stored_{table.name}" in there]
@@ -225,13 +228,15 @@ def _put_files(
 ) -> None:
     """Replaces the empty table by a view over its files, where there are any.
 
-    Raises `StoreError` for a file of another version, and for a row that stands twice.
+    Raises `StoreError` for a file of another version, for a row that stands twice, and for a part that is gone.
     """
     if table.sharded:
+        check_parts(run, table)
         files = committed_parts(run, table)
     elif table.by_measure:
         files = measure_files(run, table)
     else:
+        require_table(run, table.name)
         files = [path for path in [run.table(table.name)] if path.exists()]
     if not files:
         return

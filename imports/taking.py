@@ -1,8 +1,8 @@
 """Takes the texts of a file into a run's responses: once each, whatever is killed in between.
 
 A text's id is a hash of its file's name, its cell and its own key (else its words, and how often they came before), so
-that the same row has the same id in each attempt. Responses are written first and the row of the file last: what an
-import that was killed left is taken out by the next one.
+that the same row has the same id in each attempt. They are written beside the run and moved in as a whole
+(`imports.incoming`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,10 +24,11 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import JobHeldError, StoreError, UserError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.inventory import lost_parts, require_table
 from polyculture.cache.layout import Table
 from polyculture.cache.outcome import Outcome, Progress, throttled
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder, unfinished_import
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.sanitize import CUT_WORDS
 from polyculture.cache.schema import (
     IMPORT_FAILURES,
@@ -47,9 +48,9 @@ from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.request import imported_request_id
 from polyculture.generate.response import response_row
+from polyculture.imports.incoming import Seal, finish_incoming, new_incoming, seal_incoming
 from polyculture.imports.items import Published
 from polyculture.imports.mapping import Columns
-from polyculture.imports.removal import keep_imports
 from polyculture.imports.shapes import Source
 from polyculture.imports.survey import check, survey, texts_of
 from polyculture.imports.text import NO_SEED, ImportedText
@@ -105,6 +106,7 @@ def take_file(
         run.root.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(run.root / ".import.lock", timeout=0):
+            finish_incoming(run)
             return _take(run, source, columns, catalog, progress, again, skip_rows)
     except Timeout as fault:
         raise JobHeldError(f"{run.root}: another import is at work") from fault
@@ -122,29 +124,52 @@ def _take(
     path, sha256 = source.path, digest_of(source.path)
     found = survey(source, columns, catalog)
     columns = found.columns
-    files = _recovered(run)
+    for table in (IMPORTED_FILES, PROMPTS):
+        require_table(run, table.name)
+    files = [ImportedFile(**row) for row in _rows(run, IMPORTED_FILES)]
     same = next((file for file in files if file.sha256 == sha256), None)
     earlier = [file for file in files if file.file == path.name or file.sha256 == sha256]
     unchanged = same is not None and same.format == source.format and json.loads(same.columns) == columns.stored
+    lost = next((one for one in lost_parts(run, RESPONSES) if one.source in {file.file for file in earlier}), None)
     there = ""
-    if same is not None and not unchanged:
+    if lost is not None:
+        there = f"was imported, but a part of its texts is gone: {lost.path} held {lost.rows} of them"
+    elif same is not None and not unchanged:
         there = f"was imported on {same.imported_at} by other columns; texts: {same.texts}"
     elif earlier and same is None:
         there = f"has changed since it was imported on {earlier[-1].imported_at}; texts then: {earlier[-1].texts}"
-    if same is not None and unchanged:
+    if same is not None and unchanged and lost is None:
         return Taken(same, Counter())
     replace_it = bool(there) and again(there)
     check(found, path, skip_rows)
     if there and not replace_it:
         remedy = "Take it anew in place of that: --replace. If it is another file, rename one of the two."
         raise UserError(there, where=path, remedy=remedy)
-    if earlier:
-        files = [file for file in files if file not in earlier]
-        unfinished_import(run).write_text(path.name, encoding="utf-8")
-        keep_imports(run, {file.import_id for file in files})
-    known = _known(run)
-    taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
-    taking.published = Published(run, catalog, sha256[:16]) if columns.items else None
+    files = [file for file in files if file not in earlier]
+    kept = [file.import_id for file in files] if earlier else None
+    incoming = new_incoming(run)
+    try:
+        return _written(run, incoming, source, columns, catalog, progress, sha256, files, earlier, kept)
+    finally:
+        finish_incoming(run)
+
+
+def _written(
+    run: RunFolder,
+    incoming: RunFolder,
+    source: Source,
+    columns: Columns,
+    catalog: Catalog,
+    progress: Progress,
+    sha256: str,
+    files: Sequence[ImportedFile],
+    earlier: Sequence[ImportedFile],
+    kept: list[str] | None,
+) -> Taken:
+    """Writes the texts of a file into `incoming`, and seals it. `files` are the imports that stay beside it."""
+    path, known = source.path, _known(run, kept)
+    taking, report = _Taking(incoming, path.name, sha256[:16], catalog, known), throttled(progress)
+    taking.published = Published(incoming, catalog, sha256[:16]) if columns.items else None
     for one in texts_of(source, columns, catalog):
         taking.take(one)
         report(Outcome(taking.texts, taking.reasons.total()))
@@ -160,20 +185,11 @@ def _take(
         texts=taking.texts,
         failed=taking.reasons.total(),
     )
-    _write_tables(run, known, taking, [*files, done])
+    _write_tables(run, incoming, known, taking, [*files, done])
+    seal_incoming(run, Seal(path.name, kept))
     return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, taking.cut,
                  sum(file.texts for file in earlier),
                  taking.published.types if taking.published else frozenset())  # fmt: skip
-
-
-def _recovered(run: RunFolder) -> list[ImportedFile]:
-    """The files that are in a run as a whole. What a killed import left is taken out: its columns are not known."""
-    files = [ImportedFile(**row) for row in _rows(run, IMPORTED_FILES)]
-    if unfinished_import(run).exists():
-        keep_imports(run, {file.import_id for file in files})
-        _write_prompts(run, _known(run))
-        unfinished_import(run).unlink()
-    return files
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +246,6 @@ class _Taking:
 
     def flush(self) -> None:
         """Writes what waits, a part per job."""
-        with store_faults(self._run.root):
-            unfinished_import(self._run).write_text(self._name, encoding="utf-8")
         if self.published is not None:
             self.published.flush()
         # One language after the other: what its detection and its refusals need stays in the processor's cache.
@@ -287,7 +301,8 @@ def digest_of(path: Path) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _known(run: RunFolder) -> _Known:
+def _known(run: RunFolder, kept: Sequence[str] | None) -> _Known:
+    """What the run has of imported texts, those of the imports `kept` alone; None: all of them."""
     known = _Known(prompts={row["prompt_id"]: Prompt(**row) for row in _rows(run, PROMPTS)})
     for part in committed_parts(run, RESPONSES):
         columns = ("model", "prompt_id", "language", "topic", "origin")
@@ -297,34 +312,38 @@ def _known(run: RunFolder) -> _Known:
             if origin is None or not model.startswith(PREFIX):
                 what = "holds generated texts: imported ones need an experiment of their own"
                 raise StoreError(what, where=run.root, remedy="Name another file with --as.")
+            if kept is not None and origin.partition(":")[0] not in kept:
+                continue
             known.texts[model, prompt_id, language, topic] += 1
     return known
 
 
-def _write_prompts(run: RunFolder, known: _Known) -> None:
-    """The prompts of all texts, and how many texts each has."""
+def _write_tables(
+    run: RunFolder, incoming: RunFolder, known: _Known, taking: _Taking, files: Sequence[ImportedFile]
+) -> None:
+    """Writes the tables that take the place of the run's: the prompts of all texts, how many texts each has, ..."""
+
+    def write(table: Table[Any], rows: pa.Table) -> None:
+        write_parquet(rows, incoming.table(table.name))
+
     counts = [
         ImportedPrompt(model, prompt_id, language, topic, texts)
         for (model, prompt_id, language, topic), texts in sorted(known.texts.items())
     ]
     used = {prompt_id for _, prompt_id, _, _ in known.texts}
     prompts = [prompt for prompt in known.prompts.values() if prompt.prompt_id in used]
-    write_parquet(objects_to_table(PROMPTS, prompts), run.table(PROMPTS.name))
-    write_parquet(objects_to_table(IMPORTED_PROMPTS, counts), run.table(IMPORTED_PROMPTS.name))
-
-
-def _write_tables(run: RunFolder, known: _Known, taking: _Taking, files: list[ImportedFile]) -> None:
-    _write_prompts(run, known)
-    failures = [ImportFailure(**row) for row in _rows(run, IMPORT_FAILURES)]
-    refused = [one for one in failures if one.import_id != files[-1].import_id] + taking.failures
-    write_parquet(objects_to_table(IMPORT_FAILURES, refused), run.table(IMPORT_FAILURES.name))
-    if taking.published is not None:
-        mine, path = objects_to_table(PUBLISHED_ITEMS, taking.published.items), run.table(PUBLISHED_ITEMS.name)
+    write(PROMPTS, objects_to_table(PROMPTS, prompts))
+    write(IMPORTED_PROMPTS, objects_to_table(IMPORTED_PROMPTS, counts))
+    ids = {file.import_id for file in files[:-1]}
+    failures = [failure for row in _rows(run, IMPORT_FAILURES) if (failure := ImportFailure(**row)).import_id in ids]
+    write(IMPORT_FAILURES, objects_to_table(IMPORT_FAILURES, failures + taking.failures))
+    path = run.table(PUBLISHED_ITEMS.name)
+    if taking.published is not None or path.exists():
+        mine = objects_to_table(PUBLISHED_ITEMS, taking.published.items if taking.published is not None else [])
         before = read_rows(path, PUBLISHED_ITEMS) if path.exists() else mine.slice(0, 0)
-        old = pc.invert(pc.is_in(before["response_id"], mine["response_id"]))  # of a later version both have the text
-        write_parquet(pa.concat_tables([before.filter(old), mine]), path)
-    write_parquet(objects_to_table(IMPORTED_FILES, files), run.table(IMPORTED_FILES.name))
-    unfinished_import(run).unlink(missing_ok=True)
+        others = pc.is_in(before["import_id"], pa.array(sorted(ids), pa.string()))
+        write(PUBLISHED_ITEMS, pa.concat_tables([before.filter(others), mine]))
+    write(IMPORTED_FILES, objects_to_table(IMPORTED_FILES, files))
 
 
 def _rows(run: RunFolder, table: Table[Any]) -> Iterator[dict[str, Any]]:

@@ -49,7 +49,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as fault:
-        from polyculture.cache.queries import damaged_file
+        from polyculture.cache.damage import damaged_file
         from polyculture.running.layout import store_layout
 
         damaged = damaged_file(fault, store_layout())

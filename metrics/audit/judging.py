@@ -25,6 +25,7 @@ from filelock import FileLock
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.errors import StoreError
+from polyculture.cache.inventory import record_table, require_table
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
@@ -87,6 +88,7 @@ def regions_of(store: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
 
 def judgements_of(run: RunFolder) -> list[Judgement]:
     """All that judges have said."""
+    require_table(run, JUDGEMENTS.name)
     path = run.table(JUDGEMENTS.name)
     return [Judgement(**row) for row in read_rows(path, JUDGEMENTS).to_pylist()] if path.exists() else []
 
@@ -98,6 +100,7 @@ def changed_judgements(run: RunFolder) -> Iterator[list[Judgement]]:
         judgements = judgements_of(run)
         yield judgements
         write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table(JUDGEMENTS.name))
+        record_table(run, JUDGEMENTS.name)
 
 
 def keep_answer(run: RunFolder, case: Case, judge: str, question: str, word: str, regions: Sequence[str] = ()) -> None:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import duckdb
 
 from polyculture.api.filters import filtered
+from polyculture.cache.damage import damaged_file
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder, store_faults
 from polyculture.cache.manifest import require_run
-from polyculture.cache.queries import LiveStore, check_query, damaged_file, query_faults
+from polyculture.cache.queries import LiveStore, check_query, query_faults
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.console import quietly

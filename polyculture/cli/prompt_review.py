@@ -13,6 +13,7 @@ import typer
 from polyculture.cache.catalog.pack import REVIEWS
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import store_faults
+from polyculture.cache.inventory import record_table, require_table
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import PROMPT_REVIEWS, PromptReview
@@ -197,8 +198,10 @@ def _keep(run: RunFolder, reviews: Sequence[PromptReview]) -> None:
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
     write_parquet(objects_to_table(PROMPT_REVIEWS, reviews), run.table(PROMPT_REVIEWS.name))
+    record_table(run, PROMPT_REVIEWS.name)
 
 
 def _kept(run: RunFolder) -> list[PromptReview]:
+    require_table(run, PROMPT_REVIEWS.name)
     path = run.table(PROMPT_REVIEWS.name)
     return [PromptReview(**row) for row in read_rows(path, PROMPT_REVIEWS).to_pylist()] if path.exists() else []

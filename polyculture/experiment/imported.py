@@ -15,10 +15,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import replacing
+from polyculture.cache.inventory import require_moved_in, require_table
 from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder, unfinished_import
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import IMPORTED_FILES, IMPORTED_PROMPTS, PROMPTS, ImportedFile, Prompt, WantedResponse
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.sections import GAZETTEER
@@ -69,13 +70,13 @@ def origin_line(file: ImportedFile) -> str:
 def read_imported(run: RunFolder, *, unfinished: bool = False) -> ImportedTexts:
     """The imported texts of a run; nothing where nothing was imported.
 
-    Raises `StoreError` where an import was cut off and `unfinished` is not asked for: a part of a file is not to be
-    counted for the whole.
+    Raises `StoreError` where an import was cut off while it was moved in and `unfinished` is not asked for: a part of a
+    file is not to be counted for the whole; and where a table that an import wrote is gone.
     """
-    mark = unfinished_import(run)
-    if mark.exists() and not unfinished:
-        what = f"the import of {mark.read_text(encoding='utf-8')} is at work, or was cut off"
-        raise StoreError(what, where=run.root, remedy="Give the same import command again: it resumes.")
+    if not unfinished:
+        require_moved_in(run)
+    for table in (PROMPTS, IMPORTED_FILES, IMPORTED_PROMPTS):
+        require_table(run, table.name)
     paths = {table: run.table(table.name) for table in (PROMPTS, IMPORTED_FILES, IMPORTED_PROMPTS)}
     rows = {table: read_rows(path, table).to_pylist() if path.exists() else [] for table, path in paths.items()}
     texts = Counter[tuple[str, str, str]]()

@@ -19,6 +19,7 @@ from polyculture.cache.errors import (
     did_you_mean,
     together,
 )
+from polyculture.cache.shards import recover_lost
 from polyculture.cache.validation import describe_fault
 from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.console import say
@@ -95,6 +96,8 @@ def ask_all(
 def _begin(asked: InstrumentCall, *, accept_changes: bool) -> Study:
     """The study of a question, which is the run's current one from now on."""
     study = asked.study()
+    for step in study.steps:
+        recover_lost(asked.workspace.run, step.tables)
     if study.steps:
         if not accept_changes:
             check_setups(asked.workspace, study.validity)

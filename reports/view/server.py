@@ -22,9 +22,9 @@ import pyarrow as pa
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from polyculture.cache.damage import damaged_file
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.layout import Layout
-from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.view.pages import FOLDER, NotInRunError, Pages
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import os
 import re
-from collections.abc import Mapping
+import shutil
+import signal
+from collections.abc import Callable, Mapping
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.errors import UserError
+from polyculture.cache.errors import StoreError, UserError
 from polyculture.cache.identity import content_id
-from polyculture.cache.parquet import write_parquet
-from polyculture.cache.run_folder import RunFolder, unfinished_import
+from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
 from polyculture.experiment.imported import read_imported
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import NoTextError, TextReader
@@ -142,37 +143,89 @@ def test_another_file_of_the_same_name_is_refused_and_is_whole_once_renamed(tmp_
     assert len(set(ids)) == len(ids) == 4
 
 
-@pytest.mark.parametrize("step", range(12))
-def test_a_replacement_that_is_killed_at_any_write_is_whole_after_the_next(
-    step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, told = RunFolder(tmp_path / "run"), {"text": "more", "topic": "=food", "model": "=m", "language": "=en"}
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.csv").write_text(f"text,more\n{name} one,{name} two\n", encoding="utf-8")
-        take(run, tmp_path / f"{name}.csv")
+def _killed_at_write(step: int, root: Path, file: Path, told: dict[str, str]) -> None:
+    """Replaces an import in a process that ends with SIGKILL before its flush or renaming of a file number `step`."""
     writes = 0
 
-    def killed(table: pa.Table, path: Path) -> None:
-        nonlocal writes
-        writes += 1
-        if writes > step:
-            raise KeyboardInterrupt
-        write_parquet(table, path)
+    def killing(real: Callable[..., None]) -> Callable[..., None]:
+        def write(*words: Any) -> None:
+            nonlocal writes
+            writes += 1
+            if writes > step:
+                os.kill(os.getpid(), signal.SIGKILL)
+            real(*words)
 
-    with monkeypatch.context() as patch:
-        for module in ("removal", "taking"):
-            patch.setattr(f"polyculture.imports.{module}.write_parquet", killed)
-        with contextlib.suppress(KeyboardInterrupt):
-            take(run, tmp_path / "b.csv", told, again=lambda _: True)
-    (tmp_path / "c.csv").write_text("text\nc one\n", encoding="utf-8")
-    take(run, tmp_path / "c.csv")
-    of_b = {file.texts for file in read_imported(run).files if file.file == "b.csv"}
-    assert len(stored(run)) == 2 + sum(of_b)
-    take(run, tmp_path / "b.csv", told, again=lambda _: True)
-    assert {row["text"] for row in stored(run)} == {"a one", "b two", "c one"}
-    assert sorted(row["sample"] for row in stored(run)) == [0, 1, 2]
-    assert not unfinished_import(run).exists()
-    assert sum(read_imported(run).texts.values()) == 3
+        return write
+
+    os.fsync, os.replace = killing(os.fsync), killing(os.replace)
+    take(RunFolder(root), file, told, again=lambda _: True)
+
+
+def test_a_replacement_that_is_killed_at_any_write_is_there_as_before_or_as_after(tmp_path: Path) -> None:
+    """Whichever file is imported next: a's texts went without a word once where that was b."""
+    first = {"text": "text", "topic": "=food", "model": "=m", "language": "=en"}
+    base, told = tmp_path / "base", {**first, "text": "more"}
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.csv").write_text(f"text,more\n{name} one,{name} two\n", encoding="utf-8")
+    for name in ("a", "b"):
+        take(RunFolder(base), tmp_path / f"{name}.csv", first)
+    context, found, step = get_context("forkserver"), set[str](), 0
+    context.set_forkserver_preload(["tests.imports.test_again"])
+    while True:
+        root = tmp_path / f"run-{step}"
+        shutil.copytree(base, root)
+        process = context.Process(target=_killed_at_write, args=(step, root, tmp_path / "b.csv", told))
+        process.start()
+        process.join()
+        run = RunFolder(root)
+        moving = sealed_import(run).exists()
+        if moving:
+            with pytest.raises(StoreError, match="moved into"):
+                read_imported(run)
+        take(run, tmp_path / "c.csv", first)
+        texts = {row["text"] for row in stored(run)}
+        assert texts in ({"a one", "b one", "c one"}, {"a one", "b two", "c one"}), step
+        assert "b two" in texts or not moving, step
+        found |= texts
+        assert sum(read_imported(run).texts.values()) == 3
+        assert sorted(row["sample"] for row in stored(run)) == [0, 1, 2]
+        assert not incoming_folder(run).exists()
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+        step += 1
+    assert step > 24
+    assert {"b one", "b two"} <= found
+
+
+def test_a_part_that_is_gone_is_named_and_comes_back_with_its_file(tmp_path: Path) -> None:
+    """`import` used to say that there was nothing to do, and `run` to end with exit code 0."""
+    texts = [{"text": f"We ate ramen on day {day}.", "id": f"r{day}"} for day in range(30)]
+    write_lines(tmp_path / "a.jsonl", *texts)
+    words = ("import", "a.jsonl", "--as", "exp.toml", "language==en", *MORE)
+    assert polyculture(*words, cwd=tmp_path).returncode == 0
+    run = RunFolder(tmp_path / "runs" / "exp")
+    [part] = run.root.glob("responses/*/*/*/part-*.parquet")
+    whole = part.read_bytes()
+    for lose in (part.unlink, lambda: shutil.rmtree(run.root / "responses"), lambda: shutil.rmtree(part.parent)):
+        lose()
+        for command in (("run", "exp.toml"), ("sql", "exp.toml", "FROM responses"), ("status", "exp.toml"), words):
+            done = polyculture(*command, cwd=tmp_path)
+            assert done.returncode == 2, command
+            assert str(part) in done.stderr.replace(str(tmp_path / "runs"), str(run.root.parent)), command
+            assert "30" in done.stderr
+            assert "a.jsonl" in done.stderr
+            assert "elete" not in done.stderr
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(whole)
+        assert polyculture("sql", "exp.toml", "FROM responses", cwd=tmp_path).returncode == 0
+    part.write_bytes(whole[:-9])
+    done = polyculture("sql", "exp.toml", "SELECT text FROM responses", cwd=tmp_path)
+    assert "move it out of the run's folder, and import a.jsonl again with --replace" in done.stderr
+    part.rename(tmp_path / "damaged.parquet")
+    assert polyculture(*words, "--replace", cwd=tmp_path).returncode == 0
+    assert len(stored(run)) == 30
+    assert "30" in polyculture("sql", "exp.toml", "SELECT count(*) FROM responses", cwd=tmp_path).stdout
 
 
 def test_what_an_extractor_said_of_equal_texts_is_paid_once_whatever_replaces(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.errors import UserError, near_words
-from polyculture.cache.run_folder import RunFolder, unfinished_import
+from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
 from polyculture.experiment.opening import open_workspace
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import NoTextError, TextReader
@@ -259,27 +259,17 @@ def test_an_import_that_was_killed_is_repeated_without_doubles(tmp_path: Path) -
         f"take(RunFolder(Path({str(run.root)!r})), Path({str(file)!r}))\n"
     )
     process = subprocess.Popen([sys.executable, "-c", program])
-    while not list(run.root.glob("responses/*/*/*/part-*.parquet")) and process.poll() is None:
+    while not list(run.root.glob("importing/run/responses/*/*/*/part-*.parquet")) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert unfinished_import(run).exists()
+    assert incoming_folder(run).exists()
+    assert not sealed_import(run).exists()
     assert take(run, file).file.texts == 600
-    assert not unfinished_import(run).exists()
+    assert not incoming_folder(run).exists()
     changed = write_lines(tmp_path / "a.jsonl", [*rows, {"text": "Pizza number 600."}])
     assert take(run, changed, again=lambda _: True).file.texts == 601
     assert len(stored(run)) == 601
-
-
-def test_a_killed_import_leaves_nothing_to_one_by_other_columns(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [{"text": f"Pizza {number}.", "to": f"Sushi {number}."} for number in range(60)]
-    file, run = write_lines(tmp_path / "a.jsonl", rows), RunFolder(tmp_path / "run")
-    take(run, file)
-    run.table("imported_files").unlink()  # as a kill leaves it
-    unfinished_import(run).write_text("a.jsonl", encoding="utf-8")
-    assert take(run, file, {"text": "to", "model": "=m", "topic": "=food", "language": "=en"}).file.texts == 60
-    texts = {row["text"] for row in stored(run)}
-    assert texts == {f"Sushi {number}." for number in range(60)}
 
 
 def test_codes_are_read_in_any_writing() -> None:
