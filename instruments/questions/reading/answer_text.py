@@ -44,7 +44,8 @@ def answer_text(text: str, is_answer_key: Callable[[str], bool]) -> str:
         said = fence[1]
     if tags := _TAG.findall(said):
         said = tags[-1][1]
-    said = _BOXED.sub(lambda match: f" {match[1]} ", said)
+    around = "\n" if len(set(_BOXED.findall(said))) == 1 else " "  # one that is boxed is a verdict of its own
+    said = _BOXED.sub(lambda match: f"{around}{match[1]}{around}", said)
     said = _STYLED.sub(lambda match: match[1], said)
     found = _of_json(said, is_answer_key)
     return unspelled(said if found is None else found)

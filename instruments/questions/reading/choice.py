@@ -1,13 +1,14 @@
-"""Which option an answer picks: decided by where labels and options stand, and by the words around them.
+"""Which option an answer picks: a verdict before any mention, decided by where labels and options are.
 
-A text becomes tokens (`tokens`). Each token that is not denied has a standing in its sentence (`sentence`), and the
-highest one decides if it names one option. All else is out of choice. A phrase that the answer cannot be known is the
-option 'unknown' where one is offered.
+A text becomes tokens (`tokens`). Each token that is not denied has a standing in its sentence (`sentence`). The last
+verdict of a text decides; where it has none, the last claim; and only then mentions, if they name one option. All else
+is out of choice. A phrase that the answer cannot be known is the option 'unknown' where one is offered.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,10 +23,12 @@ from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKE
 _BRIEF = 80  # characters of a text that says only that the answer is unknown
 _MARKS = re.escape(MARKS)
 _TEXT = re.compile(f"[{TEXTS}]")
+_LABEL = re.compile(f"[{LABELS}]")
 _STOP = re.compile(rf"[.!?…]+(?=[\s\"'”’»*)\]]|$)|[{ENDS}]+|\n+")
 _BEHIND = re.compile(rf"([{TEXTS}])\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])")
 _VERDICT = re.compile(rf"(?:^|[\n.,;] *)[(\[*]*([{LABELS}])[)\]*]*[:：] *[^\s{TEXTS}]")
-_NEXT = re.compile(rf" +{WORD}")
+_ITEM = re.compile(r"[)\]*_\"']*[.:)\]*_]+[)\]*_\"']* ?\S|[)\]*_]* [-–—] ")
+_NEXT = re.compile(rf" *{WORD}")
 _PAIR = re.compile(rf"([{LABELS}])[{_MARKS}]*[{TEXTS}]|[{TEXTS}]\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])[)\]]?")
 
 
@@ -91,6 +94,13 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     if any_case := not re.search(f"[{LABELS}]", tokens):
         tokens = options.with_labels(texts, any_case=True)
     found = _Answer(folded(tokens), folded(texts), options, any_case=any_case).read(unknown)
+    if found.ground is Ground.OTHER and not TOKEN.search(texts):
+        counted = options.with_ordinals(folded(texts))
+        found = (
+            _Answer(counted, folded(texts), options, any_case=False).read(unknown)
+            if counted != folded(texts)
+            else found
+        )
     if found.place is None and found.ground in (Ground.OTHER, Ground.DENIED) and is_refusal(said, language):
         return Reading(None, Ground.REFUSAL)
     return found
@@ -103,6 +113,15 @@ def _joined_pattern(suffix: str) -> re.Pattern[str]:
     return re.compile(rf"{label}{mark}{text}|^\W*{label} {text}|[:：] ?{label} {text}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A sentence in tokens."""
+
+    text: str
+    line: bool  # a whole line
+    listed: bool  # of a line in a list of different options
+
+
 class _Answer:
     """A text in tokens."""
 
@@ -113,22 +132,19 @@ class _Answer:
     def read(self, unknown: int | None) -> Reading:
         """The reading, but for refusals."""
         listed = {place_of(token) for token in TOKEN.findall(self.text)}
-        if len(listed) > 1 and not TOKEN.sub("", self.text).strip(MARKS):
+        if len(listed) > 1 and len(self.lines) == 1 and not TOKEN.sub("", self.text).strip(MARKS):
             return self._too_many(listed)
         if self._names_another_letter():
             return Reading(None, Ground.SEVERAL)
         named = self.named
         standing = [one for one in named if not one.denied]
-        plain = {one.place for one in standing if one.standing >= Standing.LINE}
-        if concluded := {one.place for one in standing if one.standing is Standing.CONCLUSION}:
-            plain = concluded
-        if len(plain) > 1:
-            return self._too_many(plain)
         labels = [one for one in standing if one.label]
+        for decisive in (Standing.VERDICT, Standing.CLAIM):
+            if chosen := [one.place for one in standing if one.standing is decisive]:
+                return self._picked(chosen[-1], standing, unknown)
         marked = {one.place for one in labels if one.standing is Standing.MARKED}
-        picked = plain or (marked if len(marked) == 1 else set())
-        if picked:
-            return self._picked(picked.pop(), standing, unknown)
+        if len(marked) == 1:
+            return self._picked(marked.pop(), standing, unknown)
         if self._says_unknown(standing) or any(
             one.place == unknown and one.standing and not one.label and not one.shared for one in standing
         ):
@@ -140,16 +156,27 @@ class _Answer:
             return self._picked(weak.pop(), standing, unknown)
         if weak:
             return Reading(None, Ground.SEVERAL)
+        if (opening := self._opening()) is not None:
+            return Reading(opening, Ground.LETTER)
         texts = {one.place for one in standing if not one.label and one.standing}
         if len(texts) == 1 and (not self.options.cores or len(self.sentences) == 1):
             return Reading(texts.pop(), Ground.NAMED)
+        ending = {one.place for one in standing if not one.label and one.standing is Standing.MARKED}
+        if len(ending) == 1:  # "It is the grandmother. The grandfather was late."
+            return Reading(ending.pop(), Ground.NAMED)
         if texts:
             return Reading(None, Ground.SEVERAL if len(texts) > 1 else Ground.OTHER)
         return Reading(None, Ground.DENIED if any(one.denied for one in named) else Ground.OTHER)
 
+    def _opening(self) -> int | None:
+        """The only label of a text that begins with it and its own text: "B. The woman could not use the phone"."""
+        pair = _PAIR.match(self.text.lstrip(MARKS))
+        places = {place_of(token) for token in TOKEN.findall(pair[0])} if pair else set()
+        return places.pop() if len(places) == 1 and places >= {*map(place_of, _LABEL.findall(self.text))} else None
+
     def _names_another_letter(self) -> bool:
         """Is a letter that was not offered all that stands beside one that was: "B and E" of A to D?"""
-        if not re.search(f"[{LABELS}]", self.text):
+        if not _LABEL.search(self.text):
             return False
         rest = self.words["both"].sub(" ", TOKEN.sub(" ", self.text)).strip(MARKS)
         cores = [core.casefold() for core in self.options.cores]
@@ -172,10 +199,10 @@ class _Answer:
         texts = {one.place for one in standing if not one.label}
         return Reading(place, Ground.OPTION if not labels and texts == {place} else Ground.EXPLICIT)
 
-    def _joined(self) -> Iterator[tuple[int, int]]:
+    def _joined(self, *lines: str) -> Iterator[tuple[int, int]]:
         """The places of labels, and of the texts that they are joined to: "B: the text", "the text (B)"."""
         joined = _joined_pattern(self.words.suffix)
-        for line in self.text.split("\n"):
+        for line in lines or self.lines:
             for found in joined.finditer(line):
                 label, text = (one for one in found.groups() if one)
                 if place_of(label) == place_of(text) or not self._goes_on(line[found.end() :]):
@@ -185,7 +212,8 @@ class _Answer:
 
     def _goes_on(self, rest: str) -> bool:
         """Is an option's text the beginning of a sentence about it, as in "B. Rice is not common there"?"""
-        rest = _STOP.split(rest, 1)[0]
+        ending = self.words.ending.match(rest)
+        rest = _STOP.split(rest[ending.end() :] if ending else rest, 1)[0]
         claimed = self.words["because"].match(rest.lstrip(" ")) or self.words["answer"].search(rest)
         return _NEXT.match(rest) is not None and not claimed
 
@@ -210,18 +238,65 @@ class _Answer:
         return len(rest) <= _BRIEF and "\n" not in rest and self._says_unknown()
 
     @cached_property
-    def sentences(self) -> list[str]:
+    def sentences(self) -> list[_Part]:
         """The sentences and lines. A point behind a label that begins one does not end it."""
-        parts: list[str] = []
+        found: list[_Part] = []
+        listed = self._listed_lines()
+        for number, line in enumerate(self.lines):
+            parts: list[str] = []
+            begun = 0
+            for stop in _STOP.finditer(line):
+                part = line[begun : stop.end()]
+                if not (_LABEL.fullmatch(part.strip(MARKS)) and line[stop.end() :].strip(MARKS)):
+                    parts.append(part)
+                    begun = stop.end()
+            parts = [part for part in (*parts, line[begun:]) if part.strip(MARKS)]
+            found += [_Part(_PAIR.sub(self._one_token, part), len(parts) == 1, number in listed) for part in parts]
+        return found
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines that say anything."""
+        return [line for line in self.text.split("\n") if line.strip(MARKS)]
+
+    def _listed_lines(self) -> set[int]:
+        """The lines of lists: neighbours of one form that begin with different options, or with several in one line.
+
+        An option that a list names once more, below or above the others, is none of its items.
+        """
+        forms = [self._form(line) for line in self.lines]
+        listed = {
+            number
+            for number, line in enumerate(self.lines)
+            if len({*_VERDICT.findall(line)}) > 1  # "A: no. B: yes."
+            or len({label for label, text in self._joined(line) if label == text}) > 1
+        }
         begun = 0
-        for stop in _STOP.finditer(self.text):
-            part = self.text[begun : stop.end()]
-            if "\n" not in stop[0] and TOKEN.fullmatch(part.strip(MARKS)) and self.text[stop.end() :].strip(MARKS):
+        for end in range(1, len(forms) + 1):
+            if end < len(forms) and forms[begun] is not None and forms[begun] == forms[end]:
                 continue
-            parts.append(part)
-            begun = stop.end()
-        parts.append(self.text[begun:])
-        return [_PAIR.sub(self._one_token, part) for part in parts if part.strip(MARKS)]
+            places = Counter(self._first_place(number) for number in range(begun, end))
+            if forms[begun] is not None and len(places) > 1:
+                again = [place for place, count in places.items() if count > 1]
+                once = {*range(begun, end)}
+                if len(again) == 1:
+                    once -= {number for number in once if self._first_place(number) == again[0]}
+                listed |= once
+            begun = end
+        return listed
+
+    def _first_place(self, number: int) -> int:
+        return place_of(self.lines[number].lstrip(MARKS)[:1])
+
+    def _form(self, line: str) -> tuple[str, str] | None:
+        """What is before and behind the option that begins a line; None where none does."""
+        bare = line.lstrip(MARKS)
+        if not TOKEN.match(bare):
+            return None
+        pair = _PAIR.match(bare)
+        rest = bare[pair.end() if pair else 1 :]
+        behind = "pair" if pair else "alone" if not rest.strip(MARKS) else "goes on" if _ITEM.match(rest) else ""
+        return (line[: len(line) - len(bare)], behind) if behind else None
 
     def _one_token(self, pair: re.Match[str]) -> str:
         """A label with its own text is one token; with another's both stay, and a word that only looks like a label."""
@@ -233,23 +308,13 @@ class _Answer:
     @cached_property
     def named(self) -> list[Named]:
         """The options that are named, in the order of the text."""
-        sentences = [Sentence(text, self.options, any_case=self.any_case) for text in self.sentences]
+        sentences = [Sentence(part.text, self.options, any_case=self.any_case) for part in self.sentences]
         has_weak = self.words.known and any(any(sentence.weak) for sentence in sentences)
         if has_weak and any(sentence.has_plain for sentence in sentences):
             for sentence in sentences:
                 sentence.drop_words()
-        listed = self._repeats_options()
         found: list[Named] = []
-        for number, sentence in enumerate(sentences):
-            first, last = number == 0, number == len(sentences) - 1
-            if listed:  # the options repeated, and perhaps one of them again below
-                first, last = False, last and any(self.text.count(token[0]) > 1 for token in sentence.tokens)
-            found += sentence.named(first=first, last=last)
+        for number, (part, sentence) in enumerate(zip(self.sentences, sentences, strict=True)):
+            first, last = number == 0 and not part.listed, number == len(sentences) - 1 and not part.listed
+            found += sentence.named(first=first, last=last, line=part.line and not part.listed)
         return found
-
-    def _repeats_options(self) -> bool:
-        """Do several lines begin with different options, or are several labels followed by their own texts?"""
-        begun = (TOKEN.match(line.lstrip(MARKS)) for line in self.text.split("\n"))
-        pairs = {label for label, text in self._joined() if label == text}
-        verdicts = set(_VERDICT.findall(self.text))  # "A: no. B: yes."
-        return len({place_of(match[0]) for match in begun if match}) > 1 or len(pairs) > 1 or len(verdicts) > 1

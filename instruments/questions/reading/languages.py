@@ -37,8 +37,10 @@ class Words(BaseModel):
     acts: tuple[str, ...] = ()  # verbs that follow such a pronoun and no label
     articles: tuple[str, ...] = ()  # before an option's text; one that ends in an apostrophe or "-" is written onto it
     suffixes: tuple[str, ...] = ()  # that are written onto a label or an option: particles, endings
-    answer: tuple[str, ...] = ()  # names or makes an answer: "answer", "correct", "choose", "it is"
+    answer: tuple[str, ...] = ()  # names or makes an answer: "answer", "correct", "choose"
+    copulas: tuple[str, ...] = ()  # that end a sentence behind its subject, in languages whose verbs come last
     option: tuple[str, ...] = ()  # names an option: "option", "letter"
+    ordinals: tuple[str, ...] = ()  # the first to the fifth, and the last
     so: tuple[str, ...] = ()  # begins a conclusion
     but: tuple[str, ...] = ()  # contrasts with what was said before
     although: tuple[str, ...] = ()  # begins what is conceded and is not the answer
@@ -73,13 +75,29 @@ class Language:
 
     @cached_property
     def ending(self) -> re.Pattern[str]:
-        """What may be written onto a label, with the marks around it."""
-        return re.compile(rf"[\"')\]*_]*[{'' if self.own.spaced else ' '}'-]?{self.suffix}")
+        """What may end a clause with a label: what is written onto it, or a copula, with the marks around it."""
+        suffix = rf"[{'' if self.own.spaced else ' '}'-]?{self.suffix}"
+        copula = rf"\s*{_alternatives(self.own.copulas, self.own.spaced)}"
+        return re.compile(rf"[\"')\]*_]*(?:{suffix})?{copula}|[\"')\]*_]*{suffix}")
 
     @cached_property
     def text_end(self) -> re.Pattern[str]:
         """What may come after the last letter of an option's text."""
         return re.compile(rf"(?:['-]?{self.suffix})?(?!{WORD})(?![.,]\d)")
+
+    @cached_property
+    def ordinals(self) -> list[re.Pattern[str]]:
+        """Patterns of "the first" to "the fifth", and of "the last", as they are found in a text of `folded`."""
+        return [
+            re.compile(
+                "|".join(
+                    _alternatives((file.ordinals[number],), file.spaced)
+                    for file in (self.own, self.english)
+                    if file.ordinals
+                )
+            )
+            for number in range(len(self.english.ordinals))
+        ]
 
     @cached_property
     def article(self) -> str:

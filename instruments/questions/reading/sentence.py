@@ -2,10 +2,11 @@
 
 | standing | where |
 | --- | --- |
-| conclusion | after "so", "final answer" |
-| answer | beside "the answer is", "correct", "I choose"; after a colon at the end of a line |
-| line | first or last in the text, and a line or sentence of its own; first, with a point, bracket or dash behind it |
-| marked | bold, in brackets or quotes, beside "option"; first in a sentence with a point, comma or bracket behind it |
+| verdict | a line, the first or the last sentence of its own; first, with a point, bracket or dash behind it; |
+| | at the end of a clause behind "the answer is", "I choose" or a colon |
+| claim | elsewhere beside such words: "... is correct" |
+| marked | bold, in brackets or quotes, beside "option"; at the end of a clause; |
+| | first in a sentence with a point, comma or bracket behind it |
 | named | elsewhere, unless the label may be an ordinary word there |
 """
 
@@ -35,8 +36,13 @@ _OTHER_LABEL = re.compile(r"(?:^|\s)\W?[a-z\d]{1,2}[).:\]]+\s*$")  # "D: the tex
 _CLOSED = re.compile(rf"[\"'”’»」』)\]*_`}}>$]*(?:[.,:;)\]*\-–—\n!/|{ENDS}{PAUSES}]|\((?![{LABELS}]))")
 _WITHIN = re.compile(rf"{WORD}[^.!?:\n{TOKENS}]*$")  # before what does not begin a sentence
 _ALONE = re.compile(r"[;；—–…][\s\"'*_(\[]*$")  # before what is a clause of its own: "neither A nor B; C"
+_AFTER_COMMA = re.compile(rf"{_COMMAS}[\s\"'*_(\[]*$")
+_AFTER_COLON = re.compile(rf"[:：][{_MARKS}]*$")
+_ELLIPSIS = re.compile(r"[*_\"')]*(?:\.\.|…)")
+_DIRECT = 20  # characters between a word for the answer and an option that is its verdict
 _STOP = re.compile(rf"[,;:.。(){PAUSES}\n–—]| - ")
 _LIST = f" \n,{PAUSES}/&|+*_\"'`()[]{{}}「」“”"  # between labels that are named in one breath
+_JOINING = re.compile(rf"[\n,{PAUSES}/&|+]")
 _LATIN = "\u024f"  # the last of its letters in common use
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
 
@@ -49,9 +55,8 @@ class Standing(IntEnum):
     NONE = 0
     NAMED = 1
     MARKED = 2
-    LINE = 3
-    ANSWER = 4
-    CONCLUSION = 5
+    CLAIM = 3
+    VERDICT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +90,17 @@ class Sentence:
         kept = [number for number, group in enumerate(groups) if not all(self.weak[one] for one in group)]
         self.tokens, self.weak = [self.tokens[number] for number in kept], [False] * len(kept)
 
-    def named(self, *, first: bool, last: bool) -> Iterator[Named]:
-        """The options that it names; `first` and `last`: in the text."""
-        last = last and len({token[0] for token in self.tokens}) == 1
-        standings = [self._standing(token, first=first, last=last) for token in self.tokens]
-        if not self.text.rstrip(_BUT_QUESTION).endswith(("?", "؟")):
-            for kind, standing in (("answer", Standing.ANSWER), ("so", Standing.CONCLUSION)):
+    def named(self, *, first: bool, last: bool, line: bool) -> Iterator[Named]:
+        """The options that it names; `first`, `last`: in the text; `line`: it is a line, and no item of a list."""
+        standings = [self._standing(token, first=first, last=last, line=line) for token in self.tokens]
+        if not self.is_question:
+            for kind in ("answer", "so"):
                 for word in self.words[kind].finditer(self.text):
                     if self._denies(self.text[: word.start()], 1):  # "the text does not say ..."
                         continue
                     number = self._beside(word, only_after=kind == "so")
                     if number is not None and not (self.weak[number] and self._is_article(word, self.tokens[number])):
-                        standings[number] = max(standings[number], standing)
+                        standings[number] = max(standings[number], self._told(word, self.tokens[number], kind))
         for number, token in enumerate(self.tokens):
             group = [one for one in self._in_one_breath(number) if not self.denied[one]]
             standing = max(standings[one] for one in (number, *group))
@@ -126,26 +130,54 @@ class Sentence:
         start, end = token.span()
         return self.text[max(0, start - _AROUND) : start], self.text[end : end + _AROUND]
 
-    def _standing(self, token: Token, *, first: bool, last: bool) -> Standing:
+    @cached_property
+    def is_question(self) -> bool:
+        """Does it end with a question mark?"""
+        return self.text.rstrip(_BUT_QUESTION).endswith(("?", "؟"))
+
+    def _standing(self, token: Token, *, first: bool, last: bool, line: bool) -> Standing:
         """The standing by what is directly around an option."""
         before, after = self._around(token)
-        rest = self._without_ending(after)
-        starts, ends = not before.strip(MARKS), not (rest.strip(MARKS) and after.strip(MARKS))
-        closed = ends or any(_CLOSED.match(part.lstrip(" ")) for part in (after, rest))
-        closed = closed or self.words["because"].match(rest.lstrip(" ")) is not None or self._is_preferred(rest)
-        if starts and ends and (first or last):
-            return Standing.LINE
-        if ends and (_COLON.search(before) or (is_label(token[0]) and self._begins_clause(before))):
-            return Standing.ANSWER
+        starts, ends, closed = not before.strip(MARKS), self._ends(after), self._is_closed_clause(after)
+        if starts and ends and (first or last or line) and not self.is_question:
+            return Standing.VERDICT
+        if ends and (_COLON.search(before) or (is_label(token[0]) and self._begins_clause(before, last=last))):
+            return Standing.VERDICT
         if not is_label(token[0]):
             if self.options.cores and _OTHER_LABEL.search(before):
                 return Standing.NONE
-            return Standing.MARKED if starts and ends else Standing.NAMED
-        if starts and first and closed:
-            return Standing.LINE
+            return Standing.MARKED if ends and not self.is_question else Standing.NAMED
+        if starts and first and closed and not _ELLIPSIS.match(after):
+            return Standing.VERDICT
         if _is_marked(before, after) or (starts and closed) or self._beside_option(before, after):
             return Standing.MARKED
-        return Standing.NONE if self._may_be_word(token) else Standing.NAMED
+        if self._may_be_word(token):
+            return Standing.NONE
+        if not ends or self.is_question or not self.words.known or self.words["unknown"].search(self.text):
+            return Standing.NAMED  # of a language that nobody knows it may be one of two: "A or B"
+        return Standing.MARKED
+
+    def _told(self, word: Token, token: Token, kind: str) -> Standing:
+        """The standing of an option beside a word for the answer."""
+        after = self._around(token)[1]
+        behind = token.start() >= word.end()
+        if behind and self._gap(word.end(), token.start()) <= _DIRECT and self._is_closed_clause(after):
+            return Standing.VERDICT
+        contrast = None if behind else self.words["but"].search(self.text, word.end())
+        if contrast and TOKEN.search(self.text, contrast.end()):  # "A looks right, but B is ..."
+            return Standing.NAMED
+        return Standing.CLAIM if is_label(token[0]) or not behind or kind == "so" else Standing.NAMED
+
+    def _ends(self, after: str) -> bool:
+        """Does nothing follow an option in its sentence?"""
+        return not (self._without_ending(after).strip(MARKS) and after.strip(MARKS))
+
+    def _is_closed_clause(self, after: str) -> bool:
+        """Does an option end its clause: before a mark, a reason, or the denial of another one?"""
+        rest = self._without_ending(after)
+        if self._ends(after) or any(_CLOSED.match(part.lstrip(" ")) for part in (after, rest)):
+            return True
+        return self.words["because"].match(rest.lstrip(" ")) is not None or self._is_preferred(rest)
 
     def _may_be_word(self, token: Token) -> bool:
         """May a label be an article or another word here, which goes on: "a man", "A resposta", "2 people"?"""
@@ -166,9 +198,11 @@ class Sentence:
         kinds += ("answer",) if self.words.own.verb_final and self.words.own.spaced else ()
         return any(self.words[kind].match(rest.lstrip(" ")) for kind in kinds)
 
-    def _begins_clause(self, before: str) -> bool:
-        """Does a mark or "but" stand directly before: "I cannot be certain, but A"?"""
+    def _begins_clause(self, before: str, *, last: bool) -> bool:
+        """Is a mark or "but" directly before, or a comma in the last sentence: "I cannot be certain, but A"?"""
         left = before.rstrip(MARKS)
+        if last and _AFTER_COMMA.search(before):
+            return True
         return bool(_ALONE.search(before)) or any(word.end() == len(left) for word in self.words["but"].finditer(left))
 
     def _is_preferred(self, rest: str) -> bool:
@@ -225,7 +259,9 @@ class Sentence:
                 left, right = sorted((at, at + step))
                 between = self.text[self.tokens[left].end() : self.tokens[right].start()]
                 rest = self.words["option"].sub("", between)
-                if self.words["both"].sub("", rest).strip(_LIST) or (between and not rest.strip()):
+                joined = self.words["both"].sub("", rest)
+                apart = joined == rest and not _JOINING.search(rest) and re.search(r"\s", between)  # "**A** **B**"
+                if joined.strip(_LIST) or apart:
                     break
                 at += step
                 group.add(at)
@@ -234,9 +270,11 @@ class Sentence:
     def _is_denied(self, number: int) -> bool:
         """Is there a denial directly before an option ("not A"), or in what is said of it ("A is wrong")?"""
         start, end = self.tokens[number].span()
-        before = self.text[self.tokens[number - 1].end() if number else 0 : start].rstrip(MARKS)
-        before = self.words["option"].sub("", before).rstrip(MARKS)
-        if self._denies(before, _DENYING):
+        before = self.text[self.tokens[number - 1].end() if number else 0 : start]
+        left = self.words["option"].sub("", before.rstrip(MARKS)).rstrip(MARKS)
+        if self._denies(left, _DENYING) and not _AFTER_COMMA.search(before):  # "no, A" denies what came before
+            return True
+        if _AFTER_COLON.search(before) and any(word.end() == len(left) for word in self.words["wrong"].finditer(left)):
             return True
         after = self.text[end : end + _DENIED].lstrip(_CLOSING)
         follower = TOKEN.search(after)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
 from polyculture.cache.folding import fold
-from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, plain, unspelled
+from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, plain, unspelled
 from polyculture.instruments.questions.reading.languages import PROCLITICS, Language, language_of
 
 LABEL, TEXT = 0xE000, 0xE800  # code points of private use stand for the label, and for the text, of each place
@@ -28,6 +28,8 @@ HANGUL = "[\uac00-\ud7a3]"
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
 _SIGN = re.compile(r"(?:^|[\s(=:$])[-\u2212]\Z")  # makes another number of one: of "-4" that is not offered no 4
 _PROCLITIC = re.compile(rf"(?<!{WORD}){PROCLITICS}$")
+_SENTENCE = re.compile(rf"(?<=[.!?{ENDS}\n])")
+_SHORT = 2  # letters of "la", which is an article before "primera"
 _ACT = 30  # characters behind a label that tell whether it is a pronoun: "I would choose"
 _ALIKE = str.maketrans("АВСЕНКМОРТХавсеорхΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABCEHKMOPTXabceopxABEZHIKMNOPTXo")
 
@@ -89,9 +91,41 @@ class Offered:
         With `any_case` in the other case, and in letters that look alike.
         """
         label = self._other_labels if any_case else self._labels
-        if not any_case and self._decorated and self._decorated.search(text):
-            label = self._decorated  # "(a)" as it was shown: an "a" elsewhere is none
         return label.sub(self._label_token, text) if label else text
+
+    def with_ordinals(self, text: str) -> str:
+        """A text of `folded` without tokens, with tokens of labels for "the first one", "option 2".
+
+        An ordinal names an option beside a word for options, before a word for the answer, or at the end of a sentence.
+        Where several are named it is not clear what they count, and no token is made.
+        """
+        words, last = self.language, len(self.shown) - 1
+        places: set[int] = set()
+        named: list[tuple[int, int, int]] = []
+        for number, pattern in enumerate(words.ordinals):
+            place = last if number == len(words.ordinals) - 1 else number
+            found = [match.span() for match in pattern.finditer(text)]
+            found += [match.span(1) for match in re.finditer(rf"(?<!\d)({number + 1})(?!\d)", text) if number < last]
+            places |= {place for _ in found}
+            named += [(start, end, place) for start, end in found if self._names_option(text, start, end)]
+        if len(places) != 1 or not named or not places <= {*range(len(self.shown))}:
+            return text
+        start, end, place = named[-1]
+        return f"{text[:start]}{chr(LABEL + place)}{text[end:]}"
+
+    def _names_option(self, text: str, start: int, end: int) -> bool:
+        """Is the ordinal at `start` beside a word for options, or alone at the end of its sentence?"""
+        option, rest = self.language["option"], _SENTENCE.split(text[end:], maxsplit=1)[0]
+        before = [word for word in option.finditer(text[:start]) if not text[word.end() : start].strip(MARKS)]
+        beside = [*before, option.match(rest.lstrip(MARKS))]
+        if any(word and (len(word[0]) > _SHORT or not word[0].isascii()) for word in beside):
+            return True
+        if text[start:end].isdigit():
+            return False
+        ending = self.language.ending.match(rest)
+        rest = rest[ending.end() :] if ending else rest
+        claimed = self.language["because"].match(rest.lstrip(MARKS)) or self.language["answer"].search(rest)
+        return not rest.strip(MARKS) or claimed is not None
 
     def _text_tokens(self, places: Sequence[int], found: re.Match[str]) -> str:
         """The option that was written; of options that differ in case alone the one of this case, or all of them."""
