@@ -34,8 +34,17 @@ def study(asked: Asked, options: PaperOptions) -> Study:
 def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
     from polyculture.instruments.papers.answer import answer
     from polyculture.instruments.papers.files import listings, notes_of
+    from polyculture.instruments.papers.join import published_alone
+    from polyculture.instruments.papers.tables import paper_tables
+    from polyculture.published.cells import published
 
     preset = options.preset
+    if not asked.run.manifest.exists():  # no part could be asked, each with its reason
+        asked.say(f"Nothing was asked, so the tables of {preset.title} have published numbers alone")
+        for table in paper_tables(options.name, published(options.name)):
+            if table.cells:
+                yield from listings(preset, published_alone(table))
+        return
     found, without = joined_tables(asked.run, options.name, asked.seed, options.data, options.counting)
     for one in found:
         yield from listings(preset, one)

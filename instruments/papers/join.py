@@ -114,6 +114,12 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     return JoinedTable(table, columns, [*lines, *_published_lines(table)])
 
 
+def published_alone(table: PaperTable) -> JoinedTable:
+    """A printed table without a run."""
+    columns = list(dict.fromkeys(heads.column for _, heads in table.cells))
+    return JoinedTable(table, columns, list(_published_lines(table)))
+
+
 def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
     """The models that lack something of a table, each with its reasons."""
     found: dict[str, list[str]] = {}

@@ -292,6 +292,19 @@ def test_camel_asks_each_model_in_the_form_that_it_reads(tmp_path: Path, gpt2: P
     assert not any("form" in line.protocol for line in own)
 
 
+def test_where_nothing_can_be_asked_the_published_rows_are_shown_with_the_reason(tmp_path: Path, gpt2: Path) -> None:
+    """A masked model, and a folder without masked contexts: no run is begun."""
+    camel_folder(tmp_path, gpt2, save_masked(tmp_path / "bert"))
+    contexts = (tmp_path / "contexts.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "contexts.csv").write_text("".join(one for one in contexts if "masked" not in one), encoding="utf-8")
+    done = polyculture(*CAMEL, "--model", f"transformers:{tmp_path / 'bert'}", cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert "own has no context of form 'masked'" in done.stderr.splitlines()[-1]
+    assert "holds no run" not in done.stderr
+    assert "ARBERT (CAMeL)" in done.stdout
+    assert not (tmp_path / "runs" / "paper" / "manifest.json").exists()
+
+
 def test_a_type_without_entities_of_one_side_is_a_line_and_the_rest_is_asked(folder: Path, server: StubServer) -> None:
     with (folder / "contexts.csv").open("a", encoding="utf-8") as file:
         file.write("ja,Japanese,sports,qa,,昨日は[MASK]が勝った,Yesterday [MASK] won\n")
