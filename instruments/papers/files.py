@@ -12,7 +12,7 @@ from polyculture.cache.files import replacing
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.datasets.presets import Preset, read_preset
-from polyculture.instruments.papers.join import COUNTS, INCOMPLETE, THIN, Cell, JoinedTable, Line, notes_in
+from polyculture.instruments.papers.join import COUNTS, CUT, INCOMPLETE, THIN, Cell, JoinedTable, Line, notes_in
 from polyculture.reports.escaping import csv_text, latex_text
 from polyculture.reports.latex import end_of, longtable
 from polyculture.reports.numbers import FEWEST
@@ -45,6 +45,16 @@ def _whole(line: Line, named: str = "") -> str:
 
 
 Told = Callable[[Line, str], str]  # a line's protocol; of several models in one row behind the model's name
+
+
+def with_names(joined: JoinedTable, named: Callable[[str], str]) -> JoinedTable:
+    """The table with the names of one's own models as people read them; a variant stays behind its model's name."""
+
+    def shown(line: Line) -> Line:
+        model, way, variant = line.model.partition(" (")
+        return replace(line, model=named(model) + way + variant) if line.own else line
+
+    return replace(joined, lines=[shown(line) for line in joined.lines])
 
 
 def grid(joined: JoinedTable, told: Told = _whole, published: str = PUBLISHED) -> Grid:
@@ -252,7 +262,7 @@ def unit_of(joined: JoinedTable) -> str:
     """What a reader must know of the numbers: their unit, and what stands below them."""
     percent = ({cell.unit for cell, _ in joined.table.cells} or {joined.table.drawn_unit}) == {"percent"}
     below = any(cell.interval for line in joined.lines for cell in line.cells.values())
-    thin = any(cell.text.endswith(THIN) for line in joined.lines for cell in line.cells.values())
+    texts = [cell.text for line in joined.lines for cell in line.cells.values()]
     counts = any(line.model.endswith(COUNTS) for line in joined.lines)
     kinds = {_SPREADS[cell.spread_kind] for cell, _ in joined.table.cells if cell.spread_kind in _SPREADS}
     own = [cell for line in joined.lines if line.own for cell in line.cells.values()]
@@ -264,7 +274,8 @@ def unit_of(joined: JoinedTable) -> str:
         *(["in per cent"] if percent else []), *(f"± {kind}{alone}" for kind in sorted(kinds)),
         *(["yours in per cent of texts"] if counts else []),
         *(["95 % intervals below"] if below else []),
-        *([f"{THIN}: fewer than {FEWEST} linked items"] if thin else []),
+        *([f"{THIN}: fewer than {FEWEST} linked items"] if any(THIN in text for text in texts) else []),
+        *([f"{CUT}: an average over fewer columns than the paper's"] if any(CUT in text for text in texts) else []),
     ]  # fmt: skip
     return ", ".join(said).capitalize()
 
@@ -275,12 +286,17 @@ def _on_lines(cell: Cell | str, size: int) -> str:
     return f"{cell.text}\n{cell.interval}" if cell.interval else cell.text
 
 
-def write_tables(folder: Path, paper: str, tables: Sequence[JoinedTable]) -> list[Path]:
-    """Writes each table as CSV and LaTeX, and `cells.csv`, a line a cell. Returns the paths."""
+def write_tables(
+    folder: Path, paper: str, tables: Sequence[JoinedTable], named: Callable[[str], str] = str
+) -> list[Path]:
+    """Writes each table as CSV and LaTeX, and `cells.csv`, a line a cell. Returns the paths.
+
+    CSV has the models' whole names, LaTeX those that `named` gives.
+    """
     preset, written = read_preset(paper), []
     for joined in tables:
         written.append(_write(folder / f"{joined.table.file}.csv", _csv(joined)))
-        written.append(_write(folder / f"{joined.table.file}.tex", _latex(preset, joined)))
+        written.append(_write(folder / f"{joined.table.file}.tex", _latex(preset, with_names(joined, named))))
     return [*written, _write(folder / "cells.csv", csv_text(CELLS, [row for one in tables for row in _cells(one)]))]
 
 

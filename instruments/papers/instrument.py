@@ -32,11 +32,13 @@ def study(asked: Asked, options: PaperOptions) -> Study:
 
 
 def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
+    from polyculture.cache.manifest import require_run
     from polyculture.instruments.papers.answer import answer
-    from polyculture.instruments.papers.files import listings, notes_of
+    from polyculture.instruments.papers.files import listings, notes_of, with_names
     from polyculture.instruments.papers.join import published_alone
     from polyculture.instruments.papers.tables import paper_tables
     from polyculture.published.cells import published
+    from polyculture.reports.names import Names
 
     preset = options.preset
     if not asked.run.manifest.exists():  # no part could be asked, each with its reason
@@ -46,8 +48,9 @@ def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
                 yield from listings(preset, published_alone(table))
         return
     found, without = joined_tables(asked.run, options.name, asked.seed, options.data, options.counting)
+    names = Names(asked.catalog, require_run(asked.run).models)
     for one in found:
-        yield from listings(preset, one)
+        yield from listings(preset, with_names(one, names.model))
     if without:
         asked.say(notes_of(without))
     yield answer(asked.run, options.name, preset, asked.catalog, options.data)

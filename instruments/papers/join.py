@@ -18,6 +18,7 @@ MEAN = "mean of this row's other columns"
 COUNTS = " (counts)"  # behind a published model whose numbers are no shares
 INCOMPLETE = "incomplete: "
 THIN = "*"  # fewer than `FEWEST` linked items
+CUT = "†"  # an average over fewer columns than the paper's
 _NAMED = 3  # columns that a remark names; of more it says how many
 PAPER = "paper"  # the label of published rows that are of no one model
 
@@ -40,7 +41,7 @@ class Cell:
         """'28.1 to 35.0'; '' without one."""
         if self.low is None or self.high is None:
             return ""
-        digits = len(self.text.partition(" ")[0].rstrip(THIN).partition(".")[2])
+        digits = len(self.text.partition(" ")[0].rstrip(THIN + CUT).partition(".")[2])
         return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
 
 
@@ -159,6 +160,8 @@ def _own_line(
     over_topics = {heads.column for one, heads in table.cells if heads.row == row and one.topic == EVERY}
     counted = counted - over_topics or counted
     size = len(counted - cells.keys())
+    for column in ((means | over_topics) - counted) & cells.keys() if size else ():
+        cells[column] = replace(cells[column], text=cells[column].text + CUT)
     missing = [f"{INCOMPLETE}{size} of {len(counted)} columns missing"] if size else []
     lacking = ", ".join(_most([part for one, _ in some if one.lacking for part in one.lacking.split(", ")]))
     missing += [INCOMPLETE + lacking] if lacking else []

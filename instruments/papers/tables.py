@@ -46,6 +46,9 @@ class PaperTable:
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
     digits: int | None = None
+    without: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of what is in figures alone: numbers that another one has
     every: str = "average"  # what a number over all topics, languages or cultures is called
 
     @property
@@ -81,6 +84,8 @@ class PaperTable:
             return self._places.get(_place(one))
         wanted = {key: [value] if isinstance(value, str) else value for key, value in self.where.items()}
         if any(_facet(one, key) not in values for key, values in wanted.items()):
+            return None
+        if any(_facet(one, key) == value for key, value in self.without.items()):
             return None
         if one.facets.keys() - {*wanted, *self.rows, *self.columns}:
             return None  # it is of a part that the table does not tell apart
@@ -136,7 +141,7 @@ def paper_tables(paper: str, cells: Sequence[PublishedCell]) -> Iterator[PaperTa
         if "where" in entry:
             yield PaperTable(
                 paper, name, title, (), False, entry["where"], entry.get("rows", ()), entry["columns"],
-                entry.get("digits"), entry.get("every", PaperTable.every),
+                entry.get("digits"), entry.get("without", {}), entry.get("every", PaperTable.every),
             )  # fmt: skip
         else:
             yield _printed(paper, name, title, [one for one in comparable if one.table == name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -58,10 +58,10 @@ def tables_section(name: str, tables: Sequence[JoinedTable], without: Mapping[st
 
 def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str], data: ReportData) -> PaperTables:
     from polyculture.instruments.datasets.presets import read_preset
-    from polyculture.instruments.papers.files import notes_of, title_of
+    from polyculture.instruments.papers.files import notes_of, title_of, with_names
 
     preset = read_preset(name)
-    shown = tuple(_shown_table(title_of(preset, one), one, data.names.model) for one in tables)
+    shown = tuple(_shown_table(title_of(preset, one), with_names(one, data.names.model)) for one in tables)
     figures = tuple(found for one in tables if (name, one.table.name) in _NORMALISED and (found := _figure(one)))
     return PaperTables(preset.title, shown, figures, notes_of(without) if without else "")
 
@@ -76,7 +76,7 @@ def _figure(joined: JoinedTable) -> NormalisedFigure | None:
     return NormalisedFigure(f"{name[:1].upper()}{name[1:]}: {joined.table.title}", keys, panels) if panels else None
 
 
-def _shown_table(title: str, joined: JoinedTable, named: Callable[[str], str]) -> ShownTable:
+def _shown_table(title: str, joined: JoinedTable) -> ShownTable:
     """One's own rows under their head, then the published ones."""
     from polyculture.instruments.papers.files import BROAD, PROTOCOL, part_of, shown, unit_of
     from polyculture.instruments.papers.join import Cell
@@ -93,11 +93,9 @@ def _shown_table(title: str, joined: JoinedTable, named: Callable[[str], str]) -
         lines: dict[str, list[Line]] = {}
         for place, row in enumerate(part.rows):
             own = bool(part.own) and part.own[place]
-            model, variant, way = str(row[0]).partition(" (")
-            name = named(model) + variant + way if own else str(row[0])
             cells = [TextCell(c.text, c.interval) if isinstance(c := row[at], Cell) else TextCell(c) for at in kept]
             head = ("This run" if own else "Published") if part.own else ""
-            lines.setdefault(head, []).append(Line(name, tuple(cells)))
+            lines.setdefault(head, []).append(Line(str(row[0]), tuple(cells)))
         groups = tuple(Group("", head, tuple(some)) for head, some in lines.items())
         caption = told + part_of(number, parts)
         pages.append(PageTable(caption, caption, part.heads[0] or "row", tuple(columns), groups))

@@ -89,14 +89,17 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureForma
 
 def _write_paper(workspace: Workspace, name: str, data: str | None) -> Section:
     """Writes a paper's tables, and returns their section of the report."""
+    from polyculture.cache.manifest import require_run
     from polyculture.instruments.papers.files import notes_of, write_tables
     from polyculture.instruments.papers.instrument import joined_tables
     from polyculture.instruments.papers.tables_section import tables_section
+    from polyculture.reports.names import Names
 
     seed = workspace.experiment.sampling.seed
     tables, without = joined_tables(workspace.run, name, seed, data)
     folder = workspace.run.report_tables / f"paper-{name}"
-    written = write_tables(folder, name, tables)
+    names = Names(workspace.catalog, require_run(workspace.run).models)
+    written = write_tables(folder, name, tables, names.model)
     typer.echo(f"{read_preset(name).title}: {folder} ({len(tables)} tables, {len(written)} files)")
     if without:
         typer.echo(notes_of(without))

@@ -150,6 +150,9 @@ def test_the_average_is_of_the_rows_own_columns_and_what_lacks_is_told(scored: R
     mean = (japanese.cells["food"].value + japanese.cells["names"].value) / 2  # types count alike
     assert line.cells["ja"].value == pytest.approx(mean) == pytest.approx(japanese.cells["average"].value)
     assert line.protocol == "how it was asked is not recorded; incomplete: 7 of 9 columns missing"
+    assert line.cells["Avg"].text.endswith("†")  # of two columns, beside the published average of nine
+    assert not line.cells["ja"].text.endswith("†")
+    assert not any("†" in cell.text for one in table.lines if not one.own for cell in one.cells.values())
     assert next(one.model for one in table.lines if not one.own) == "Llama3.3-70b"
     assert "14" not in tables(scored, "camellia")  # of other data
 
