@@ -14,12 +14,20 @@ from typing import Any
 
 from polyculture.generate.engines.bodies import content_of
 from polyculture.generate.engines.turns import names_of_speakers
-from polyculture.sources.record import Record, known_names, opened
+from polyculture.sources.cells import dotted, opened
+from polyculture.sources.record import Record, folded, known_names
 
 _ROLES = ("role", "from", "speaker", "author.role", "sender", "author")
 _ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter", "customer", "you", "me"})
 _ANSWERERS = frozenset(
     {"ai", "assistant", "bot", "chatbot", "model", "gpt", "chatgpt", "claude", "gemini", "llm", "agent"}
+)
+# Names of fields that say by true or false who speaks, and who does where it is true: SillyTavern's `is_user`.
+_SAY_WHO = {"isuser": "user", "ishuman": "user", "fromuser": "user", "issystem": "system"}
+_SAY_WHO |= dict.fromkeys(("isbot", "isassistant", "isai", "ismodel", "frombot"), "assistant")
+_TRUE, _FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
+_REQUEST = re.compile(
+    r"^(?:llm|user)?\.?(?:request|input|prompt)s?(?:body|messages?|value|text)?$|(?:request|prompt|inputmessages|inputbody)$"
 )
 _DEEPEST = 32  # tables within tables
 _SAID = frozenset({"content", "text", "value", "utterance"})
@@ -53,7 +61,18 @@ def _role(message: Mapping[str, Any]) -> str:
     named = Record("", message).get("|".join(_ROLES))
     if isinstance(named, str) and named:
         return named
+    if (said := _by_truth(message)) is not None:
+        return said
     return next((str(value) for name, value in message.items() if _is_speaker(name, value)), "user")
+
+
+def _by_truth(message: Mapping[str, Any]) -> str | None:
+    """Who speaks, where fields say it by true or false; None where no field does."""
+    known = {who: str(message[name]).casefold() for name in message if (who := _SAY_WHO.get(folded(str(name))))}
+    known = {who: said for who, said in known.items() if said in _TRUE | _FALSE}
+    true = next((who for who, said in known.items() if said in _TRUE), None)
+    other = "assistant" if "user" in known else "user" if "assistant" in known else None
+    return true or other
 
 
 def _is_speaker(name: str, value: Any) -> bool:
@@ -63,7 +82,7 @@ def _is_speaker(name: str, value: Any) -> bool:
 
 def is_asked(row: Mapping[str, Any]) -> bool:
     """Whether a row that is a message of its own says that a user, or a system prompt, speaks."""
-    return any(_folded(row.get(name)) in _ASKERS for name in _ROLES)
+    return any(_folded(row.get(name)) in _ASKERS for name in _ROLES) or _by_truth(row) in _ASKERS
 
 
 def is_answer(message: Mapping[str, Any]) -> bool:
@@ -190,7 +209,7 @@ def _narrow(colon: str) -> str:
 
 def has_role(message: Mapping[str, Any]) -> bool:
     named = any(isinstance(message.get(name), str) for name in _ROLES)
-    return named or any(_is_speaker(name, value) for name, value in message.items())
+    return named or any(_is_speaker(name, value) for name, value in message.items()) or _by_truth(message) is not None
 
 
 def words_of(message: Mapping[str, Any]) -> str | None:
@@ -199,6 +218,43 @@ def words_of(message: Mapping[str, Any]) -> str | None:
         Record("", message).get("content.parts|content.answer|parts|content|value|text|utterance|data.content|prompt")
     )
     return text if isinstance(text, str) else None
+
+
+def asked_words(value: Any) -> str | None:
+    """What was asked, in a text, a message, a list of either, or a table that holds one of these; None where nothing
+    is known to be."""
+    value = opened(value)
+    if isinstance(value, list):
+        while len(value) == 1 and isinstance(value[0], list):
+            value = value[0]
+        if value and all(isinstance(one, str) for one in value):
+            return "\n\n".join(value)
+        return chat_text([_unwrapped(one) for one in value])
+    if isinstance(value, Mapping):
+        value = _unwrapped(value)
+        if has_role(value):
+            return words_of(value)
+        named = {folded(str(name)): one for name, one in value.items()}
+        usual = ("messages", "contents", "content", "text", *map(folded, known_names()["names"]["prompt"]))
+        return next(filter(None, (asked_words(named[one]) for one in usual if one in named)), None)
+    return value if isinstance(value, str) else None
+
+
+def asked_in(values: Mapping[str, Any], depth: int = 0) -> str | None:
+    """What was asked, by a column or a table's field that is so named, whatever log it is; None where there is none."""
+    for name, value in values.items():
+        if _REQUEST.match(folded(str(name))) and (said := asked_words(value)):
+            return said
+    tables = (one for name, value in values.items() if str(name)[:1] not in (" ", "@") and (one := opened(value)))
+    inner = (asked_in(one, depth + 1) for one in tables if isinstance(one, Mapping)) if depth < 2 else ()
+    return next(filter(None, inner), None)
+
+
+def _unwrapped(message: Any) -> Any:
+    """A message out of the table that a log keeps it in: LangChain's `kwargs` and `data`, OpenInference's `message`."""
+    inner = map(message.get, ("kwargs", "data", "message")) if isinstance(message, Mapping) else ()
+    found = next((one for one in inner if isinstance(one, Mapping)), message)
+    return (dotted(found, "message") or found) if isinstance(found, Mapping) else found
 
 
 def message_in(cell: Any) -> Any:

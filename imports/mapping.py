@@ -10,6 +10,7 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.imports.chats import conversation, is_asked
+from polyculture.imports.places import is_value, outward
 from polyculture.imports.shapes import ANSWER, FILE, LONG, Source
 from polyculture.sources.record import MOST_COLUMNS, Record, by_name, folded, known_names, merged, missing, names
 
@@ -118,18 +119,37 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     fields = (*FIELDS, *ITEM_FIELDS) if source.shape.items or set(told) & set(ITEM_FIELDS) else FIELDS
     columns, guessed, of_shape, notes = dict(told), list[str](), list[str](), list[str]()
     taken = {*columns, *(parts[1].groupindex if parts else ())}
+    if source.unquoted:
+        notes.append(
+            "quotation marks do not match: the table is read without them, a row a line, and texts keep theirs"
+        )
+    if source.shape.found:
+        notes.append(f"text is guessed: those at {source.shape.each!r} are so named. text=COLUMN names another")
     columns_of = by_name(first.values)
     usual = {**known_names()["names"], **known_names()["items"]}
+    among = next((record for record in records if record.at), None)  # one of several texts
+    answers = ("finish_reason", *TOKENS) if source.shape.columns.get("text") == ANSWER else ()
+    wanted = {
+        name: usual[name] for name in fields if name not in {*taken, *answers, "text"} and name not in ITEM_FIELDS
+    }
+    own_fields = outward(among, wanted) if among is not None else {}
     for name in fields:
         if name in taken:
             continue
         own = source.shape.columns.get(name)
-        if own is not None and any(record.get(own) is not None for record in records):
+        of_own = own is not None and any(record.get(own) is not None for record in records)
+        if name in own_fields and not (of_own and source.shape.is_harness):
+            columns[name] = own_fields[name]
+            guessed.append(name)
+            continue
+        if own is not None and of_own:
             columns[name] = own
             of_shape.append(name)
             continue
         there = [columns_of[one] for one in map(folded, usual.get(name, ())) if one in columns_of]
         there = [one for one in there if one in first.values or name in _WITHIN]
+        if name not in ("text", "prompt", *ITEM_FIELDS):
+            there = [one for one in there if is_value(first.get(one)) or first.get(one) in (None, "")]
         column = next((one for one in there if first.get(one) not in (None, "")), next(iter(there), None))
         if column is None or column in columns.values():
             continue

@@ -21,7 +21,8 @@ from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.answer import NoAnswerError, read_answer
 from polyculture.generate.engines.bodies import has_answer, parts_of, small
 from polyculture.imports.chats import (
-    chat_text,
+    asked_in,
+    asked_words,
     conversation,
     has_chat,
     has_other_words,
@@ -32,6 +33,8 @@ from polyculture.imports.chats import (
     transcript,
     words_of,
 )
+from polyculture.imports.places import alternatives, is_beside, is_text_name, paths_of_texts, places, was_asked
+from polyculture.sources.cells import opened
 from polyculture.sources.encoding import NAMES, encoding_of
 from polyculture.sources.files import data_files, kind_of, read_file
 from polyculture.sources.record import (
@@ -49,6 +52,7 @@ from polyculture.sources.record import (
     names,
     shown,
 )
+from polyculture.sources.tables import unmatched_quotes
 
 ANSWER, TEXT, PROMPT, KEY, CHAT, COLUMN = " answer", " text", " prompt", " key", " chat", " column"
 CHAT_FILE = "chat"  # the kind of a text file that is one conversation
@@ -60,6 +64,8 @@ _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "
         "id_more", "chat", "prompt", "items"}  # fmt: skip
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
+_PROMPTFOO = re.compile(r"\[(?P<model>[^\[\]]+)\] (?P<prompt>.+)", re.DOTALL)
+_GAP = re.compile(r"\{\{ ?(\w+) ?\}\}")
 _LARGEST_RESULTS = 64 * 2**20  # bytes
 
 
@@ -84,8 +90,10 @@ class Shape:
     prompt: str | None = None
     chat: bool = False
     at: str | None = None  # of a chat: where its messages are, as the user says
+    found: bool = False  # whether nobody said where the texts are: names of tables and lists do
     items: bool = False
     wide: Mapping[str, str] = field(default_factory=dict)  # columns of texts: of which language or model each is
+    templates: Mapping[str, str] = field(default_factory=dict)  # columns of texts: what was asked
     fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
 
     @property
@@ -93,11 +101,17 @@ class Shape:
         """Where the fields of a text are in the records that `texts` yields."""
         if self.wide:
             languages = all(map(_language_in, self.wide))
-            return {**self.fields, "text": TEXT, "language" if languages else "model": COLUMN}
+            prompt = {"prompt": PROMPT} if self.templates else {}
+            return {**self.fields, "text": TEXT, "language" if languages else "model": COLUMN, **prompt}
         if not (self.text or self.message or self.body):
             return dict(self.fields)
         computed = {"text": ANSWER if self.body or self.message else TEXT, "prompt": PROMPT}
         return {**self.fields, **computed, **({"id": KEY} if self.id else {})}
+
+    @property
+    def is_harness(self) -> bool:
+        """Whether it is the log of one tool, which says itself where all fields of a text are."""
+        return self.name not in (PLAIN, "answers")
 
     @property
     def finds_texts(self) -> bool:
@@ -119,7 +133,7 @@ class Shape:
             if isinstance(row, BadRow):
                 yield row
                 continue
-            for one in self._rows(row):
+            for one in self.read_rows(row):
                 if self.once:
                     key, under = one.get(self.once[0]), one.get(self.once[1])
                     if first.setdefault(str(key), under) != under:
@@ -127,7 +141,8 @@ class Shape:
                         continue
                 yield from self._texts(one)
 
-    def _rows(self, record: Record) -> Iterator[Record]:
+    def read_rows(self, record: Record) -> Iterator[Record]:
+        """The records within a record; itself where it has none."""
         inner = record.get(self.rows[0]) if self.rows else None
         if not isinstance(inner, list):
             yield record
@@ -148,13 +163,15 @@ class Shape:
             beside = {name: value for name, value in record.values.items() if name not in self.wide}
             for name, of in self.wide.items():
                 text = record.values.get(name)
-                one = replace(record, row=f"{record.row}/{name}", values={**beside, TEXT: text, COLUMN: of})
+                asked = _filled(self.templates[name], beside) if name in self.templates else None
+                values = {**beside, TEXT: text, COLUMN: of, PROMPT: asked}
+                one = replace(record, row=f"{record.row}/{name}", values=values)
                 yield BadRow(one.row, "has no text", lost=False) if text in (None, "") else one
             return
         if not (self.each or self.text or self.message or self.body):
             # A row per message: what a user says is no answer.
-            was_asked = is_asked(record.values)
-            yield BadRow(record.row, "is what was asked, not an answer", lost=False) if was_asked else record
+            by_user = is_asked(record.values)
+            yield BadRow(record.row, "is what was asked, not an answer", lost=False) if by_user else record
             return
         if not (self.each or self.body or self.chat):
             yield self._one(record, (), record.values)
@@ -164,7 +181,12 @@ class Shape:
             found: Found = [((place,), one) for place, one in enumerate(chat) if is_answer(one)]
             record = Record(record.row, {**record.values, CHAT: chat})
         else:
-            found = find(record.values, self.each) if self.each else _bodies(_body(record, self.body or ""))
+            found = find(record.values, self.each) if self.each else []
+            if not self.each and (body := _body(record, self.body or "")) is not None:
+                every = alternatives(body, parts_of(body).text)
+                found = [(at, one) for at, _, one in every]
+                # What is said of one alternative stands in it: the body has no other.
+                record = replace(record, place=f"@.{every[0][1]}", at=(0,) * len(every[0][0])) if every[1:] else record
         if not found:
             path = self.each or (self.body or "").partition("|")[0]
             # A request of a batch that expired, and a chat that nobody answered, have no text.
@@ -173,6 +195,9 @@ class Shape:
             why = None if no_answer else missing(record.values, path)
             yield BadRow(record.row, why or "has no answer", lost=not no_answer)
         for at, one in found:
+            if self.each and at and was_asked(replace(record, place=self.each, at=at)):
+                yield BadRow(record.row, "is what was asked, not an answer", lost=False)
+                continue
             try:
                 yield self._one(record, at, one)
             except NoAnswerError as fault:
@@ -181,6 +206,8 @@ class Shape:
     def _one(self, record: Record, at: Sequence[Any], own: Any) -> Record | BadRow:
         values = {**record.values, "@": own}
         one = replace(record, values=values)
+        if self.each is not None and "*" in self.each:
+            one = replace(one, place=self.each, at=tuple(at))
         if self.body is not None:
             values[ANSWER] = read_answer(own)
         elif self.message is not None:
@@ -193,12 +220,14 @@ class Shape:
             if not one.has(self.text):
                 return BadRow(record.row, missing(values, self.text) or "has no text")
             text = one.get(self.text)
-            values[TEXT] = text = words_of({"content": text}) if isinstance(text, list) and self.before else text
+            values[TEXT] = text = (
+                words_of({"content": text}) if isinstance(text, list) and (self.before or self.found) else text
+            )
             if text is not None and not isinstance(text, str):
                 scores = isinstance(text, list) and any(map(_is_number, text))
                 what = f"is a {type(text).__name__}{', as scores are' if scores else ''}, not a text"
                 return BadRow(record.row, what, shown(text), lost=not scores)
-        values[PROMPT] = chat_text(self._prompt(one, at, own))
+        values[PROMPT] = asked_words(self._prompt(one, at, own))
         if self.id is not None and (key := one.get(self.id)) is not None:
             more = one.get(self.id_more) if self.id_more else None
             values[KEY] = "/".join(map(str, (key, *([] if more is None else [more]), *at)))
@@ -210,14 +239,26 @@ class Shape:
         if self.prompt is None:
             return None
         parts = [record.get(path) for path in self.prompt.format(*at, *"00").split(" + ")]
+        if self.body is not None and parts == [None]:
+            return asked_in(record.values)
         return parts[0] if len(parts) == 1 else "\n\n".join(part for part in parts if isinstance(part, str) and part)
 
 
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:
+    """The body of an answer: at a path, else in a column or table, whatever its name, where no column has a text."""
     for one in path.split("|"):
         for _, value in find(record.values, one):
+            value = opened(value)
             if isinstance(value, Mapping) and has_answer(value) and not (one == "." and _is_plain(value)):
                 return value
+    within = [record.values] if not any(map(is_text_name, record.values)) else []
+    for _ in range(2):
+        named = [opened(value) for table in within for name, value in table.items() if not is_beside(str(name))]
+        tables = [one for one in named if isinstance(one, Mapping) and not has_role(one)]
+        found = next(filter(has_answer, tables), None)
+        if found is not None:
+            return found
+        within = tables
     return None
 
 
@@ -230,18 +271,6 @@ def _is_plain(values: Mapping[str, Any]) -> bool:
         return False
     counted = read_answer(values).usage.completion is not None
     return not counted or any(name in values for name in usual["completion_tokens"])
-
-
-def _bodies(body: Mapping[str, Any] | None) -> list[tuple[tuple[Any, ...], Any]]:
-    """A body per choice."""
-    if body is None:
-        return []
-    name = next((name for name in ("choices", "candidates") if isinstance(body.get(name), list)), None)
-    if name is None or len(body[name]) < 2:
-        return [((0,), body)]
-    # How many tokens each choice has is not said: those of all are no choice's.
-    alone = {key: value for key, value in body.items() if key not in ("usage", "usageMetadata")}
-    return [((number,), {**alone, name: [choice]}) for number, choice in enumerate(body[name])]
 
 
 @dataclass(frozen=True)
@@ -266,6 +295,11 @@ class Source:
         texts = [one for one in data_files(self.path) if kind_of(one) in ("csv", "json")]
         return sorted({NAMES[encoding] for one in texts if (encoding := encoding_of(one)) in NAMES})
 
+    @property
+    def unquoted(self) -> bool:
+        """Whether it is a table whose quotation marks do not match, so that it is read without them."""
+        return self.kind == "csv" and unmatched_quotes(self.path, encoding_of(self.path))
+
     def records(self) -> Rows:
         """The records of the file as they stand in it, with what stands beside them."""
         rows = _with_requests(_read(self.path), self.inputs)
@@ -273,7 +307,7 @@ class Source:
             more = _of_run(self.path)
             rows = (replace(row, values={**more, **row.values}) if isinstance(row, Record) else row for row in rows)
         whole = self.path.name if self.kind != "folder" else None
-        for row in rows:
+        for row in _without_head(rows):
             name = Path(whole or row.row.partition(":")[0]).with_suffix("").as_posix()
             yield replace(row, values={**row.values, FILE: name}) if isinstance(row, Record) else row
 
@@ -305,15 +339,35 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
         (at, inner), *_ = lists.items()
         shape = next((one for one in known.values() if any(map(one.fits, inner[:LOOKED_AT]))), known[PLAIN])
         shape = replace(shape, rows=[at, *(key for key in first[0].values if not at.startswith(key))])
+    if shape.rows:
+        first = [one for row in first for one in shape.read_rows(row)]
     if text is not None and _most(conversation(row.get(text)) is not None for row in first if row.has(text)):
         fields = shape.fields or known["chat"].fields
         shape = replace(known["chat"], rows=shape.rows, at=text, fields=fields)
     elif wide := _wide(first, text) if shape.name == PLAIN else {}:
         shape = replace(shape, wide=wide)
+    elif named := _by_promptfoo(first) if shape.name == PLAIN and text is None else {}:
+        wide, templates = ({name: one[key] for name, one in named.items()} for key in ("model", "prompt"))
+        shape = replace(shape, wide=wide, templates=templates)
     elif text is not None:
-        each = text if "[*]" in text else None
+        each = text if "*" in text and not any(text in record.values for record in first) else None
         shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
+    elif shape.name == PLAIN and (each := _place_of_texts(first, path)) is not None:
+        shape = replace(shape, each=each, text="@", found=True)
     return Source(path, shape, kind, inputs)
+
+
+def _without_head(rows: Rows) -> Rows:
+    """The rows, of which the first may be what is said of all: SillyTavern's, which shares no column with a message."""
+    first, second = next(rows, None), next(rows, None)
+    if isinstance(first, Record) and isinstance(second, Record) and _is_head(first.values, second.values):
+        first = BadRow(first.row, "is a head: it shares no column with the rows below it", lost=False)
+    yield from (one for one in (first, second) if one is not None)
+    yield from rows
+
+
+def _is_head(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    return not first.keys() & second.keys() and not places(first)
 
 
 def _read(path: Path) -> Rows:
@@ -331,6 +385,28 @@ def _conversation_in(path: Path) -> str | None:
     return text if transcript(text) is not None else None
 
 
+def _place_of_texts(records: Sequence[Record], path: Path) -> str | None:
+    """Where the texts are within lists, tables or numbered columns; None where a column has them.
+
+    Raises `UserError` where they may be at several places.
+    """
+    paths = paths_of_texts(records)
+    columns, within = [one for one in paths if _is_column(one)], [one for one in paths if not _is_column(one)]
+    lists = [one for one in within if "*" in one]
+    if not within or (columns and not lists):
+        return None
+    several = [*columns, *lists] if columns else within if len(within) > 1 else []
+    if several:
+        what = f"its records have texts at several places: {names(several)}"
+        remedy = f"Write 'text={several[-1]}' for those, or 'text={several[0]}'. Other texts are then not taken."
+        raise UserError(what, where=path, remedy=remedy)
+    return within[0]
+
+
+def _is_column(path: str) -> bool:
+    return re.search(r"[.*\[]", path) is None
+
+
 def _wide(records: Sequence[Record], text: str | None) -> dict[str, str]:
     """The columns that hold a text each, as they are named with commas, or of which each says a language."""
     columns = merged(records) or Record("", {})
@@ -344,6 +420,17 @@ def _wide(records: Sequence[Record], text: str | None) -> dict[str, str]:
     texts = [name for name, value in columns.values.items() if isinstance(value, str) and len(value) >= LONG]
     found = {name: language for name in texts if (language := _language_in(name))}
     return found if len(found) > 1 else {}
+
+
+def _by_promptfoo(records: Sequence[Record]) -> dict[str, re.Match[str]]:
+    """The columns of answers in a table of promptfoo, each named by the model and the template of its prompt."""
+    columns = merged(records) or Record("", {})
+    return {name: named for name in columns.values if (named := _PROMPTFOO.fullmatch(str(name)))}
+
+
+def _filled(template: str, values: Mapping[str, Any]) -> str:
+    """A template of promptfoo with the variables of a row, which are the columns beside."""
+    return _GAP.sub(lambda gap: str(values.get(gap[1], gap[0])), template)
 
 
 def _language_in(column: str) -> str | None:

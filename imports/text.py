@@ -19,10 +19,11 @@ from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, read_content, read_text
 from polyculture.generate.engines.bodies import content_of
 from polyculture.generate.engines.imported import PREFIX
-from polyculture.imports.chats import chat_text, message_in
+from polyculture.imports.chats import asked_words, message_in
 from polyculture.imports.mapping import DETECTED, TOKENS, Columns
 from polyculture.imports.prompts import PromptReader
-from polyculture.sources.record import LONGEST_TEXT, Record, known_names, missing, names, opened, shown
+from polyculture.sources.cells import opened
+from polyculture.sources.record import LONGEST_TEXT, Record, known_names, missing, names, shown
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 _MISSING_IN_R = "NA"
@@ -81,7 +82,10 @@ class TextReader:
             if name not in ("text", "seed", *TOKENS):  # a number that is none is NULL, and noted
                 _check_computed(name, value)
         prompt, key = values.get("prompt"), values.get("id")
-        prompt = chat_text(prompt) or prompt if isinstance(prompt := opened(prompt), list) else values.get("prompt")
+        if isinstance(inside := opened(prompt), list) and record.at and isinstance(record.at[-1], int):
+            turns = [one for one in inside if isinstance(one, str)]  # a turn each, as the texts are
+            inside = turns[: record.at[-1] + 1] if len(turns) == len(inside) else inside
+        prompt = asked_words(inside) or prompt if isinstance(inside, list | Mapping) else prompt
         prompt = None if _missing(prompt) or is_missing_word(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT)
         language = self.language(values.get("language"), answer.text or "", prompt)
         country = self.country(values.get("country"))
@@ -221,6 +225,8 @@ class TextReader:
     def _label(self, what: str, value: Any) -> str:
         if _missing(value):
             raise NoTextError(f"the {what} is missing", None)
+        if isinstance(value, list | Mapping):
+            raise NoTextError(f"the {what} is a {'list' if isinstance(value, list) else 'table'}", shown(value))
         written = str(value).strip()
         if len(written) > _LONGEST_LABEL or not _LABEL.fullmatch(written) or mended(written) != written:
             raise NoTextError(f"the {what} is no name on one line of at most {_LONGEST_LABEL} characters",

@@ -5,7 +5,10 @@ messages[-1].content            an element of a list, from its end
 content[type=text].text         the elements of a list or table whose `type` is `text`; parts of one text are joined
 messages[role=assistant][0]     the first of these
 choices[*].text                 each element
+response_*                      each column whose name has something else in place of the star: `response_a`
 usage.input|usage.prompt        the first of these paths that has a value
+
+Of one of several texts of a record a star takes the text's own index: `completions[*].model` is the model of this text.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.sanitize import parse
+from polyculture.sources.cells import dotted, opened
 
 LONGEST_LINE = 16 * 2**20  # bytes of a line, or of a record in an archive
 LONGEST_TEXT = 1_000_000  # characters of a text that is taken
@@ -51,13 +54,15 @@ class Record:
     row: str  # where it stands in the file
     values: Mapping[str, Any]
     nulls: bool = True  # whether its format tells a missing value from an empty one: a cell of CSV and XLSX does not
+    place: str = ""  # of one of several texts: where they stand in it, `choices[*].text`
+    at: tuple[Any, ...] = ()  # and what stands there in place of each star
 
     def get(self, path: str) -> Any:
         """The value at a path; None where there is none. Of several values a list, of parts of a text their text."""
         if path in self.values:  # a column whose name looks like a path
             return self.values[path]
         for one in _alternatives(path):
-            found = find(self.values, one)
+            found = find(self.values, one, self.at)
             value = found[0][1] if len(found) == 1 else _joined_parts(one, [value for _, value in found])
             if value is not None:
                 return value
@@ -77,9 +82,10 @@ def known_names() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 
 
-def find(values: Any, path: str) -> Found:
-    """All values at a path, none where there is none."""
-    found, filtered = [((), values)], False
+def find(values: Any, path: str, own: Sequence[Any] = ()) -> Found:
+    """All values at a path, none where there is none. `own` is what stands in place of its first stars."""
+    found: Found = [((), values)]
+    filtered, stars = False, 0
     for step in _steps(path):
         if filtered and isinstance(step, int):  # of what a condition chose
             found = found[step:][:1] if step < 0 else found[step : step + 1]
@@ -87,6 +93,10 @@ def find(values: Any, path: str) -> Found:
             found = [(at, one) for at, one in found if _meets(one, step)]
         else:
             found = [(at + more, value) for at, one in found for more, value in _next(opened(one), step)]
+            if step == () or (isinstance(step, str) and "*" in step):
+                if stars < len(own):
+                    found = [(at, value) for at, value in found if at and at[-1] == own[stars]]
+                stars += 1
         filtered = isinstance(step, tuple) and bool(step)
     return found
 
@@ -158,6 +168,14 @@ def _next(value: Any, step: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
     if isinstance(step, str):
         if isinstance(value, Mapping) and step in value:
             yield (), value[step]
+        elif isinstance(value, Mapping) and "*" in step:
+            before, _, after = step.partition("*")
+            for name, one in value.items():
+                middle = str(name)[len(before) : len(str(name)) - len(after)]
+                if middle and str(name) == f"{before}{middle}{after}":
+                    yield (middle,), one
+        elif isinstance(value, Mapping) and (inner := dotted(value, step)):
+            yield (), inner
     elif isinstance(step, int):
         if isinstance(value, list) and -len(value) <= step < len(value):
             yield (), value[step]
@@ -215,16 +233,6 @@ def _contents(value: Any, part: str) -> str:
             return f"its {condition[0]} is {names(there)}" if there else f"no element has {condition[0]}"
         return f"it is a list of {len(value)}; an element is [0] or [-1]"
     return f"it is {'null' if value is None else 'a ' + type(value).__name__}"
-
-
-def opened(value: Any) -> Any:
-    """The table or list that a cell of a table holds as JSON."""
-    if isinstance(value, str) and value[:1] in ("[", "{") and value[-1:] in ("]", "}"):
-        try:
-            return parse(value.encode("utf-8", "surrogateescape"))
-        except ValueError:
-            return value
-    return value
 
 
 def _plain(value: Any) -> str:

@@ -6,9 +6,11 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
@@ -16,6 +18,7 @@ from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Recor
 
 _SEPARATORS = "\t;,|"
 _SEP = re.compile('"?sep=(.)"?')
+_CHUNK = 2**20
 _BATCH_CELLS = 200_000
 TITLE = "is above the header: a title, a note or a head over columns"
 LOOKED_AT = 12  # rows below the first, in which the header may be
@@ -25,10 +28,12 @@ _LONGEST_NAME = 60  # characters of a column's name below a title
 def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
     """The rows of a file by its header. A row with another number of cells is reported, not guessed at.
 
-    `quoted`: False where a quotation mark is a sign like any other, as in tables that nobody's spreadsheet wrote.
+    `quoted`: False where a quotation mark is a sign like any other, as in tables that nobody's spreadsheet wrote. A
+    table whose quotation marks do not match is read so, too (`unmatched_quotes`).
     """
     try:
-        yield from _rows_of_lines(path, encoding, '"' if quoted else None)
+        unmatched = quoted and unmatched_quotes(path, encoding)
+        yield from _rows_of_lines(path, encoding, '"' if quoted and not unmatched else None, unmatched)
     except UnicodeDecodeError as fault:
         remedy = "Save it as UTF-8. If it holds no text: the content says what a file is, whatever its name."
         raise UserError(f"is no text: broken {encoding} ({fault.reason})", where=path, remedy=remedy) from fault
@@ -36,11 +41,51 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
         raise UserError(f"is no CSV: {fault}", where=path, remedy="Its first line must name the columns.") from fault
 
 
-def _rows_of_lines(path: Path, encoding: str, quote: str | None) -> Rows:
+def unmatched_quotes(path: Path, encoding: str) -> bool:
+    """Whether the quotation marks of a table are words of its texts: with them rows are broken or swallowed by a cell,
+    and without them each line has as many cells as the header."""
+    return _unmatched_quotes(path, encoding, path.stat().st_mtime_ns, path.stat().st_size)
+
+
+@lru_cache(maxsize=256)
+def _unmatched_quotes(path: Path, encoding: str, _changed: int, _size: int) -> bool:
+    with path.open("rb") as raw:
+        if not any(b'"' in chunk for chunk in iter(lambda: raw.read(_CHUNK), b"")):
+            return False
+    with _open(path, encoding) as file:
+        first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
+        separator = separator_of(first, more)
+        file.seek(0)
+        with suppress(csv.Error):
+            rows = csv.reader(file, delimiter=separator, strict=True)
+            if not any(_swallows(cells, separator) for cells in rows):
+                return False
+        file.seek(0)
+        counts = Counter(len(cells) for cells in csv.reader(file, delimiter=separator, quoting=csv.QUOTE_NONE) if cells)
+    return len(counts) == 1 and min(counts) > 1
+
+
+def _swallows(cells: Sequence[str], separator: str) -> bool:
+    """Whether a cell of a row holds other rows: lines with as many cells, of which one is as in this row."""
+    for place, cell in enumerate(cells):
+        for line in cell.split("\n")[1:] if "\n" in cell else ():
+            others = line.split(separator)
+            same = any(one and one == cells[at] for at, one in enumerate(others[: len(cells)]) if at != place)
+            if len(others) == len(cells) > 1 and (separator == "\t" or same):
+                return True
+    return False
+
+
+def _open(path: Path, encoding: str) -> IO[str]:
+    """A byte that is no UTF-8 becomes a lone surrogate: the row that holds it is refused."""
     csv.field_size_limit(LONGEST_LINE)
-    # A byte that is no UTF-8 becomes a lone surrogate: the row that holds it is refused.
-    codec = "utf-8-sig" if encoding == "utf-8" else encoding
-    with path.open(encoding=codec, errors="surrogateescape" if codec == "utf-8-sig" else "strict", newline="") as file:
+    if encoding == "utf-8":
+        return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+    return path.open(encoding=encoding, newline="")
+
+
+def _rows_of_lines(path: Path, encoding: str, quote: str | None, unmatched: bool) -> Rows:
+    with _open(path, encoding) as file:
         first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
         told, separator = _told(first), separator_of(first, more)
         file.seek(0)
@@ -60,7 +105,14 @@ def _rows_of_lines(path: Path, encoding: str, quote: str | None) -> Rows:
             if cells is None:
                 return
             if cells:
-                yield _row(str(rows.line_num), header, cells)
+                yield _row(str(rows.line_num), header, [*map(_unquoted, cells)] if unmatched else cells)
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without the marks around it, where those within are doubled as a table's writer would have it."""
+    inner = cell[1:-1]
+    whole = len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if whole else cell
 
 
 def read_workbook(path: Path) -> Rows:
@@ -77,9 +129,13 @@ def read_workbook(path: Path) -> Rows:
 
 def _rows_of_sheets(path: Path) -> Rows:
     with open_workbook(path) as book:
+        hidden = {one.name for one in book.sheets_metadata if "Visible" not in str(one.visible)}
         header: list[str] | None = None
         first, sheets = "", book.sheet_names
         for place, name in enumerate(sheets):
+            if name in hidden:
+                yield BadRow(f"{name}!1", "is a hidden sheet, and is not read: unhide it", lost=False)
+                continue
             sheet = book.get_sheet_by_name(name)
             cells_of = _merged(sheet, (list(map(_cell, row)) for row in sheet.iter_rows()))
             rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))

@@ -101,20 +101,18 @@ def test_a_detected_language_is_told_with_what_it_was_detected_of(tmp_path: Path
         assert any(f"of {by}" in note for note in found.columns.notes)
 
 
-def test_lists_of_texts_are_taken_whole_or_asked_about(tmp_path: Path) -> None:
+def test_lists_of_texts_are_taken_whole(tmp_path: Path) -> None:
     texts = ["Zum Frühstück gibt es Brezeln und Weißwurst.", "Abends essen wir gern Käse und dunkles Brot."]
     for name, outputs, path in (("a", texts, "outputs[*]"), ("b", [{"text": one} for one in texts], "outputs[*].text")):
         file = write_lines(tmp_path / f"{name}.jsonl", {"prompt": "Was?", "outputs": outputs})
         told = {"topic": "=food", "model": "=m"}
-        if name == "a":
-            with pytest.raises(UserError, match=r"texts.*'outputs'"):
-                read(file, told)
-        found, read_texts, _ = read(file, {**told, "text": path})
-        assert [(text.text, text.prompt) for text in read_texts] == [(one, "Was?") for one in texts]
-        assert found.rows == 2
+        for more in ({}, {"text": path}):
+            found, read_texts, _ = read(file, {**told, **more})
+            assert [(text.text, text.prompt) for text in read_texts] == [(one, "Was?") for one in texts]
+            assert found.rows == 2
     several = {"prompt": "Was?", "outputs": [{"text": one} for one in texts]}
-    with pytest.raises(UserError, match=r"texts.*'outputs'"):
-        read(write_lines(tmp_path / "c.jsonl", several, several), {"topic": "=food", "model": "=m"})
+    _, read_texts, _ = read(write_lines(tmp_path / "c.jsonl", several, several), {"topic": "=food", "model": "=m"})
+    assert [text.text for text in read_texts] == texts * 2
     one = {"prompt": "Was?", "outputs": [{"text": texts[0]}]}
     _, read_texts, _ = read(write_lines(tmp_path / "d.jsonl", one, one), {"topic": "=food", "model": "=m"})
     assert [text.text for text in read_texts] == [texts[0]] * 2

@@ -210,7 +210,7 @@ def test_of_two_conversations_in_texts_one_must_be_named(tmp_path: Path) -> None
 
 def test_two_conversations_in_a_record_are_not_chosen_among(tmp_path: Path) -> None:
     talks = {name: turns(TEXTS[0], "role", "content", "user", "assistant") for name in ("model_a", "model_b")}
-    with pytest.raises(UserError, match="text=COLUMN"):
+    with pytest.raises(UserError, match="text=model_a"):
         read(write_lines(tmp_path / "a.jsonl", talks), {"topic": "=food", "model": "=m"})
 
 
@@ -457,9 +457,9 @@ def test_a_text_in_parts_is_one_text(said: object, tmp_path: Path) -> None:
 
 
 def test_a_table_without_a_text_names_its_keys(tmp_path: Path) -> None:
-    file = write_lines(tmp_path / "a.jsonl", {"response": {"output": "Pizza.", "score": 1}})
+    file = write_lines(tmp_path / "a.jsonl", {"response": {"dish": "Pizza.", "score": 1}})
     _, _, (bad,) = read(file, ALL)
-    assert bad.reason == "the text is a table with output, score: text=response.KEY takes one"
+    assert bad.reason == "the text is a table with dish, score: text=response.KEY takes one"
 
 
 ONE = "Zum Frühstück gibt es Brezeln und Weißwurst."
