@@ -12,18 +12,19 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import UnusableAnswerError, read_answer
 from polyculture.extract.base import Extracted, FoundMention
+from polyculture.extract.fields import fields_hash
 from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
 from polyculture.generate.engines.answer import NO_ANSWER, text_in
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.refusals import is_refusal_anywhere
 
-VERSION = 13  # of the rules in the code that decide mentions: raise it when they change
+VERSION = 14  # of the rules in the code that decide mentions: raise it when they change
 
 
 def present_reader(endings: Endings = NO_ENDINGS) -> str:
     """A hash of all that decides what an answer is worth; `endings` are those of culture packs, here and below."""
-    return content_id("llm reader", VERSION, rules_hash(endings))
+    return content_id("llm reader", VERSION, rules_hash(endings), fields_hash())
 
 
 @dataclass(frozen=True, slots=True)
