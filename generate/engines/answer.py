@@ -9,7 +9,7 @@ in this order: an error in the body, a withheld or broken ending, a refusal fiel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from polyculture.cache.model_facts import DIRECT, Purchase
@@ -26,8 +26,8 @@ from polyculture.generate.engines.bodies import (
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.error_body import message_of
 from polyculture.generate.engines.metering import Usage, read_usage
-from polyculture.generate.engines.reasoning import split_reasoning
-from polyculture.generate.engines.turns import end_turn, has_words
+from polyculture.generate.engines.reasoning import is_only_tags, split_reasoning
+from polyculture.generate.engines.turns import end_turn, has_words, without_padding
 
 NO_ANSWER = "no answer behind the reasoning"
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
@@ -75,6 +75,7 @@ def read_text(
     refusal: str | None = None,
     error: str | None = None,
     prompt_tail: str = "",
+    specials: Collection[str] = (),
     usage: Usage = Usage(),  # noqa: B008
     version: str | None = None,
     notes: Sequence[str] = (),
@@ -83,14 +84,20 @@ def read_text(
 
     `reasoning` is what a server told apart already, `refusal` its own field for one, `error` what came beside the text,
     `prompt_tail` the end of the prompt as the model read it: chat templates may open the reasoning themselves.
+    `specials` are the special tokens in the text, where an engine knows them: what no rule knows of them goes, and the
+    words around it stay, as decoders that leave special tokens out have it.
     """
     sanitizer = ResponseSanitizer()
     text, reasoning = sanitizer.text("text", text), sanitizer.text("reasoning", reasoning)
     refusal, error = sanitizer.text("refusal", refusal), sanitizer.text("error", error)
     ending_raw = sanitizer.text("finish_reason", ending_raw, LONGEST_NAME)
     ending: Ending = "broken" if error else ending_of(ending_raw)
-    split = split_reasoning(text or "", cut=ending == "cut", prompt_tail=prompt_tail)
-    body, mark = (None, None) if split.answer is None else end_turn(split.answer, prompt_tail=prompt_tail)
+    written = without_padding(text or "", specials)
+    split = split_reasoning(written, cut=ending == "cut", prompt_tail=prompt_tail)
+    # Tags with nothing in them and behind them are no answer.
+    only_tags = bool((text or "").strip()) and split.answer is not None and is_only_tags(split.answer)
+    body, mark = (None, None) if split.answer is None else end_turn(split.answer, prompt_tail, specials)
+    body = "" if only_tags else body
     if mark is not None:
         known = ending == "cut" or ending_raw is None  # a word that nobody knows stays so, and is told
         ending = "whole" if known and ending in ("cut", "unknown") else ending
@@ -100,11 +107,11 @@ def read_text(
     if refusal and not (text or "").strip() and ending != "broken":
         ending = "withheld"
     # Of hidden reasoning a server tells the tokens alone.
-    reasoned = bool(parts) or bool(usage.reasoning)
+    reasoned = bool(parts) or bool(usage.reasoning) or only_tags
     why = _why_no_text(body, text, ending, ending_raw, refusal, error, reasoned=reasoned)
     if why is None and mark is not None and not (body or "").strip():
         behind = (split.answer or "").partition(mark)[2]
-        why = f"no text before {mark}" if end_turn(behind)[0].strip() else None
+        why = f"no text before {mark}" if end_turn(behind, specials=specials)[0].strip() else None
     return Answer(
         text=body if why is None else None,
         reasoning="\n\n".join(parts) or None,
@@ -172,19 +179,19 @@ def _why_no_text(
     return f"no text: finish reason {ending_raw}" if none else None
 
 
-def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
-    """The answer in a parsed body: the first choice, in the shape that the body has.
+def read_answer(body: object, *, prompt_tail: str = "", specials: Collection[str] = ()) -> Answer:
+    """The answer in a parsed body: the first choice, in the shape that the body has; the rest as for `read_text`.
 
     Raises `NoAnswerError` where it has none: an error, a table without a choice, a content that is no text, or one in
     hundreds of tables.
     """
     try:
-        return _read_answer(body, prompt_tail)
+        return _read_answer(body, prompt_tail, specials)
     except RecursionError as fault:
         raise NoAnswerError("it is nested too deeply", Usage()) from fault
 
 
-def _read_answer(body: object, prompt_tail: str) -> Answer:
+def _read_answer(body: object, prompt_tail: str, specials: Collection[str]) -> Answer:
     sanitizer = ResponseSanitizer()
     answer = table_of(first_choice(body) if isinstance(body, list) else body)  # errors come in lists, too
     parts = parts_of(answer)
@@ -217,6 +224,7 @@ def _read_answer(body: object, prompt_tail: str) -> Answer:
         refusal=refusal,
         error=None if error is None else error_words(error),
         prompt_tail=prompt_tail,
+        specials=specials,
         usage=usage,
         version=" ".join(name for name in names if name) or None,
         notes=sanitizer.notes,

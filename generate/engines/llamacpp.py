@@ -8,9 +8,11 @@ llama.cpp keeps its slots full by itself and answers on a port of the loopback i
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, Any, Self
 from urllib.request import ProxyHandler, build_opener
 from urllib.request import Request as UrlRequest
@@ -36,6 +38,7 @@ from polyculture.generate.engines.transformers.kind import EXTRA
 _A_DAY = 86_400.0
 _STOPPED = "the model in this process stopped answering"  # as the table of faults knows it
 _WITH_LOGPROBS = {"logprobs": True, "top_logprobs": 1}
+_LIKE_SPECIAL = re.compile(r"\s*[<\[◁].+[>\]▷]\s*")  # what a special token looks like
 _WAITING = 4  # requests that stand ready for the next free slot
 
 
@@ -84,6 +87,7 @@ class LlamaCppEngine(Closing):
         self.model_version = f"{self.file.name} sha256:{model_sha256(self.file)[:16]}"
         self._key = key = secrets.token_urlsafe(24)
         self._system: SystemPrompts | None = None
+        self._specials: dict[int, bool] = {}
         self._server = self._load(key)
         options = {
             "base_url": f"{self._server.listening_address}/v1",
@@ -91,11 +95,14 @@ class LlamaCppEngine(Closing):
             "max_retries": 2,
             "deadline": _A_DAY,
             "outage_minutes": 0,
+            "schema_form": "none",  # it is sent under llama.cpp's own name: see `_schema`
         }
         slots = GroupSlots(self.options.n_parallel)
         spec = ModelSpec(f"openai:{self.spec.name}", options)
         # The log-probabilities show whether the model computes numbers at all.
-        api = ChatApi(spec, key, lambda request: {**slots.of(request), **_WITH_LOGPROBS}, self._need_finite)
+        api = ChatApi(
+            spec, key, lambda request: {**slots.of(request), **_schema(request), **_WITH_LOGPROBS}, self._look
+        )
         self._client = OpenAIEngine(spec, api=api)
         self._client.__enter__()
         return self
@@ -124,12 +131,37 @@ class LlamaCppEngine(Closing):
             return replace(completion, error=f"{_STOPPED} ({completion.error})")
         return completion
 
-    def _need_finite(self, body: Any) -> None:
-        """Raises `EngineError` where a token's log-probability is no finite number: JSON has null for it."""
-        for choice in body["choices"]:
-            if any(token["logprob"] is None for token in (choice.get("logprobs") or {}).get("content") or ()):
+    def _look(self, body: Any) -> Mapping[str, Any]:
+        """The special tokens of an answer and the end of its prompt, as `read_answer` takes them; takes the token that
+        ended the text out of the body.
+
+        Raises `EngineError` where a token's log-probability is no finite number: JSON has null for it.
+        """
+        specials: set[str] = set()
+        for choice in body.get("choices") or ():
+            written = (choice.get("logprobs") or {}).get("content") or ()
+            if any(token["logprob"] is None for token in written):
                 what = "computes logits that are no finite numbers: what it wrote would be chance"
                 raise EngineError(what, where=self.file, remedy="Are its weights broken? Download it again.")
+            if written and choice["finish_reason"] == "stop":  # the model stops by a token, and nothing else stops it
+                message = choice["message"]
+                message["content"] = (message["content"] or "").removesuffix(written[-1]["token"])
+            specials.update(token["token"] for token in written[:-1] if self._is_special(token["id"], token["token"]))
+        return {"specials": specials, "prompt_tail": self._prompt_tail}
+
+    def _is_special(self, number: int, text: str) -> bool:
+        """Whether a token is a special one: the tokenizer does not make it of its own text."""
+        if not _LIKE_SPECIAL.fullmatch(text):
+            return False
+        if number not in self._specials:
+            made = self._served("/tokenize", {"content": text, "add_special": False, "parse_special": False})
+            self._specials[number] = made["tokens"] != [number]
+        return self._specials[number]
+
+    @cached_property
+    def _prompt_tail(self) -> str:
+        """The end of each prompt, where a chat template may open the reasoning."""
+        return self._render([{"role": "user", "content": "?"}]).rpartition("?")[2]
 
     def _checked(self, request: Request) -> Request:
         """The request. Raises `EngineError` where the model's template has no place for its system prompt.
@@ -165,6 +197,8 @@ class LlamaCppEngine(Closing):
         params = xllamacpp.CommonParams()
         params.model.path = str(self.file)
         params.verbosity = -1  # nothing on stderr
+        # All that the model writes, as it writes it: its marks are told apart by our own reader, as everywhere.
+        params.special = params.force_pure_content_parser = True
         params.ui = params.endpoint_slots = False
         params.api_keys = [key]
         params.n_parallel = self.options.n_parallel
@@ -184,6 +218,16 @@ class LlamaCppEngine(Closing):
                 remedy="Is the download whole, and its template valid? Otherwise lower n_parallel or context: it may "
                 "not fit into memory.",
             ) from fault
+
+
+def _schema(request: Request) -> Mapping[str, Any]:
+    """A schema as a grammar of the whole text. llama.cpp reads OpenAI's `response_format` in its parser of answers,
+    which is off here: it takes marks out of texts, and fails at special tokens."""
+    if request.decoding.schema is None:
+        return {}
+    import xllamacpp
+
+    return {"grammar": xllamacpp.json_schema_to_grammar(orjson.dumps(dict(request.decoding.schema)).decode())}
 
 
 KIND = EngineKind(

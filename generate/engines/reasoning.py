@@ -23,11 +23,14 @@ _MARKS = Path(__file__).with_name("reasoning.toml")
 _LONGEST_LONE = 65_536  # characters of a text in which a closing tag without an opening one is looked for
 _LIKE_ANGLE = re.compile("POINTING|ANGLE BRACKET|(?:LESS|GREATER)-THAN SIGN$")
 _BRACKETS = (*range(0x100), *range(0x2000, 0x3100), *range(0xFE00, 0x10000))  # where Unicode has them
+_QUOTED = tuple("`'\"“‘„")  # before a tag that a sentence mentions
 _QUOTES = "«‹〈《"  # around a word or a title, too: an opening one alone says nothing
 _NAME = r"(?P<name>[^\W\d_][\w'’ -]{1,40}?)"  # of what encloses or heads reasoning
 _FENCE = re.compile(r"```(?:json)?\s(?P<inside>.*)```", re.DOTALL)
 # Special tokens between turns and channels, with the words that follow them there: they are no reasoning either.
 _SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analysis|commentary|final)\b)?\s*)+")
+# What special tokens say of an answer (Command A: <|START_RESPONSE|>) goes also where no reasoning stands before it.
+_SPECIAL_ANSWER = re.compile(r"\s*<[|｜]")
 _WORD = re.compile(r"\S")
 _INVISIBLE = " \u200b\ufeff"  # the space, the one of no width, the byte order mark
 SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
@@ -69,7 +72,7 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
         return first
     marks = [*_marks(text)]
     if opened is None and not marks:
-        return Split(text)
+        return Split(_unwrapped(text) if _SPECIAL_ANSWER.match(text) else _without_end_tag(text))
     if opened is not None and not any(
         mark.opens and mark.key == opened and not text[: mark.start].strip() for mark in marks
     ):
@@ -88,15 +91,16 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
 def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) -> Split:
     reasoning: list[str] = []
     answer, position, number = "", 0, 0
-    last_opening = {mark.key: mark.start for mark in marks if mark.opens}
     partners, within = _partners(marks), set[int]()
     while number < len(marks):
         mark, closing = marks[number], partners.get(number)
         if not mark.opens:
-            alone = number not in within and mark.start > last_opening.get(mark.key, -1)
-            if not reasoning and alone and _closes_alone(text, mark):
-                reasoning.append(text[: mark.start])
-                answer, position, prompt_opened = "", mark.end, True
+            # All before the last end of reasoning is reasoning, answers in between included (EuroEval/EuroEval#969).
+            ends = _closes_alone(text, mark) or (bool(reasoning) and text[mark.start - 1 : mark.start] not in _QUOTED)
+            if number not in within and ends:
+                prompt_opened = prompt_opened or not reasoning
+                reasoning.append(answer + text[position : mark.start])
+                answer, position = "", mark.end
             number += 1
             continue
         first = _is_first(text, position, mark)
@@ -104,6 +108,10 @@ def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) 
             bool(reasoning) or _begins_sentence(text, mark.start) or answer_label().fullmatch(text[: mark.start][:99])
         )
         unclosed = (cut or first) and mark.key not in _QUOTES
+        if begins and closing is None and not text[mark.end :].strip():  # a text ends with it: nothing follows
+            answer += text[position : mark.start].rstrip()
+            position = len(text)
+            break
         if not (begins or _is_glued(text, marks, closing)) or not (closing is not None or unclosed):
             # A tag within the answer. What closes it in the same line is one, too.
             if closing is not None and "\n" not in text[mark.end : marks[closing].start]:
@@ -172,6 +180,8 @@ def _split_bare(text: str) -> Split | None:
     for pair in _pairs():
         if pair.bare and (begun := pair.open.match(text)) and (ended := pair.close.search(text, begun.end())):
             return Split(text[ended.end() :].lstrip(), _joined([text[begun.end() : ended.start()]]))
+        if pair.sure and (begun := pair.sure.match(text)):
+            return Split(None, _joined([text[begun.end() :]]))
     return None
 
 
@@ -244,12 +254,34 @@ def _joined(parts: Iterable[str]) -> str | None:
     return "\n\n".join(part for part in plain if part) or None
 
 
+def is_mark(token: str) -> bool:
+    """Whether a special token is a mark of reasoning or of an answer, or a part of one."""
+    marks = [mark for pair in _pairs() for mark in (pair.open, pair.close)]
+    whole = any(mark.fullmatch(token) for mark in (_tags("names"), _tags("answers"), *marks))
+    return whole or any(re.escape(token) in mark.pattern for mark in marks)
+
+
+def is_only_tags(text: str) -> bool:
+    """Whether a text has tags of reasoning or of an answer, and nothing else."""
+    begun = text.lstrip()[:1] in _angles()[0] + "[&\\"
+    return begun and not _tags("answers").sub("", _tags("names").sub("", text)).strip()
+
+
+def _without_end_tag(answer: str) -> str:
+    """The answer without a tag at its end that closes what the prompt, or nobody, opened."""
+    if not answer.rstrip().endswith((">", "]")):
+        return answer
+    tags = [*_tags("answers").finditer(answer)]
+    lone = tags and not any(map(_is_opening, tags)) and not answer[tags[-1].end() :].strip()
+    return answer[: tags[-1].start()].rstrip() if lone else answer
+
+
 def _unwrapped(answer: str) -> str:
     """The answer without the tags that some models write around it."""
     answer = answer.lstrip()
     opening = _tags("answers").match(answer)
     if opening is None or not _is_opening(opening):
-        return answer
+        return _without_end_tag(answer)
     inside = answer[opening.end() :]
     closing = next((one for one in _tags("answers").finditer(inside) if not _is_opening(one)), None)
     return (inside if closing is None else inside[: closing.start()]).strip()
@@ -330,12 +362,16 @@ class _Pair:
     close: re.Pattern[str]
     bare: bool = False
     lone: bool = True
+    sure: re.Pattern[str] | None = None
 
 
 @cache
 def _pairs() -> Sequence[_Pair]:
-    rows = tables()["pairs"]
-    return [_Pair(**{**row, "open": re.compile(row["open"]), "close": re.compile(row["close"])}) for row in rows]
+    found = []
+    for row in tables()["pairs"]:
+        marks: dict[str, Any] = {name: re.compile(row[name]) for name in ("open", "close", "sure") if name in row}
+        found.append(_Pair(**{**row, **marks}))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

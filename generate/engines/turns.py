@@ -6,13 +6,15 @@ The marks are data (`reasoning.toml`, `[turn]`). `answer.py` asks here for every
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 
-from polyculture.generate.engines.reasoning import SENTENCE_ENDS, answer_label, headers, tables
+from polyculture.generate.engines.reasoning import SENTENCE_ENDS, answer_label, headers, is_mark, tables
 
 _SPEAKER = re.compile(r"\s*[*_]{0,3}[^\W\d_][\w .'’-]{0,30}[*_]{0,3} ?[:：]")
 _PADDING = re.compile(r"(?i:\s*[<\[][|｜]?(?:pad|bo[st])[|｜]?[>\]])+\s*")  # before a text, where it ends nothing
+_PADDING_TOKEN = re.compile(r"(?i:[<\[][|｜]?pad[|｜]?[>\]])")
 _GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
 _SAYS_ON = re.compile(r"[,;:]?[ \t]+[^\W_]|[.!?。]")  # a sentence, behind a marker
 _OPEN_QUOTES = tuple("`'\"“‘„«‹「『")
@@ -24,23 +26,33 @@ _ENDS = tuple(SENTENCE_ENDS.replace("\n", ""))
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 
 
-def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
+def without_padding(text: str, specials: Collection[str]) -> str:
+    """A text without those of its special tokens that neither end a turn nor mark reasoning: padding, marks around a
+    part of the answer, and what nobody knows."""
+    for token in specials:
+        text = text.replace(token, "") if _is_dropped(token) else text
+    return text
+
+
+def end_turn(text: str, prompt_tail: str = "", specials: Collection[str] = ()) -> tuple[str, str | None]:
     """The text up to the first chat marker or invented turn, without the header of its own turn, and the mark that
     ended it; None where nothing did. A marker in quotes or within a sentence is a part of the text, as is `<s>struck
-    through</s>`."""
+    through</s>`; but none of `specials`, which the model wrote as special tokens."""
     header = headers().match(text)
-    struck = header is not None and "<s>" in header[0] and _GOES_ON.search(text) is not None
+    struck = header is not None and "<s>" in header[0] and "<s>" not in specials and _GOES_ON.search(text) is not None
     body = text[header.end() :].lstrip() if header and not struck else text
     body = body[padding.end() :] if (padding := _PADDING.match(body)) else body
     ends = [*_next_question(prompt_tail).finditer(body)] if prompt_tail else []
     # Most texts have none of these, which shows in a tenth of the time.
     ends += _markers().finditer(body) if any(bracket in body for bracket in "<[◁") else ()
+    ends += chain.from_iterable(re.finditer(re.escape(token), body) for token in specials if _is_end(token))
     ends += _turns().finditer(body) if "\n" in body else ()
     ends += _roles_left().finditer(body) if any(f"{name}\n" in body for name in _LEFT) else ()
     spoken = _end_of_dialogue(body) if any(one.groupdict().get("role") for one in ends) else 0
     for found in sorted(ends, key=re.Match.start):
         before = body[: found.start()]
-        struck_out = found[0] == "</s>" and before.rfind("<s>") > before.rfind("</s>")
+        special = found[0] in specials
+        struck_out = found[0] == "</s>" and not special and before.rfind("<s>") > before.rfind("</s>")
         role = found.groupdict().get("role") is not None
         if role and before.rstrip()[-1:] in _INTRODUCES:  # "My friend said:" goes on with what it announces
             gap = _EMPTY_LINE.search(body, found.end())
@@ -50,11 +62,22 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
             if found.groupdict().get("left")
             else found.start() < spoken or _is_one_of_a_list(body, found) or not (spoken or _is_invented(body, found))
             if role
-            else _is_mentioned(body, found)
+            else not special and _is_mentioned(body, found)
         )
         if not (struck_out or own):
             return before.rstrip(), found[0].strip()
     return body, None
+
+
+@lru_cache(maxsize=1024)
+def _is_dropped(token: str) -> bool:
+    known = _is_end(token) or is_mark(token)
+    return token in tables()["turn"]["parts"] or _PADDING_TOKEN.fullmatch(token) is not None or not known
+
+
+def _is_end(token: str) -> bool:
+    """Whether a special token ends a turn, or begins one."""
+    return _markers().fullmatch(token) is not None or headers().fullmatch(token) is not None
 
 
 def has_words(behind: str) -> bool:

@@ -419,3 +419,21 @@ def test_reasoning_beside_a_content_in_any_form(field: object) -> None:
     message = {"content": "Pizza.", "thinking_blocks": field, "reasoning_tokens": 3}
     answer = read_answer({"choices": [{"message": message, "finish_reason": "stop"}]})
     assert (answer.text, answer.reasoning) == ("Pizza.", "Hm.")
+
+
+@pytest.mark.parametrize(
+    "text", ["</think>", "<think></think>", "<think>\n\n</think>\n", "</think>\n</think>", "<answer></answer>"]
+)
+def test_tags_with_nothing_in_them_and_behind_them_are_no_answer(text: str) -> None:
+    answer = read_text(text, "stop")
+    assert (answer.text, answer.raw) == (None, text)
+    assert answer.error
+
+
+def test_the_special_tokens_of_a_text_are_no_words_of_it() -> None:
+    """In quotes and in a sentence such words are a part of a text, unless the model wrote them as special tokens."""
+    written = "It says <|im_end|> to you."
+    assert read_text(written, "stop").text == written
+    assert read_text(written, "stop", specials={"<|im_end|>"}).text == "It says"
+    assert read_text("Ra[control_8]men.", "stop", specials={"[control_8]"}).text == "Ramen."
+    assert read_text("Ra[control_8]men.", "stop").text == "Ra[control_8]men."

@@ -30,6 +30,8 @@ from polyculture.generate.engines.options import read_options
 PATH = "/chat/completions"
 OPENAI_ENGINE = "openai"
 More = Callable[[Request], Mapping[str, Any]]
+# What an engine that runs the server itself knows of an answer beside its body, as `read_answer` takes it.
+Look = Callable[[Any], Mapping[str, Any]]
 _QUOTED = 2_000  # bytes of a useless answer that an error may quote
 
 
@@ -56,9 +58,9 @@ class ChatApi:
         spec: ModelSpec,
         key: str | None = None,
         more: More | None = None,
-        look: Callable[[Any], None] | None = None,
+        look: Look | None = None,
     ) -> None:
-        """`more` gives what else a request's body has, `look` sees each parsed answer, and may raise."""
+        """`more` gives what else a request's body has; `look` sees each parsed answer first, may mend it, and raise."""
         self.spec, self._more, self._look = spec, more, look
         self.options: OpenAIOptions = read_options(find_kind(spec).options, spec)
         host = urlsplit(self.options.base_url).hostname or ""
@@ -126,13 +128,12 @@ class ChatApi:
 
     def read(self, body: object) -> Answer:
         """The same of a parsed body. What the server wrote is without the key: some servers echo the request."""
+        known = self._look(body) if self._look is not None else {}
         try:
-            answer = read_answer(body)
+            answer = read_answer(body, **known)
         except NoAnswerError as fault:
             words = f"HTTP {fault.status}: {fault}" if fault.status else str(fault) or str(body)
             raise self._useless(words, fault.bill, named=fault.status is not None) from fault
-        if self._look is not None:
-            self._look(body)
         said = ("text", "reasoning", "ending_raw", "version", "raw")
         clean: dict[str, Any] = {name: hide_keys(words) for name in said if (words := getattr(answer, name))}
         return replace(answer, **clean, error=self.server.in_short(answer.error) if answer.error else None)

@@ -119,6 +119,7 @@ def sample(client: Client, requests: Iterable[Request]) -> Iterator[Completion]:
                 answer["text"],
                 answer["finish_reason"],
                 prompt_tail=answer["prompt_tail"],
+                specials=answer["specials"],
                 usage=Usage(answer["prompt_tokens"], answer["completion_tokens"]),
                 version=client.model_version,
             )

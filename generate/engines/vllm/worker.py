@@ -47,6 +47,7 @@ class Worker:
         self._tokenizer = self._engine.get_tokenizer()
         self._bos = settings["bos"]
         self._systems: set[str] = set()  # system prompts that the template has a place for
+        self._specials = special_tokens(self._tokenizer)
         self._template = {"chat_template": settings["chat_template"], **settings["chat_template_kwargs"]}
         # A separate tokenizer for the reading thread, which need not wait for a step of the model.
         self._own_tokenizer = deepcopy(self._tokenizer)
@@ -125,7 +126,9 @@ class Worker:
 
     async def _sample_one(self, line: Line, tokens: list[int], tail: str, seed: int) -> None:
         # The log-probability of each token tells whether the model computes numbers.
-        asked = {**line["decoding"], "seed": seed, "logprobs": 0, "flat_logprobs": True}
+        # All that the model writes, as it writes it: its marks are read on the other side.
+        whole = {"skip_special_tokens": False, "spaces_between_special_tokens": False}
+        asked = {**line["decoding"], **whole, "seed": seed, "logprobs": 0, "flat_logprobs": True}
         output = await self._generate(f"{line['id']}-{seed}", tokens, asked, schema=line["schema"])
         (text,) = output.outputs
         answer = {
@@ -135,6 +138,7 @@ class Worker:
             "finish_reason": text.finish_reason,
             "finite": math.isfinite(text.cumulative_logprob),
             "prompt_tail": tail,
+            "specials": sorted({self._specials[token] for token in text.token_ids if token in self._specials}),
             "prompt_tokens": len(tokens),
             "completion_tokens": len(text.token_ids),
         }
@@ -199,6 +203,13 @@ def commit(model: str, revision: str | None) -> str | None:
         if isinstance(file, str):
             return Path(file).parent.name
     return revision
+
+
+def special_tokens(tokenizer: Any) -> dict[int, str]:
+    """The tokens that a decoder may leave out, with their texts; Mistral's own tokenizer lists no added ones."""
+    named = zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    return {**dict(named), **{number: str(token) for number, token in added.items() if token.special}}
 
 
 def _read(loaded: SimpleQueue[Worker]) -> None:
