@@ -71,7 +71,7 @@ SELECT
     model, estimate, low, high, units AS contexts, NULL::BIGINT AS native_entities, NULL::BIGINT AS western_entities,
     NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest, items,
     nullif(concat_ws(
-        '; ',
+        '; ', no_estimate,
         CASE WHEN lost >= 0.05 * sizes['answered'] THEN concat(round(100 * lost / sizes['answered'])::INTEGER, ' % not read') END,
         CASE WHEN differs THEN concat(questions, ' questions, ', shared, ' of them of all models') END
     ), '') AS doubt

@@ -1,20 +1,26 @@
 -- Numbers of question sets
 -- question_scores: a row is a number of a set as a model answers it, by a reader: over prompts or under one of them, with
 -- its 95 % interval over other questions like these, and over other prompts where there are several, or the reason why it
--- has none.
+-- has none. Where fewer than half of the answers that a number is of are read, there is no number.
 --   $part = all: which questions: all, or each value of a facet: category, country, label, level, ...; any for all parts
 --   $prompts = mean|each: the mean over prompts, or each of them
 --   part: 'all', or the facet that the questions have a value of
 --   value: which category, country, level, ...; NULL: all questions
 --   prompt: its name, '-' of sentences and gaps, which have none; NULL: the mean over prompts
 --   condition: what stands before the questions, where a set has several; and of which type they are
+--   declared: how the set's rules declare the number, where it is a set's own: `NAME = SHARE`
 --   n: answers behind the number; of pairs and orders, questions; NULL of a bound
 --   of_prompts: prompts that the number is a mean over
 --   unread: answers that pick no option, refusals and ties among them, of all that came; of open questions empty ones
 --   undirected: questions of which nobody knows whom the stereotype is about: they are in accuracy, and in no bias
 -- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, n, unread, undirected
 -- no rows: no answer of a question set was measured: `polyculture ask SET --model MODEL` asks
-WITH parts AS (
+WITH declarations AS (
+    SELECT DISTINCT set AS dataset, trim(split_part(declared, '=', 1)) AS metric, declared
+    FROM (SELECT set, unnest(numbers) AS declared FROM questions)
+    WHERE contains(declared, '=')
+),
+parts AS (
     SELECT
         *,
         list_filter(map_keys(facets), lambda name: name <> 'type') AS names,
@@ -27,10 +33,11 @@ SELECT
     CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
     CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
     nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition,
-    metric, estimate, low, high, no_interval, nullif(n, 0) AS n, units, cells AS of_prompts,
+    metric, estimate, low, high, no_estimate, no_interval, nullif(n, 0) AS n, units, cells AS of_prompts,
     CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
-    nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed
+    nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed, declared
 FROM parts
+LEFT JOIN declarations USING (dataset, metric)
 WHERE $part IN (
         'any', CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END
     )

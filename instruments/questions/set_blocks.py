@@ -99,10 +99,15 @@ def _title(data: ReportData, dataset: str, language: str) -> str:
 
 def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], answered: Sequence[Row]) -> SetBlock:
     words = section_texts(TEXTS).words
-    metrics = [name for name in words["metrics"] if any(name in line["numbers"] for line in lines)]
+    there = dict.fromkeys(name for line in lines for name in line["numbers"])
+    declared = {
+        name: str(row["declared"]) for line in lines for name, row in line["numbers"].items() if row["declared"]
+    }
+    heads = {name: (name, text) for name, text in declared.items()} | words["metrics"]
+    metrics = [name for name in heads if name in there]
     title = _title(data, dataset, language)
     columns = [
-        *(Column(words["metrics"][name][0], partial(_cell, name), words["metrics"][name][1]) for name in metrics),
+        *(Column(heads[name][0], partial(_cell, name), heads[name][1]) for name in metrics),
         Column("Not read", _not_read, "answers that pick no option, of those that came"),
         Column("Answers", counted("answered"), is_size=True),
         Column("Failed", counted("failed"), "answers that did not come", is_size=True),
@@ -120,7 +125,7 @@ def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], 
         line_head="Questions",
     )
     whole = [line for line in lines if line["part"] == "all"]
-    figures = _figures(data, title, whole, [name for name in metrics if name not in _BOUNDS])
+    figures = _figures(data, title, whole, [name for name in metrics if name not in (*_BOUNDS, *declared)])
     keyed = [(line, line["numbers"][name]["n"]) for line in whole for name in _KEYED if name in line["numbers"]]
     unkeyed = max(((line["answered"] or 0) - (n or 0) for line, n in keyed), default=0)
     undirected = max((line["undirected"] or 0 for line in whole), default=0)
@@ -178,8 +183,8 @@ def _words(kind: str, name: str) -> str:
 def _cell(metric: str, line: Row) -> FormattedEstimate:
     row = line["numbers"].get(metric)
     if row is None or row["estimate"] is None:
-        return lacking("unread_answers")
-    kind = "difference" if metric in SIGNED else "share"
+        return lacking(row["no_estimate"] if row and row["no_estimate"] else "unread_answers")
+    kind = "difference" if metric in SIGNED or "-" in (row["declared"] or "") else "share"
     if metric in _BOUNDS:
         return FormattedEstimate(decimal(row["estimate"], kind), None, None)
     reason = row["no_interval"] if row["no_interval"] in texts().missing else "no_interval"
@@ -198,7 +203,10 @@ def _figures(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequen
             name for name in metrics if (name in SIGNED) is signed and (name != "s_amb" or "diff_bias_a" not in metrics)
         ]
         marks = [
-            (_place(line), name, line["numbers"][name]) for line in lines for name in some if name in line["numbers"]
+            (_place(line), name, line["numbers"][name])
+            for line in lines
+            for name in some
+            if name in line["numbers"] and line["numbers"][name]["estimate"] is not None
         ]
         if marks:
             heads = {name: _head(name) for name in some}

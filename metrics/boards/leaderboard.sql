@@ -8,7 +8,7 @@
 --   metric: the metric; with '_difference' behind it: native less Western entities
 --   native_entities: native entities that the number rests on
 --   western_entities: Western entities that it was compared with
---   estimate: the metric, or the difference
+--   estimate: the metric, or the difference; NULL where the model was asked and its number is withheld: `doubt` says why
 --   native_fewest: native entities in the context that has the fewest; NULL where the task has no such number
 --   western_fewest: the same of Western entities
 --   items: a hash of what the model was asked; NULL where the numbers of contexts and entities tell it
@@ -26,7 +26,7 @@
 -- leaderboard: a row is a model on a board with the ranks that are open to it: from `rank_low`, one more than the models
 -- that are told to be better, to `rank_high`, which leaves below it those that are told to be worse. Models are told apart
 -- by their paired difference over what both were asked (`differences`). Models with the same ranks are tied. A model of
--- which nothing could be used has no rank, and the `reason`.
+-- which nothing could be used, or whose number is withheld, has no rank, and the `reason`.
 --   task: the task: the name of its command
 --   metric: the metric; with '_difference' behind it: native less Western entities
 --   models: models on the board, those without a rank among them
@@ -63,7 +63,7 @@ told AS (
 ),
 boards AS (
     SELECT
-        e.*, count(*) OVER (PARTITION BY board) AS models,
+        e.*, count(estimate) OVER (PARTITION BY board) AS models,
         count(DISTINCT (items, contexts, native_entities, western_entities, native_fewest, western_fewest))
             OVER (PARTITION BY board) = 1 AS same_items
     FROM entries AS e
@@ -71,9 +71,10 @@ boards AS (
 placed AS (
     SELECT
         task, metric, goal, dataset, language, culture, entity_type, setting, variant,
-        if(b.models > 1, 1 + coalesce(a.models, 0), NULL) AS rank_low, if(b.models > 1, b.models - coalesce(w.models, 0), NULL) AS rank_high,
+        if(b.models > 1 AND estimate IS NOT NULL, 1 + coalesce(a.models, 0), NULL) AS rank_low,
+        if(b.models > 1 AND estimate IS NOT NULL, b.models - coalesce(w.models, 0), NULL) AS rank_high,
         b.model, estimate, low, high, b.models, same_items, doubt, contexts, native_entities, western_entities,
-        NULL::BIGINT AS failed, NULL::VARCHAR AS reason
+        NULL::BIGINT AS failed, CASE WHEN estimate IS NULL THEN doubt END AS reason
     FROM boards AS b
     LEFT JOIN (SELECT board, worse AS model, count(*) AS models FROM told GROUP BY ALL) AS a
         ON b.board = a.board AND b.model = a.model

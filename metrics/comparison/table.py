@@ -58,8 +58,12 @@ _REASONS = {
     INCOMPLETE: ("some topics lack numbers of some countries", "--by the topics or countries that have all"),
     NO_SPREAD: ("the difference is the same everywhere", "more topics, countries or responses"),
     NO_CELL: ("no prompt has a number on both sides", _OF_BOTH),
-    "few contexts": ("too few contexts", "more contexts"),  # these three are of instruments
+    "few contexts": ("too few contexts", "more contexts"),  # these four are of instruments
     "few units": ("too few questions", "more questions"),
+    "fewer than half of the answers are read": (
+        "fewer than half of the answers of a side are read",
+        "look at the answers: polyculture table question_answers EXPERIMENT outcome=unread",
+    ),
     "all agree": ("nothing varies: both sides are the same everywhere", "more texts or questions"),
     NEW_ALONE: ("this measure compares new prompts alone", "--target new_prompts"),
     BY_CONSTRUCTION: (

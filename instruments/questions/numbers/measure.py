@@ -16,7 +16,8 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
-from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, named
+from polyculture.instruments.questions.numbers.declared import declared_numbers
+from polyculture.instruments.questions.numbers.families import FAMILIES, FEW_READ, Bound, Metrics, few_read, named
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
@@ -71,18 +72,27 @@ def number_rows(
     """
     for study, tally in studies(store):
         own = families[study.dataset]
-        forms = {_FORMS[name] for name in own if name in _FORMS}
+        declared = declared_numbers(own)
+        forms = {_FORMS[name] for name in own if name in _FORMS} or ({"choices"} if declared else set())
         for part, some in tally.parts():
             sizes = {prompt: sizes_of(some, prompt) for prompt in (None, *some.prompts)}
-            found = [FAMILIES[name](some) for name in (*own, *forms) if name in FAMILIES]
-            for metric, number in {name: number for one in found for name, number in one.items()}.items():
+            metrics: Metrics = {name: one.of(some) for name, one in declared.items()}
+            for name in (*own, *forms):
+                metrics |= FAMILIES[name](some) if name in FAMILIES else {}
+            for metric, number in metrics.items():
                 for prompt in (None, *some.prompts):
                     row = _row(number, some.prompts, prompt)
                     if row is not None:
+                        row = _withheld(row) if few_read(some, metric, declared, prompt) else row
                         yield replace(
                             row, **_place(study, part, prompt, some), sizes=sizes[prompt],
                             metric=named(metric, study.reader), inputs=inputs,
                         )  # fmt: skip
+
+
+def _withheld(row: Number) -> Number:
+    """A number that so few answers are behind that it would say how they are read, and not what they say."""
+    return replace(row, estimate=None, no_estimate=FEW_READ, low=None, high=None, no_interval=FEW_READ)
 
 
 def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:

@@ -13,7 +13,8 @@ say otherwise than the difference of the numbers.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +27,8 @@ from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
-from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, named
+from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers, is_declared
+from polyculture.instruments.questions.numbers.families import FAMILIES, FEW_READ, Bound, Metrics, few_read, named
 from polyculture.instruments.questions.numbers.tally import (
     NOT_READ,
     Mask,
@@ -40,14 +42,16 @@ from polyculture.instruments.questions.numbers.tally import (
     tally_of,
 )
 from polyculture.instruments.questions.numbers.uncertainty import Numbers, Ratio, paired
+from polyculture.metrics.inference.family import UNTESTABLE
 
+ANSWERED = ("picked", "refusal", "tie", "unread")  # outcomes of answers to questions with options
 # What is compared of a family, and the outcomes that an answer needs to be in a pair. Of several families of a set the
 # first one here is compared: other numbers of the same answers are no further tests.
 COMPARED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kobbq": (("acc_a", "acc_d", "diff_bias_a", "diff_bias_d"), ("picked",)),
     "bbq": (("acc_a", "acc_d", "s_dis", "s_amb"), ("picked",)),
-    "levels": (("accuracy", "biased", "others", "out_of_choice"), ("picked", "refusal", "tie", "unread")),
-    "accuracy": (("accuracy",), ("picked", "refusal", "tie", "unread")),
+    "levels": (("accuracy", "biased", "others", "out_of_choice"), ANSWERED),
+    "accuracy": (("accuracy",), ANSWERED),
     "pairs": (("first_preferred",), ("picked", "tie")),
     "cloze": (("ranked_first",), ("picked", "tie")),
     "exact_match": (("exact_match",), ("read", "unread")),
@@ -99,7 +103,7 @@ def paired_differences(
 
     It reads the tables of `tally.count_answers`.
     """
-    compared = [one for one in stored_studies(store) if any(name in COMPARED for name in families[one.dataset])]
+    compared = [one for one in stored_studies(store) if any(map(_is_compared, families[one.dataset]))]
     pairs = list(_pairs(compared, dict(store.sql(_UNDER).fetchall())))
     if not pairs:
         return
@@ -117,6 +121,10 @@ def paired_differences(
                     yield from _differences(pair, study, part, some, families[study.dataset], inputs)
 
 
+def _is_compared(number: str) -> bool:
+    return number in COMPARED or is_declared(number)
+
+
 def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) -> Iterator[_Pair]:
     read = [study for study in studies if study.reader != NOT_READ]
     for study in read:
@@ -130,12 +138,8 @@ def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) ->
 def _differences(
     pair: _Pair, study: Study, part: Part, both: Tally, families: Sequence[str], inputs: str
 ) -> Iterator[Difference]:
-    family = next(name for name in COMPARED if name in families)
-    metrics, outcomes = COMPARED[family]
-    sides = [_side(both, name) for name in ("one", "other")]
-    usable: list[Mask] = [np.isin(side["outcome"], outcomes) for side in sides]
-    missing = tuple(int(both["n"][~rows].sum()) for rows in usable)
-    numbers = [FAMILIES[family](side.where(usable[0] & usable[1])) for side in sides]
+    sides = {name: _side(both, name) for name in ("one", "other")}
+    declared = declared_numbers(families)
     shared = {
         "model": study.model if pair.dimension == "condition" else EVERY,
         "dataset": study.dataset,
@@ -148,10 +152,19 @@ def _differences(
     condition = facets.pop("condition", None)
     if condition is not None and pair.dimension != "condition":
         shared["condition"] = condition
-    for metric in metrics:
-        one, other = (number[metric] for number in numbers)
-        if isinstance(one, Ratio) and isinstance(other, Ratio) and (found := paired(one, other)) is not None:
-            yield from difference_rows(
+    for metrics, outcomes, numbers_of in _compared(families, declared):
+        usable: list[Mask] = [np.isin(side["outcome"], outcomes) for side in sides.values()]
+        missing = tuple(int(both["n"][~rows].sum()) for rows in usable)
+        numbers = [numbers_of(side.where(usable[0] & usable[1])) for side in sides.values()]
+        for metric in metrics:
+            one, other = (number[metric] for number in numbers)
+            if not isinstance(one, Ratio) or not isinstance(other, Ratio):
+                continue
+            unread = any(few_read(side, metric, declared) for side in sides.values())
+            found = PairedDifference(0.0, 0.0, lacking=FEW_READ) if unread else paired(one, other)
+            if found is None:
+                continue
+            rows = difference_rows(
                 Sides(MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets),
                 found,
                 unit="unit",
@@ -161,6 +174,22 @@ def _differences(
                 # Whether generated answers were sampled is not kept with them.
                 sampled=study.method == "generated",
             )
+            yield from map(_withheld, rows) if unread else rows
+
+
+def _compared(
+    families: Sequence[str], declared: Mapping[str, Declared]
+) -> Iterator[tuple[Sequence[str], Sequence[str], Callable[[Tally], Metrics]]]:
+    """What is compared: metrics, the outcomes that an answer needs to be in a pair, and the numbers of a tally."""
+    family = next((name for name in COMPARED if name in families), None)
+    if family is not None:
+        yield *COMPARED[family], FAMILIES[family]
+    if declared:
+        yield tuple(declared), ANSWERED, lambda at: {name: one.of(at) for name, one in declared.items()}
+
+
+def _withheld(row: Difference) -> Difference:
+    return replace(row, a_estimate=None, b_estimate=None, difference=None, reason=FEW_READ, verdict=UNTESTABLE)
 
 
 def _side(both: Tally, name: str) -> Tally:
@@ -195,7 +224,9 @@ def set_differences(
             for part, some in tally.parts():
                 if part.facet in _PARTS:
                     of_part = FAMILIES[family](some)
-                    numbers |= {(part, name): of_part[name] for name in COMPARED[family][0]}
+                    numbers |= {
+                        (part, name): of_part[name] for name in COMPARED[family][0] if not few_read(some, name, {})
+                    }
             found.setdefault((study.model, study.method, study.reader), []).append((study, numbers))
     for own in found.values():
         for (one, ones), (other, others) in combinations(own, 2):

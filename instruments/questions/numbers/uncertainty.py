@@ -39,16 +39,17 @@ MOST_WIDENED = 2.0  # how much wider the interval may be with such a unit
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A number as the mean over prompts of a ratio of sums over units, or of one ratio less another.
+    """A number as the mean over prompts of a ratio of sums over units, or of a weighted sum of such ratios.
 
     The arrays are of shape (ratios, units, prompts). `lowest` is the least that the number can be: 0 of a share, -1
-    of a bias; `highest` the most.
+    of a bias; `highest` the most. Without weights it is the first ratio, less the second where there are two.
     """
 
     numerators: Numbers
     denominators: Numbers
     lowest: float = 0.0
     highest: float = 1.0
+    weights: tuple[float, ...] = ()
 
     @property
     def units(self) -> NDArray[np.bool_]:
@@ -62,30 +63,34 @@ class Ratio:
 
     def by_unit(self) -> Ratio:
         """The mean over units of each one's own number, where it has one."""
-        own = _less(_divided(self.numerators, self.denominators))
+        own = self._sum(_divided(self.numerators, self.denominators))
         return Ratio(
             np.nan_to_num(own)[np.newaxis], (~np.isnan(own)).astype(np.float64)[np.newaxis], self.lowest, self.highest
         )
 
     def of_prompts(self) -> Numbers:
         """The number under each prompt; NaN where a denominator is 0."""
-        return _less(_divided(self.numerators.sum(axis=1), self.denominators.sum(axis=1)))
+        return self._sum(_divided(self.numerators.sum(axis=1), self.denominators.sum(axis=1)))
 
     def without_unit(self) -> Numbers:
         """The number under each prompt without each unit: (units, prompts)."""
         tops, bottoms = (part.sum(axis=1, keepdims=True) - part for part in (self.numerators, self.denominators))
-        return _less(_divided(tops, bottoms))
+        return self._sum(_divided(tops, bottoms))
 
     def influences(self) -> Numbers:
         """What a unit adds to the number under a prompt, to first order: (units, prompts)."""
         bottoms = self.denominators.sum(axis=1, keepdims=True)
         ratios = _divided(self.numerators.sum(axis=1, keepdims=True), bottoms)
-        return _less((self.numerators - ratios * self.denominators) / bottoms)
+        return self._sum((self.numerators - ratios * self.denominators) / bottoms)
 
     def where(self, units: NDArray[np.bool_], prompts: NDArray[np.bool_]) -> Ratio:
         """The same of some units and prompts."""
         here = np.ix_(np.arange(len(self.numerators)), units, prompts)
-        return Ratio(self.numerators[here], self.denominators[here], self.lowest, self.highest)
+        return replace(self, numerators=self.numerators[here], denominators=self.denominators[here])
+
+    def _sum(self, ratios: Numbers) -> Numbers:
+        weights = self.weights or (1.0, -1.0)[: len(ratios)]
+        return np.asarray(sum(weight * ratio for weight, ratio in zip(weights, ratios, strict=True)))
 
 
 def estimate(number: Ratio) -> WilsonEstimate | None:
@@ -200,8 +205,3 @@ def _divided(tops: Numbers, bottoms: Numbers) -> Numbers:
     """NaN where the denominator is 0."""
     nothing: Numbers = np.full(np.broadcast_shapes(tops.shape, bottoms.shape), np.nan)
     return np.divide(tops, bottoms, out=nothing, where=bottoms > 0)
-
-
-def _less(ratios: Numbers) -> Numbers:
-    """The first ratio, less the second where there are two."""
-    return np.asarray(ratios[0] - ratios[1] if len(ratios) == 2 else ratios[0])

@@ -20,6 +20,7 @@ from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.loaders.culturescope import OWN
 from polyculture.instruments.questions.model import BIASED, OTHER, UNKNOWN, Question, QuestionSet
+from polyculture.instruments.questions.numbers.declared import roles_of
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 from polyculture.published.cells import PAPERS, PublishedCell, published
 
@@ -76,6 +77,8 @@ def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:
             missing.append("no question has a right option")
         if missing:
             yield family, ", ".join(missing)
+    for role in sorted(roles_of(found.numbers) - roles):
+        yield f"declared with {role}", f"no option has the role {role!r}"
 
 
 def _counted(what: str, values: list[str]) -> Iterator[CheckRow]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -11,7 +11,15 @@ from polyculture.instruments.datasets.rules import Source, parse_files
 from polyculture.instruments.questions.model import Kind
 from polyculture.instruments.questions.rules.values import parse_name, parse_pattern
 
-Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels", "hypotheses", "survey"]
+Family = Literal[
+    "accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels", "hypotheses", "survey", "unread"
+]
+# Names of numbers of the families.
+_METRICS = (
+    "accuracy", "chance", "acc_a", "acc_d", "diff_bias_a", "diff_bias_d", "max_bias_a", "max_bias_d", "s_amb", "s_dis",
+    "biased", "others", "out_of_choice", "out_of_choice_ratio", "refusal_ratio", "flip_rate", "first_preferred",
+    "ranked_first", "golds_found", "f1", "soft_match", "weighted_match",
+)  # fmt: skip
 TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no roles of options
 # Facets of sets that code makes. Numbers stand apart by some, others are no parts to have numbers of: with a user's
 # column of the same name the whole set would have no number, or the column none.
@@ -221,7 +229,7 @@ class Rules(Source):
 
     kind: Kind = "choice"
     language: Language | None = None
-    numbers: tuple[Numbers, ...] = ()
+    numbers: Annotated[tuple[str, ...], AfterValidator(lambda numbers: _checked(numbers))] = ()
     unit: str = "row"  # a facet, or 'row': the question itself
     read_as: tuple[Literal["publisher", "several"], ...] = ()
     orders: tuple[Order, ...] = ()  # in which the publisher shows the options; (): as they stand
@@ -263,6 +271,20 @@ class Rules(Source):
         if unknown:
             raise ValueError(f"published: {unknown[0]!r} is neither 'questions' nor of the form 'category=Age'")
         return self
+
+
+def _checked(numbers: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of families, and declarations of numbers that a publisher computes in its own way."""
+    from polyculture.instruments.questions.numbers.declared import declared_numbers, is_declared  # which loads numpy
+
+    known = get_args(Family)
+    wrong = next((one for one in numbers if one not in known and not is_declared(one)), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong!r} is none of {', '.join(known)}, nor a declaration as 'NAME = biased / all'")
+    taken = sorted(declared_numbers(numbers).keys() & {*known, *_METRICS})
+    if taken:
+        raise ValueError(f"{taken[0]!r} is the name of a number that is computed otherwise; call yours 'my_{taken[0]}'")
+    return numbers
 
 
 def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:

@@ -59,14 +59,14 @@ def _bias(number: int, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_bsc(number: int, unknown: str) -> dict[str, Any]:
-    """A row of EsBBQ and CaBBQ: 'unknown' stands third, and the group's name last in `answer_info`."""
+def _of_bsc(number: int) -> dict[str, Any]:
+    """A row of EsBBQ and CaBBQ: the third option is the English word, the group's name the last of `answer_info`."""
     row = _bias(number)
     groups = row.pop("additional_metadata")["stereotyped_groups"]
-    told = {"ans0": ["home", "M"], "ans1": ["dona", "F"], "ans2": [unknown, "unknown"]}
+    told = {"ans0": ["home", "M"], "ans1": ["dona", "F"], "ans2": ["unknown", "unknown"]}
     return row | {
         "instance_id": number, "template_id": 1, "stereotyped_groups": groups, "answer_info": told, "ans1": "Ella",
-        "ans2": unknown, "label": 2 if row["label"] == 1 else 1, "question_type": "ambig",
+        "ans2": "unknown", "label": 2 if row["label"] == 1 else 1, "question_type": "ambig",
     }  # fmt: skip
 
 
@@ -112,9 +112,9 @@ def write(name: str, folder: Path) -> None:
                 _written(folder, f"data/gender/{kind}/{kind}.csv", [_of_cbbq(n, kind) for n in ROWS])
                 _written(folder, f"data/gender/{kind}/templates_generate_neg.csv", [{"context": "{{NAME1}}"}])
         case "esbbq":
-            _written(folder, "Gender/test-00000-of-00001.parquet", [_of_bsc(n, "No se sabe") for n in ROWS])
+            _written(folder, "data_es/Gender.full.jsonl", [_of_bsc(n) for n in ROWS])
         case "cabbq":
-            _written(folder, "Gender/test-00000-of-00001.parquet", [_of_bsc(n, "No se sap") for n in ROWS])
+            _written(folder, "Gender/test-00000-of-00001.parquet", [_of_bsc(n) for n in ROWS])
         case "kobbq":
             _written(folder, "data/KoBBQ_test_samples.tsv", map(_of_kobbq, ROWS))
             prompt = "고르시오.\\n\\n{context}\\n{question}\\n(A) {a}\\n(B) {b}\\n(C) {c}\\n답:"

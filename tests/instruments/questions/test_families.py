@@ -127,6 +127,16 @@ def by_loops(rows: Sequence[Said]) -> dict[str, float | None]:
     }  # fmt: skip
 
 
+def hardly_read(rows: Sequence[Said], metric: str) -> bool:
+    """Are fewer than half of the answers that a number is of read? A difference of accuracies has two kinds."""
+    clear = {"biased", "counter-biased", "disambiguated"}
+    sides = [{"biased"}, {"counter-biased"}]
+    known = {"acc_d": [clear], "s_dis": [clear], "diff_bias_d": sides, "out_of_choice_ratio": [], "refusal_ratio": []}
+    kinds = known.get(metric, [{"ambiguous"}])
+    said = [[row.said for row in rows if row.facets["context"] in kind and row.said != FAILED] for kind in kinds]
+    return any(2 * some.count(UNREAD) > len(some) for some in said)
+
+
 def several(world: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     """Worlds that are measured in one store, each as a data set: most of the time goes into opening one."""
     return st.lists(world, min_size=6, max_size=6)
@@ -145,9 +155,11 @@ def test_numbers_are_what_loops_count(drawn: list[tuple[list[Said], list[Said]]]
         some = [row for row in worlds[name] if row.prompt == prompt]
         for metric, value in by_loops(some).items():
             found = mine[metric].estimate if metric in mine else None
-            assert found == (None if value is None else pytest.approx(value)), metric
+            hidden = hardly_read(some, metric)
+            assert found == (None if value is None or hidden else pytest.approx(value)), metric
+            assert metric not in mine or (mine[metric].no_estimate is not None) is hidden
         for bias, most in (("diff_bias_a", "max_bias_a"),):
-            if bias in mine:
+            if bias in mine and not hardly_read(some, bias):
                 assert abs(mine[bias].estimate or 0) <= (mine[most].estimate or 0) + 1e-12
         for row in mine.values():
             assert row.sizes["undirected"] == len({one.question.name for one in some if one.roles == PERSONS})
@@ -207,7 +219,10 @@ def test_shares_by_level_are_what_loops_count(drawn: list[list[tuple[int, str, A
         counts = {metric: came.count(said) / len(came) for metric, said in (
             ("accuracy", 0), ("biased", 1), ("refusal_ratio", REFUSAL), ("out_of_choice", UNREAD))}  # fmt: skip
         counts["others"] = sum(said in (2, 3) for said in came) / len(came) / 2
-        assert {metric: found[name, level, country, metric] for metric in counts} == pytest.approx(counts)
+        hidden = ("accuracy", "biased", "others") if 2 * came.count(UNREAD) > len(came) else ()
+        assert {found[name, level, country, metric] for metric in hidden} <= {None}
+        shown = {metric: value for metric, value in counts.items() if metric not in hidden}
+        assert {metric: found[name, level, country, metric] for metric in shown} == pytest.approx(shown)
 
 
 def test_types_and_conditions_are_never_pooled() -> None:

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.schema.measured import Difference
+from polyculture.instruments.questions.numbers.families import FEW_READ
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
@@ -48,9 +49,12 @@ def test_what_one_model_left_out_is_no_pair(said: str) -> None:
     part = [Said(**{**vars(row), "said": said}) if row.right == (2,) else row for row in biased(model="b")]
     found = differences([*right(model="a"), *part])
     asked = sum(row.right == (2,) for row in part)
-    assert {(name, row.missing_a, row.missing_b) for name, row in found.items()} == {
+    told = {name: row for name, row in found.items() if row.difference is not None}
+    assert {(name, row.missing_a, row.missing_b) for name, row in told.items()} == {
         ("acc_d", 0, asked), ("diff_bias_d", 0, asked),
     }  # fmt: skip
+    hidden = {name: row.reason for name, row in found.items() if row.difference is None}
+    assert hidden == (dict.fromkeys(("acc_a", "diff_bias_a"), FEW_READ) if said == UNREAD else {})
 
 
 def test_unreadable_answers_are_compared_where_they_are_wrong() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError
 from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.rules.model import Block
 from polyculture.instruments.questions.rules.opened import SETS, open_set, read_rules, rules_of
 from polyculture.instruments.questions.rules.questions import NO_RIGHT
@@ -250,7 +252,9 @@ def test_one_id_may_stand_in_several_languages(tmp_path: Path) -> None:
 
 def test_the_examples_of_the_page_are_rules(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text(encoding="utf-8")
-    example, prompts = (part.partition("```")[0] for part in page.split("```toml\n")[1:])
+    example, declared, prompts = (part.partition("```")[0] for part in page.split("```toml\n")[1:])
+    own = tomllib.loads(declared)["numbers"]
+    assert len(declared_numbers(own)) == len(own)
     (tmp_path / "mine.toml").write_text(example + prompts, encoding="utf-8")
     assert read_rules(tmp_path / "mine.toml").prompts.files
 

@@ -104,3 +104,14 @@ def test_all_sets_are_asked_read_and_measured_together(tmp_path: Path) -> None:
     measured = rows(tmp_path, "SELECT DISTINCT dataset FROM numbers WHERE estimate IS NOT NULL", "all")
     assert sorted(name for (name,) in read) == sorted(READ)
     assert sorted(name for (name,) in measured) == sorted(READ)
+
+
+@pytest.mark.parametrize(
+    ("name", "unknown"), [("esbbq", "No hay suficiente información"), ("cabbq", "No hi ha prou informació")]
+)
+def test_unknown_is_asked_in_the_sets_language(name: str, unknown: str, tmp_path: Path) -> None:
+    write(name, tmp_path)
+    for question in open_set(name, tmp_path).questions:
+        assert question.options[2] == unknown
+        assert question.roles[2] == "unknown"
+        assert "unknown" not in f"{question.context} {question.text} {question.options}"
