@@ -141,15 +141,16 @@ def _state(name: str, place: Path) -> FileState:
 
 
 def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> None:
-    """Reports in one line what of a data set is left out or changed, by reason, and where the list is.
+    """Says in one line how many rows of a data set are left out or changed, with the most frequent reason.
 
-    What one use alone leaves out is told there: `without_sentiment`, `left_out_of`, `english.in_english`.
+    What one use alone leaves out is said there: `without_sentiment`, `left_out_of`, `english.in_english`.
     """
     lines = [line for line in dataset.left_out if not line.reason.endswith((OF_SENTIMENT, OF_CAUSAL, OF_ENGLISH))]
     if lines:
-        number = "1 line is" if len(lines) == 1 else f"{len(lines)} lines are"
-        say(f"{dataset.folder}: {number} left out or changed: {_by_reason(lines)}. "
-            f"All: polyculture data check {name} --folder {dataset.folder}")  # fmt: skip
+        number = "1 row is" if len(lines) == 1 else f"{len(lines):,} rows are"
+        english = " --english" if dataset.english else ""
+        say(f"{dataset.folder}: {number} left out or changed: {_first_of(lines)}. "
+            f"All: polyculture data check {name} --folder {dataset.folder}{english}")  # fmt: skip
 
 
 def without_sentiment(dataset: DataSet) -> str | None:
@@ -163,13 +164,18 @@ def without_sentiment(dataset: DataSet) -> str | None:
 def left_out_of(dataset: DataSet, use: str) -> str | None:
     """A line about the contexts that one use cannot have, by the end of their reasons; None without any."""
     lines = [line for line in dataset.left_out if line.reason.endswith(use)]
-    return f"{dataset.folder}: contexts are not asked about: {_by_reason(lines)}" if lines else None
+    if not lines:
+        return None
+    number = "1 context is" if len(lines) == 1 else f"{len(lines):,} contexts are"
+    return f"{dataset.folder}: {number} not asked about: {_first_of(lines)}"
 
 
-def _by_reason(lines: Sequence[LeftOut]) -> str:
-    """Each reason with its first place and how many more there are."""
-    found = by_reason(lines)
-    return "; ".join(f"{place}: {why}" + (f" (and {n - 1} more so)" if n > 1 else "") for why, n, place in found)
+def _first_of(lines: Sequence[LeftOut]) -> str:
+    """The most frequent reason with its first place, and how many other reasons there are."""
+    (why, n, place), *others = by_reason(lines)
+    times = f" ({n:,} times)" if n > 1 else ""
+    more = f"; {len(others)} other reason{'s' if len(others) > 1 else ''}" if others else ""
+    return f"{place}: {why}{times}{more}"
 
 
 def changed_reason(dataset: DataSet) -> str:

@@ -15,7 +15,10 @@ _HEADS = ("finding", "here it", "compared", "difference", "95 % interval", "why"
 
 
 def answer(run: RunFolder, name: str, preset: Preset, catalog: Catalog, data: str | None = None) -> Listing:
-    """A line for each of the paper's claims; those about its data set are of `data`, where that stands in its place."""
+    """A line for each of the paper's claims that the run measured; the others are counted below.
+
+    Claims about the paper's data set are of `data`, where that stands in its place.
+    """
     from polyculture.cache.layout import compose
     from polyculture.cache.manifest import require_run
     from polyculture.cache.store import open_store
@@ -35,12 +38,18 @@ def answer(run: RunFolder, name: str, preset: Preset, catalog: Catalog, data: st
     with open_store(run, compose(METRICS, *(entry.layout for entry in INSTRUMENTS)), KEPT) as store:
         native = catalog.native_pairs(manifest.languages)
         found = claim_rows(ComparedRun(store, manifest.deterministic), native, manifest, stated)
-    rows = []
+    rows, unmeasured = [], 0
     for row in found:
+        if not row["comparisons"]:
+            unmeasured += 1
+            continue
         place = f" ({row['place']})" if row["place"] else ""
         sides = f"{row['a']} less {row['b']}{place}" if row["a"] else ""
         numbers = [None if row[one] is None else f"{row[one]:+.3f}" for one in ("difference", "low", "high")]
         interval = f"{numbers[1]} to {numbers[2]}" if numbers[1] and numbers[2] else ""
         rows.append((f"{row['says']} [{row['source']}]", row["result"], sides, numbers[0] or "", interval, row["why"]))
-    return Listing(_HEADS, rows, f"{preset.title}: what it found, on this run",
-                   ("decided where p by Holm over these findings is below 5 %",))  # fmt: skip
+    notes = ["decided where p by Holm over these findings is below 5 %"] if rows else []
+    if unmeasured:
+        number = "1 finding is" if unmeasured == 1 else f"{unmeasured} findings are"
+        notes.append(f"{number} not listed: this run measured nothing that could be compared")
+    return Listing(_HEADS, rows, f"{preset.title}: what it found, on this run", notes)

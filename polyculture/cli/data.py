@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cli.options import Format, OutputFile, OutputFormat
-from polyculture.cli.tables import print_table, write_values
+from polyculture.cli.tables import WIDTH, print_table, write_values
 from polyculture.console import say
 from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.check import findings, published_rows
@@ -111,15 +112,33 @@ def check(
 def _write_published(name: str, rows: Sequence[tuple[Any, ...]], format: Format, output: Path | None) -> None:
     if not rows:
         raise DataSetError(f"{name}: no paper whose tables come along counts it", remedy="See docs/papers.md.")
-    _write_counts(PUBLISHED_COLUMNS, rows, format, output)
+    if format is not Format.TABLE or output is not None:
+        write_values(PUBLISHED_COLUMNS, rows, format, output)
+        return
+    # A line a count: what it is of stands in one column, and why it differs below the table.
+    notes: dict[str, int] = {}
+    lines = []
+    for row in rows:
+        values = dict(zip(PUBLISHED_COLUMNS, row, strict=True))
+        named = ", ".join(str(values[part]) for part in _NAMES if values[part])
+        why = f"[{notes.setdefault(values['why'], len(notes) + 1)}]" if values["why"] else ""
+        lines.append([named, *(_count(values[number]) for number in _NUMBERS), values["where"], why])
+    print_table(["count", *_NUMBERS, "where", "why"], lines)
+    for why, number in notes.items():
+        typer.echo(fill(f"[{number}] {why}", WIDTH, subsequent_indent=" " * 4))
+
+
+_NAMES, _NUMBERS = ("what", "type", "culture", "of"), ("read", "published", "difference")
+
+
+def _count(value: Any) -> Any:
+    """With separators, and as many places as it was printed with."""
+    return f"{value:,}" if isinstance(value, (int, float)) else value
 
 
 def _write_counts(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
-    """Counts for people have separators, and as many places as they were printed with."""
     if format is Format.TABLE and output is None:
-        print_table(
-            columns, [[f"{cell:,}" if isinstance(cell, (int, float)) else cell for cell in row] for row in rows]
-        )
+        print_table(columns, [list(map(_count, row)) for row in rows])
     else:
         write_values(columns, rows, format, output)
 

@@ -157,13 +157,14 @@ def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | Non
     from rich.text import Text
 
     widths = [max(map(cell_len, column)) for column in zip(heads, *texts, strict=True)]
-    narrowest = _narrowest(heads, texts)
+    narrowest, first = _narrowest(heads, texts), widths[0]
     edged, most = _together(narrowest) <= width, max(widths)
     room = width if edged else width + _EDGES
     if _together(widths) > room:
         widths[0] = narrowest[0]
     while _together(shown := [max(min(most, one), least) for one, least in zip(widths, narrowest, strict=True)]) > room:
         most -= 1
+    shown[0] = min(first, shown[0] + room - _together(shown))  # what the others leave
     table = Table(title=title and Text(title), box=box.SIMPLE_HEAD, show_header=headed, padding=(0, 1, 0, 0),
                   show_edge=edged, title_justify="left")  # fmt: skip
     for head, size in zip(heads, shown, strict=True):
