@@ -10,8 +10,9 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.imports.chats import conversation, is_asked
-from polyculture.imports.places import is_value, outward
+from polyculture.imports.places import outward
 from polyculture.imports.shapes import ANSWER, FILE, LONG, Source
+from polyculture.sources.cells import is_value
 from polyculture.sources.record import MOST_COLUMNS, Record, by_name, folded, known_names, merged, missing, names
 
 TOKENS = ("prompt_tokens", "completion_tokens")
@@ -47,6 +48,7 @@ class Columns:
     of_shape: tuple[str, ...] = ()  # fields that the file's shape has
     unused: tuple[str, ...] = ()  # columns of a plain table that no field is taken from
     alike: Mapping[str, str] = field(default_factory=dict)  # topics by the labels that mean them
+    cut: Sequence[str] = ()  # what is taken from the beginning of texts
 
     @property
     def items(self) -> bool:
@@ -77,7 +79,8 @@ class Columns:
     def stored(self) -> dict[str, str]:
         """The mapping as a store keeps it: two mappings are the same where these are."""
         pattern = {} if self.pattern is None else {PARTS: f"{self.pattern[0]}={self.pattern[1].pattern}"}
-        return {**self.columns, **pattern, **{f"--like {label}": topic for label, topic in self.alike.items()}}
+        more = {f"--like {label}": topic for label, topic in self.alike.items()}
+        return {**self.columns, **pattern, **more, **{f"--cut {words}": "" for words in self.cut}}
 
     @property
     def line(self) -> str:

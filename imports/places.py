@@ -19,7 +19,7 @@ from typing import Any
 
 from polyculture.generate.engines.bodies import content_of
 from polyculture.imports.chats import has_role, is_answer
-from polyculture.sources.cells import opened
+from polyculture.sources.cells import is_value, opened
 from polyculture.sources.record import Record, by_name, find, folded, known_names
 
 STAR = None  # a step into any element of a list
@@ -155,11 +155,6 @@ def _around(record: Record) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def was_asked(record: Record) -> bool:
     """Whether one of several texts is a message of who asks."""
     return any(has_role(table) and not is_answer(table) for _, table in _around(record))
-
-
-def is_value(value: Any) -> bool:
-    """Whether a value is one, rather than a list or a table of some: a list is no model."""
-    return value not in (None, "") and not isinstance(opened(value), list | Mapping)
 
 
 def _sibling(name: str, values: Mapping[str, Any]) -> tuple[str, str, str] | None:

@@ -65,6 +65,7 @@ _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
 _PROMPTFOO = re.compile(r"\[(?P<model>[^\[\]]+)\] (?P<prompt>.+)", re.DOTALL)
+_OF_TEST = re.compile(r"\A\[(?:PASS\] |(?:FAIL|ERROR)\] (?:.*?\n---\n)?)", re.DOTALL)  # of its former versions
 _GAP = re.compile(r"\{\{ ?(\w+) ?\}\}")
 _LARGEST_RESULTS = 64 * 2**20  # bytes
 
@@ -164,6 +165,7 @@ class Shape:
             for name, of in self.wide.items():
                 text = record.values.get(name)
                 asked = _filled(self.templates[name], beside) if name in self.templates else None
+                text = _OF_TEST.sub("", text, count=1) if asked is not None and isinstance(text, str) else text
                 values = {**beside, TEXT: text, COLUMN: of, PROMPT: asked}
                 one = replace(record, row=f"{record.row}/{name}", values=values)
                 yield BadRow(one.row, "has no text", lost=False) if text in (None, "") else one

@@ -14,11 +14,14 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import UserError
 from polyculture.cache.manifest import UNSTATED
+from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.items import ITEMS, by_text, read_item
+from polyculture.imports.look import Look
 from polyculture.imports.mapping import DETECTED, Columns
 from polyculture.imports.shapes import Source
 from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language, is_missing_word
 from polyculture.sources.encoding import NAMES, misread
+from polyculture.sources.faults import is_fault
 from polyculture.sources.record import BadRow, Record, shown
 
 ONE_LANGUAGE = 0.95  # of the texts whose language is decided: then the others are in that language and went astray
@@ -42,6 +45,8 @@ class Survey:
     endings: Counter[str] = field(default_factory=Counter)  # texts by how they ended, in words that nobody knows
     absent: Counter[str] = field(default_factory=Counter)  # texts that are only a word for a missing value
     misread: Counter[str] = field(default_factory=Counter)  # texts by the encoding that their UTF-8 was taken for
+    faults: Counter[str] = field(default_factory=Counter)  # texts that are a client's errors
+    look: Look = field(default_factory=Look)
     asked: int = 0  # texts with a prompt and a country
     named: int = 0  # of them those whose prompt names that country
 
@@ -101,6 +106,10 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
         found.texts += 1
         if text.answer.text is None and is_missing_word(text.text):
             found.absent[text.text.strip()] += 1
+        if text.answer.text is None and is_fault(text.text):
+            found.faults[shown(text.text)] += 1
+        if text.answer.text is not None:
+            found.look.add(one[0].row, text.model.removeprefix(PREFIX), text.answer.text, text.prompt)
         if text.answer.ending == "unknown" and text.answer.ending_raw:
             found.endings[text.answer.ending_raw] += 1
         if (other := misread(text.text) or misread(text.prompt or "")) is not None:
@@ -128,6 +137,13 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
         notes.append(
             f"failed answers, only words for a missing value: {words}. If a model wrote it: finish_reason==stop"
         )
+    if found.faults:
+        told = "; ".join(f"{text!r} {count}" for text, count in found.faults.most_common(_MOST_TOLD))
+        notes.append(
+            f"failed answers, errors that a client or server wrote: {found.faults.total()} of the {found.texts} texts "
+            f"({told}). If a model wrote them: finish_reason==stop"
+        )
+    notes += found.look.notes()
     if found.endings:
         notes.append(f"whole, as it is not known how they ended by these words: {_counts(found.endings)}")
     for encoding, count in found.misread.items():
@@ -194,6 +210,7 @@ def check(found: Survey, path: Path, skip_rows: bool) -> None:
             value = found.first[worst[0][0]].value
             why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" + (f": {value!r}" if value else "")
         raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
+    found.look.check(found.columns.cut, path)
     if found.kinds and not skip_rows:
         most = found.kinds.most_common(_MOST_TOLD)
         told = ", ".join(f"{shown(kind)!r} of {topic} ({count})" for (topic, kind), count in most)

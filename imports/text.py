@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +20,11 @@ from polyculture.generate.engines.answer import Answer, read_content, read_text
 from polyculture.generate.engines.bodies import content_of
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.chats import asked_words, message_in
+from polyculture.imports.look import without_beginning
 from polyculture.imports.mapping import DETECTED, TOKENS, Columns
 from polyculture.imports.prompts import PromptReader
 from polyculture.sources.cells import opened
+from polyculture.sources.faults import is_fault
 from polyculture.sources.record import LONGEST_TEXT, Record, known_names, missing, names, shown
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
@@ -78,6 +80,11 @@ class TextReader:
         """
         values, sanitizer = self.columns.read(record), ResponseSanitizer()
         text, answer = self._text(record, values)
+        if self.columns.cut and answer.text is not None:
+            prompt = values.get("prompt")
+            said = without_beginning(answer.text, prompt if isinstance(prompt, str) else None, self.columns.cut)
+            raw = answer.raw if answer.raw is not None or said == answer.text else answer.text
+            answer = replace(answer, text=said, raw=raw)
         for name, value in values.items():
             if name not in ("text", "seed", *TOKENS):  # a number that is none is NULL, and noted
                 _check_computed(name, value)
@@ -139,7 +146,8 @@ class TextReader:
             if text is None and (why := missing(record.values, column)):
                 raise NoTextError(f"text={column}: {why}" if not column.startswith(" ") else why, None)
             notes = [f"text: {shown(text)!r} is a missing value"] if absent and text else []
-            answer, text = read_text(None if absent else text, ending, notes=notes), text or ""
+            fault = shown(text) if ending is None and text and is_fault(text) else None
+            answer, text = read_text(None if absent else text, ending, error=fault, notes=notes), text or ""
         else:
             column = self.columns.columns["text"]
             within = f": one of them is {column}[-1], all are {column}[*]" if isinstance(text, list) else ""

@@ -37,6 +37,11 @@ def opened(value: Any) -> Any:
     return value if found is None else found
 
 
+def is_value(value: Any) -> bool:
+    """Whether a value is one, rather than a list or a table of some: a list is no model."""
+    return value not in (None, "") and not isinstance(opened(value), list | Mapping)
+
+
 def _may_open(cell: str) -> bool:
     """Whether a look at the beginning and the end says that a cell may be opened."""
     first, last = cell[0], cell[-1]

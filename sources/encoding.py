@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from polyculture.cache.errors import UserError
+from polyculture.sources.compressed import plain
 
 UTF_8, WINDOWS = "utf-8", "cp1252"
 NAMES = {f"utf-{bits}{order}": f"UTF-{bits}" for bits in (16, 32) for order in ("", "-le", "-be")}
@@ -53,7 +54,7 @@ def encoding_of(path: Path) -> str:
 
     Raises `UserError` where it is none of these.
     """
-    decoder, row = codecs.getincrementaldecoder("utf-8")(), 1
+    path, decoder, row = plain(path), codecs.getincrementaldecoder("utf-8")(), 1
     with path.open("rb") as file:
         first = file.read(_CHUNK)
         marked = next((name for mark, name in _MARKS.items() if first.startswith(mark)), None)

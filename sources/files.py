@@ -1,7 +1,8 @@
 """Files of any kind as records: what a file is, its content says, not its name.
 
 JSON     an object a line; an array of objects; one object
-tables   CSV, TSV, .xlsx, Parquet
+tables   CSV, TSV, .xlsx, Parquet, Arrow (`save_to_disk` of Hugging Face's `datasets`)
+.gz      any of these, compressed; .zst, .bz2 and .xz, too
 .eval    Inspect's archive: a zip of `samples/*.json`
 folder   all of these in it, one after the other
 """
@@ -21,14 +22,20 @@ from typing import IO, Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.sanitize import parse
+from polyculture.sources import compressed
 from polyculture.sources.encoding import UTF_8, encoding_of
 from polyculture.sources.record import LONGEST_LINE, BadRow, Record, Rows, shown
-from polyculture.sources.tables import read_parquet, read_separated, read_workbook
+from polyculture.sources.tables import read_arrow, read_parquet, read_separated, read_workbook
 
 _START = 2**16  # bytes by which a file is known
 _LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
 _DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
-_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval")
+_SUFFIXES = (
+    *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval", ".arrow", ".feather"),
+    *compressed.SUFFIXES,
+)
+# What `datasets` writes beside the data of `save_to_disk`, and Hugging Face's hub beside a download.
+_BESIDE_ARROW = ("dataset_info.json", "state.json", "dataset_dict.json")
 _MOST_MEMBERS = 1_000_000
 _MOST_BYTES = 64 * 2**30  # of all samples together, uncompressed
 _BLANK = b"\xef\xbb\xbf \r\n\t\x1e"  # a byte order mark counts as one, as does what separates records (RFC 7464)
@@ -39,18 +46,29 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError
 
 def data_files(path: Path) -> list[Path]:
     """The data files of a folder, in the order of their names; a file is its own."""
-    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    return [one for one in files if one == path or (one.suffix.lower() in _SUFFIXES and not one.name.startswith("."))]
+    if not path.is_dir():
+        return [path]
+    files = sorted(one for one in path.rglob("*") if one.is_file() and one.suffix.lower() in _SUFFIXES)
+    arrow = {one.parent for one in files if one.suffix.lower() == ".arrow"}
+    arrow |= {one.parent for one in arrow if (one / "dataset_dict.json").exists()} | {one.parent for one in arrow}
+    return [one for one in files if not one.name.startswith(".")
+            and not (one.name in _BESIDE_ARROW and one.parent in arrow)]  # fmt: skip
 
 
 def kind_of(path: Path) -> str:
-    """'folder', 'parquet', 'xlsx', 'eval', 'csv' or 'json'. Raises `UserError` for what is none of them."""
+    """'folder', 'parquet', 'arrow', 'xlsx', 'eval', 'csv' or 'json', of a compressed file what it holds.
+
+    Raises `UserError` for what is none of them.
+    """
     if path.is_dir():
         return "folder"
+    path = compressed.plain(path)
     with path.open("rb") as file:
         start = file.read(_START)
     if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
         return "parquet"
+    if start.startswith(b"ARROW1") or path.suffix.lower() in (".arrow", ".feather"):
+        return "arrow"
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             members = archive.namelist()
@@ -61,8 +79,8 @@ def kind_of(path: Path) -> str:
         if "content.xml" in members or any(name.startswith("xl/") for name in members):
             raise UserError("is a workbook of another format than .xlsx", where=path, remedy=_AS_XLSX)
         raise UserError("is an archive", where=path, remedy="Unpack it, and name the file or folder with the texts.")
-    if start.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"PK", b"\xd0\xcf\x11\xe0")):
-        what = "is compressed, damaged or a workbook of another format than .xlsx"
+    if start.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
+        what = "is damaged, or a workbook of another format than .xlsx"
         raise UserError(what, where=path, remedy=f"Unpack it. {_AS_XLSX}")
     text = start.decode(encoding_of(path), "ignore").lstrip("\ufeff \r\n\t")
     if path.suffix.lower() not in (".csv", ".tsv") and (text[:1] in ("[", "{") or path.suffix.lower() in _SUFFIXES):
@@ -84,8 +102,12 @@ def read_file(path: Path, *, tables: bool = False) -> Rows:
             before = f"{one.relative_to(path).as_posix()}:"
             for row in read_file(one, tables=tables):
                 yield replace(row, row=before + row.row)
-    elif kind == "parquet":
+        return
+    path = compressed.plain(path)
+    if kind == "parquet":
         yield from read_parquet(path)
+    elif kind == "arrow":
+        yield from read_arrow(path)
     elif kind == "xlsx":
         yield from read_workbook(path)
     elif kind == "eval":

@@ -14,9 +14,11 @@ from typing import IO, Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
+from polyculture.sources.compressed import plain
 from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, folded, known_names, shown
 
 _SEPARATORS = "\t;,|"
+_PROMPTFOO = re.compile(r"\[[^\[\]]+\] ")
 _SEP = re.compile('"?sep=(.)"?')
 _CHUNK = 2**20
 _BATCH_CELLS = 200_000
@@ -44,6 +46,7 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
 def unmatched_quotes(path: Path, encoding: str) -> bool:
     """Whether the quotation marks of a table are words of its texts: with them rows are broken or swallowed by a cell,
     and without them each line has as many cells as the header."""
+    path = plain(path)
     return _unmatched_quotes(path, encoding, path.stat().st_mtime_ns, path.stat().st_size)
 
 
@@ -182,6 +185,30 @@ def read_parquet(path: Path) -> Rows:
         raise UserError(where, where=path, remedy="Get the file again.") from fault
 
 
+def read_arrow(path: Path) -> Rows:
+    """The rows of a file of Arrow: a stream, as `datasets` writes one, or a file with an index (Feather)."""
+    import pyarrow as pa
+
+    number = 0
+    try:
+        with path.open("rb") as raw:
+            indexed = raw.read(6) == b"ARROW1"
+        with pa.memory_map(str(path)) as file:
+            if indexed:
+                reader = pa.ipc.open_file(file)
+                batches = (reader.get_batch(place) for place in range(reader.num_record_batches))
+            else:
+                batches = (batch for batch in pa.ipc.open_stream(file))
+            for batch in batches:
+                _bounded(batch.schema.names, path)
+                for values in batch.to_pylist():
+                    number += 1
+                    yield Record(str(number), values)
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as fault:
+        where = f"is no Arrow file that can be read, after row {number}: {shown(fault)}"
+        raise UserError(where, where=path, remedy="Get the file again.") from fault
+
+
 def _merged(sheet: Any, rows: Iterator[list[str]]) -> Iterator[list[str]]:
     """The rows with what a merged cell says in each row that it reaches down to: a model above its answers."""
     down = {top: right for top, right in sheet.merged_cell_ranges or () if top[0] < right[0]}
@@ -244,6 +271,11 @@ def _header(cells: list[str], path: Path) -> list[str]:
     while names and not names[-1]:
         names.pop()
     _bounded(names, path)
+    if any(map(_PROMPTFOO.match, names)):  # whose table has a column `Status` for each model
+        before = Counter[str]()
+        for place, name in enumerate(names):
+            before[name] += 1
+            names[place] = name if before[name] == 1 else f"{name} ({before[name]})"
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if not any(names) or twice is not None:
         what = f"has the column {twice!r} twice" if twice is not None and any(names) else "has no header"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 
 from polyculture.cache.identity import content_id
@@ -29,6 +29,8 @@ from polyculture.instruments.questions.matching import (
 )
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.option_lists import ShownOptions, shown_in
+from polyculture.sources.cells import is_value
+from polyculture.sources.faults import is_fault
 from polyculture.sources.record import BadRow, Record, shown
 
 PREFIX = "imported:"  # how the names of models begin whose answers came in a file
@@ -97,7 +99,8 @@ class AnswerFile:
             if isinstance(row, BadRow):
                 taken.left_out.append(f"row {row.row}: {row.reason}")
                 continue
-            row = Record(row.row, {**{name.casefold(): value for name, value in row.values.items()}, **row.values})
+            lower = {name.casefold(): value for name, value in row.values.items()}
+            row = replace(row, values={**lower, **row.values})
             scores = likelihoods_of(row)
             said = None if scores else self._answer(row)
             if said is None and scores is None:
@@ -144,7 +147,7 @@ class AnswerFile:
         request = request_id("imported", model, {}, [self.contents, method, prompt, order, labels, options])
         made, sample = question.question_id, self._sample(row)
         key = content_id(request, made, prompt, order, sample)
-        while self.several and key in taken.answers:
+        while (self.several or row.at) and key in taken.answers:
             sample += 1
             key = content_id(request, made, prompt, order, sample)
         failed = said is not None and said.text is None
@@ -168,7 +171,7 @@ class AnswerFile:
         """A field of a record as text; None where it does not say it."""
         column = self.columns.get(name, _FIELDS[name])
         value = column[1:] if column.startswith("=") else row.get(column)
-        return None if value is None or isinstance(value, (list, dict)) else str(value).strip() or None
+        return str(value).strip() or None if is_value(value) else None
 
     def _answer(self, row: Record) -> Answer | None:
         """The answer, which has no text where the file says that none came; None where no column has one."""
@@ -177,6 +180,8 @@ class AnswerFile:
         value = None if column is None else row.get(column)
         if column is None or not isinstance(value, (str, Answer, type(None))):
             return None
+        if isinstance(value, str) and is_fault(value):
+            return Answer(None, ending="broken", raw=value, error=f"broken: {shown(value)}")
         return value if isinstance(value, Answer) else Answer(value)
 
     def _names(self, row: Record) -> Iterator[str]:
@@ -191,7 +196,7 @@ class AnswerFile:
                     yield f"{str(category).strip()}-{str(value).strip()}"
 
     def _sample(self, row: Record) -> int:
-        value = None if self.several else row.get(_SAMPLES)  # further texts are counted as they come
+        value = None if self.several or row.at else row.get(_SAMPLES)  # further texts are counted as they come
         return int(str(value)) if str(value).isdecimal() else 0
 
     def _as_shown(

@@ -66,6 +66,14 @@ def import_(
         list[str] | None,
         typer.Option(metavar="LABEL=TOPIC", help="A label of the topics' column that means this topic. Repeatable."),
     ] = None,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORDS",
+            help="Take texts without these words at their beginning, or without their prompt: --cut prompt. "
+            "--cut nothing takes them as they are where most begin with what no model writes. Repeatable.",
+        ),
+    ] = None,
     catalog: Packs = None,
     replace: Annotated[bool, typer.Option("--replace", help="Take a file that was imported before anew.")] = False,
     skip_rows: Annotated[
@@ -82,7 +90,7 @@ def import_(
     from polyculture.running.importing import Wanted, field_columns, import_file
 
     wanted = Wanted(format=format, columns=field_columns(fields or ()), parts=parts, inputs=inputs,
-                    alike=_alike(like or ()),
+                    alike=_alike(like or ()), cut=tuple(cut or ()),
                     catalog=catalog or (), replace_it=replace, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
         from polyculture.cli.declared import print_tables

@@ -35,6 +35,7 @@ class Wanted:
     parts: str | None = None
     inputs: Path | None = None
     alike: Mapping[str, str] = field(default_factory=dict)
+    cut: Sequence[str] = ()  # what texts begin with that no model wrote: words, 'prompt', or 'nothing'
     catalog: Sequence[Path] = ()
     replace_it: bool = False  # whether a file that is there already is taken anew
     skip_rows: bool = False
@@ -58,7 +59,7 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
     packs = catalog_of(experiment, wanted.catalog)
     catalog = read_catalog(*packs)
     alike = {label: catalog.topic(topic).code for label, topic in wanted.alike.items()}
-    columns = replace(find_mapping(records, source, told, wanted.parts), alike=alike)
+    columns = replace(find_mapping(records, source, told, wanted.parts), alike=alike, cut=wanted.cut)
     name = read_experiment(experiment).name if experiment.exists() else name_of(experiment)
     run = run_place(name, experiment, runs)
     before = _lists(run) if (run.root / "imported_files.parquet").exists() else {}

@@ -14,6 +14,7 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace
 from polyculture.imports.mapping import check_told
+from polyculture.imports.places import outward
 from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source
 from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
@@ -26,7 +27,7 @@ from polyculture.running.importing import Wanted
 from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.steps import StepRunner
 from polyculture.running.validity import make_valid
-from polyculture.sources.record import Record
+from polyculture.sources.record import Record, known_names
 
 if TYPE_CHECKING:
     from polyculture.imports.shapes import Source
@@ -73,10 +74,13 @@ def import_answers(
 def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
     source = find_source(path, wanted.format, wanted.inputs, wanted.columns.get("text"))
     told = {name: column for name, column in wanted.columns.items() if not (name == "text" and source.shape.at)}
-    columns = {**(source.shape.columns if source.shape.name != PLAIN else {}), **told}
+    columns = {**(source.shape.columns if source.shape.name != PLAIN or source.shape.finds_texts else {}), **told}
     if "id" not in wanted.columns:
         columns.pop("id", None)  # the one that a shape makes tells texts apart, not questions
     head = [row for row in islice(_rows(source), LOOKED_AT) if isinstance(row, Record)]
+    if (among := next((row for row in head if row.at), None)) is not None and not source.shape.is_harness:
+        usual = known_names()["names"]
+        columns |= outward(among, {name: usual[name] for name in ("model", "language") if name not in told})
     check_told(head, wanted.columns, path)
     contents = content_id(digest_of(path), source.format, dict(wanted.columns))
     file = AnswerFile(of, columns, contents, path.stem, source.shape.finds_texts, wanted.skip_rows)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.instruments.datasets.model import SourceLocation
+from polyculture.sources.cells import opened
 from polyculture.sources.record import Record, find, names
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
@@ -64,8 +65,10 @@ class Row:
         return as_text(name, value)
 
     def texts(self, name: str) -> list[str]:
-        """All texts of a value: of a list its elements, of a list of lists theirs, of a text itself."""
-        return list(_flat(name, self.get(name)))
+        """All texts of a value: of a list its elements, of a list of lists theirs, of a text itself.
+
+        A cell may hold a list as JSON, or as Python writes one."""
+        return list(_flat(name, opened(self.get(name))))
 
     def all(self, path: str) -> list[Any]:
         """Each value at a path: `annotations[].answers` has one an annotation."""

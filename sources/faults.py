@@ -1,0 +1,22 @@
+"""What a client wrote in place of an answer: `Error: 429 Too Many Requests` is no text of a model."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+_LONGEST = 4_000  # characters of an error that somebody kept in place of a text
+
+
+def is_fault(text: str) -> bool:
+    """Whether a text is an error that a client or a server wrote, by `faults.toml`."""
+    return len(text) <= _LONGEST and _patterns().match(text.lstrip()) is not None
+
+
+@cache
+def _patterns() -> re.Pattern[str]:
+    table = tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
+    whole = (rf"(?:{pattern})\s*\Z" for pattern in table["whole"])
+    return re.compile("|".join((*whole, *table["begins"])), re.IGNORECASE)
