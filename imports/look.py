@@ -66,7 +66,7 @@ class Look:
             if count:
                 row, text = self.first[kind]
                 found.append(
-                    f"{count} of the {total} texts hold {what}, and are taken as they are (row {row}: {shown(text)!r}). "
+                    f"{count} of the {total} texts hold {what} and are taken so (row {row}: {shown(text)!r}). "
                     f"If no model wrote it so, mend the file first ({mend})"
                 )
         return found

@@ -18,7 +18,7 @@ from typing import Any
 from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
-from polyculture.generate.engines.answer import NoAnswerError, read_answer
+from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.bodies import has_answer, parts_of, small
 from polyculture.imports.chats import (
     asked_in,
@@ -33,6 +33,7 @@ from polyculture.imports.chats import (
     transcript,
     words_of,
 )
+from polyculture.imports.count import Count
 from polyculture.imports.places import alternatives, is_beside, is_text_name, paths_of_texts, places, was_asked
 from polyculture.sources.cells import opened
 from polyculture.sources.encoding import NAMES, encoding_of
@@ -127,20 +128,36 @@ class Shape:
             return has_chat(record.values)
         return bool(self.needs) and all(record.has(path) for path in self.needs)
 
-    def texts(self, rows: Rows) -> Rows:
-        """A record per text of each record; what is none is a `BadRow`."""
+    @property
+    def walks(self) -> bool:
+        """Whether it looks for texts within records, rather than in a column that is known."""
+        return bool(self.each or self.body or self.chat)
+
+    def texts(self, rows: Rows, count: Count | None = None) -> Rows:
+        """A record per text of each record; what is none is a `BadRow`.
+
+        `count` sees each record and what is made of it.
+        """
         first: dict[Any, Any] = {}
         for row in rows:
             if isinstance(row, BadRow):
                 yield row
-                continue
-            for one in self.read_rows(row):
-                if self.once:
-                    key, under = one.get(self.once[0]), one.get(self.once[1])
-                    if first.setdefault(str(key), under) != under:
-                        yield BadRow(one.row, f"the same texts under another {self.once[1]}", shown(under), lost=False)
-                        continue
-                yield from self._texts(one)
+            elif count is None or not self.walks:
+                yield from self._of_record(row, first)
+            else:
+                made = list(self._of_record(row, first))
+                texts = [_as_it_came(one) for one in made if isinstance(one, Record)]
+                count.add(row.row, row.values, texts, len(made) - len(texts))
+                yield from made
+
+    def _of_record(self, record: Record, first: dict[Any, Any]) -> Rows:
+        for one in self.read_rows(record):
+            if self.once:
+                key, under = one.get(self.once[0]), one.get(self.once[1])
+                if first.setdefault(str(key), under) != under:
+                    yield BadRow(one.row, f"the same texts under another {self.once[1]}", shown(under), lost=False)
+                    continue
+            yield from self._texts(one)
 
     def read_rows(self, record: Record) -> Iterator[Record]:
         """The records within a record; itself where it has none."""
@@ -246,6 +263,13 @@ class Shape:
         return parts[0] if len(parts) == 1 else "\n\n".join(part for part in parts if isinstance(part, str) and part)
 
 
+def _as_it_came(record: Record) -> str | None:
+    """The text of a record as its file has it."""
+    said = record.values.get(ANSWER, record.values.get(TEXT))
+    said = (said.text if said.raw is None else said.raw) if isinstance(said, Answer) else said
+    return said if isinstance(said, str) else None
+
+
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:
     """The body of an answer: at a path, else in a column or table, whatever its name, where no column has a text."""
     for one in path.split("|"):
@@ -313,9 +337,9 @@ class Source:
             name = Path(whole or row.row.partition(":")[0]).with_suffix("").as_posix()
             yield replace(row, values={**row.values, FILE: name}) if isinstance(row, Record) else row
 
-    def rows(self) -> Rows:
+    def rows(self, count: Count | None = None) -> Rows:
         """The records of the file, one per text."""
-        return self.shape.texts(self.records())
+        return self.shape.texts(self.records(), count)
 
 
 def find_source(path: Path, name: str | None, inputs: Path | None, text: str | None = None) -> Source:

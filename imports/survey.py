@@ -15,6 +15,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import UserError
 from polyculture.cache.manifest import UNSTATED
 from polyculture.generate.engines.imported import PREFIX
+from polyculture.imports.count import Count
 from polyculture.imports.items import ITEMS, by_text, read_item
 from polyculture.imports.look import Look
 from polyculture.imports.mapping import DETECTED, Columns
@@ -47,6 +48,7 @@ class Survey:
     misread: Counter[str] = field(default_factory=Counter)  # texts by the encoding that their UTF-8 was taken for
     faults: Counter[str] = field(default_factory=Counter)  # texts that are a client's errors
     look: Look = field(default_factory=Look)
+    count: Count = field(default_factory=Count)
     asked: int = 0  # texts with a prompt and a country
     named: int = 0  # of them those whose prompt names that country
 
@@ -71,10 +73,12 @@ def survey(source: Source, columns: Columns, catalog: Catalog) -> Survey:
 _REPEATED = "its id was there before, in the same file"
 
 
-def texts_of(source: Source, columns: Columns, catalog: Catalog) -> Iterator[tuple[Record, ImportedText] | BadRow]:
+def texts_of(
+    source: Source, columns: Columns, catalog: Catalog, count: Count | None = None
+) -> Iterator[tuple[Record, ImportedText] | BadRow]:
     """The texts of a file with their records, and the rows that are none."""
     reader, seen = TextReader(catalog, columns), set[tuple[str | None, ...]]()
-    rows = source.rows()
+    rows = source.rows(count)
     for row in by_text(rows, columns) if columns.items else rows:
         if isinstance(row, BadRow):
             yield row
@@ -95,7 +99,7 @@ def texts_of(source: Source, columns: Columns, catalog: Catalog) -> Iterator[tup
 
 def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
     found, by_prompt = Survey(columns), "condition" not in {*columns.columns, *columns.parts}
-    for one in texts_of(source, columns, catalog):
+    for one in texts_of(source, columns, catalog, found.count):
         found.rows += 1
         if isinstance(one, BadRow):
             if one.lost:
@@ -210,6 +214,7 @@ def check(found: Survey, path: Path, skip_rows: bool) -> None:
             value = found.first[worst[0][0]].value
             why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" + (f": {value!r}" if value else "")
         raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
+    found.count.check(path)
     found.look.check(found.columns.cut, path)
     if found.kinds and not skip_rows:
         most = found.kinds.most_common(_MOST_TOLD)

@@ -39,6 +39,7 @@ def read(
     records = [row for row in islice(source.rows(), LOOKED_AT) if isinstance(row, Record)]
     told = {name: path for name, path in told.items() if not (name == "text" and source.shape.finds_texts)}
     found = survey(source, find_mapping(records, source, told, parts), read_catalog())
+    found.count.check(file)
     rows = list(texts_of(source, found.columns, read_catalog()))
     return (
         found,

@@ -1,0 +1,93 @@
+"""Counts again, and in the dumbest way, how many texts a file has: what was taken and refused must be as many.
+
+The walk over a record may know a list by a wrong name and take its first text alone. This count knows no names of lists
+and no shapes. It flattens each record, looks at which paths the taken texts stand, forgets the numbers in these paths,
+and counts the strings there. It shares no code with the walk.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.errors import UserError
+
+_ASKERS = {"user", "human", "system", "developer", "tool", "function"}  # their words are not counted
+_ASKERS |= {"prompter", "you", "me", "customer"}
+_DEEPEST = 24
+_NUMBER = re.compile(r"(?<=[_ .-])(?:\d{1,3}|[a-hA-H])$")
+
+
+@dataclass
+class Count:
+    """The strings at each path of a file, and the texts that were taken of it."""
+
+    strings: Counter[str] = field(default_factory=Counter)  # by path, where one of them was taken or refused
+    taken: Counter[str] = field(default_factory=Counter)  # texts by the path at which they stand
+    first: dict[str, str] = field(default_factory=dict)  # path -> the first row where the two differ
+
+    def add(self, row: str, values: Mapping[str, Any], texts: Sequence[str | None], refused: int) -> None:
+        """Counts one record: its texts as they were taken, and how many rows of it were refused."""
+        if not texts:
+            return  # it was refused as a whole
+        strings, places = Counter[str](), dict[str, set[str]]()
+        for path, words in _strings(values, "", 0):
+            strings[path] += 1
+            for one in words:
+                places.setdefault(one, set()).add(path)
+        wanted = [text.strip() for text in texts if text and text.strip()]
+        at = Counter(path for text in wanted for path in places.get(text, ()))
+        if not at:
+            return  # its texts are made of several strings, or stand within one
+        path = min(at, key=lambda one: (-at[one], strings[one], len(one)))  # logs have an answer at several places
+        self.strings[path] += strings[path]
+        self.taken[path] += len(texts) + refused
+        if strings[path] > len(texts) + refused or at[path] > strings[path]:
+            self.first.setdefault(path, row)
+
+    def check(self, path: Path) -> None:
+        """Raises `UserError` where texts were lost, or taken twice."""
+        wrong = next(iter(self.first), None)
+        if wrong is None:
+            return
+        what = (
+            f"has {self.strings[wrong]} strings at {wrong!r}, of which {self.taken[wrong]} were taken or refused: "
+            f"they differ in row {self.first[wrong]}"
+        )
+        remedy = f"Nothing is imported. 'text={wrong}' takes all of these; please report the file's format."
+        raise UserError(what, where=path, remedy=remedy)
+
+
+def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, set[str]]]:
+    """The strings in a value by their paths, a star in place of each number; parts of one text are one."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, str):
+        if value[:1] in ("{", "[") and value[-1:] in ("}", "]"):
+            try:
+                inner = json.loads(value)
+            except (ValueError, RecursionError):
+                inner = None
+            if isinstance(inner, dict | list):
+                yield from _strings(inner, path, depth + 1)
+                return
+        yield path, {value.strip()}
+    elif isinstance(value, Mapping):
+        if any(isinstance(one, str) and one.lower() in _ASKERS for one in value.values()):
+            return
+        for name, one in value.items():
+            key = _NUMBER.sub("*", str(name))
+            yield from _strings(one, f"{path}.{key}" if path else key, depth + 1)
+    elif isinstance(value, list):
+        parts = [one for one in value if isinstance(one, Mapping) and ("type" in one or "thought" in one)]
+        if parts:
+            texts = [one["text"] for one in value if isinstance(one, Mapping) and isinstance(one.get("text"), str)]
+            yield f"{path}[*]", {"".join(texts).strip(), *(text.strip() for text in texts)}
+            return
+        for one in value:
+            yield from _strings(one, f"{path}[*]", depth + 1)
