@@ -50,6 +50,7 @@ class Health:
     resolution: PageTable | None  # None where no mention was looked up
     countryless: tuple[str, ...]  # 'Food: 13 of 38'
     failures: PageTable | None  # the most frequent reasons
+    losses: PageTable | None  # None where no model has extracted
     limited: bool  # the run's sources limit its numbers: see `reports.limits`
     thin: str  # how many numbers rest on fewer than `fewest` linked items; empty for none
     fewest: int = FEWEST
@@ -68,15 +69,26 @@ def build(data: ReportData) -> Health:
             for row in data.reading.rows(SQL / "items_without_country.sql")
         ),
         _failures(data.reading.lines(SQL / "failures.sql")[:_REASONS]),
+        _losses(data),
         bool(limits(data.manifest)),
         count(thin) if (thin := len(data.frame(THIN))) else "",
     )
 
 
 def _health_table(data: ReportData, rows: Rows) -> PageTable:
-    columns = [TableColumn(column.name, partial(_count, column), column.says) for column in texts().health]
     title = "Health of the data by model and language"
-    return model_table(data, rows, columns, title=title, caption=title, axis="language")
+    return model_table(data, rows, _columns(texts().health), title=title, caption=title, axis="language")
+
+
+def _losses(data: ReportData) -> PageTable | None:
+    rows = data.reading.rows(SQL / "extraction_losses.sql")
+    title = "What extraction lost, by model and language"
+    columns = _columns(texts().losses)
+    return model_table(data, rows, columns, title=title, caption=title, axis="language") if rows else None
+
+
+def _columns(columns: Sequence[Column]) -> list[TableColumn]:
+    return [TableColumn(column.name, partial(_count, column), column.says) for column in columns]
 
 
 def _count(column: Column, row: Mapping[str, Any]) -> TextCell:

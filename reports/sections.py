@@ -76,7 +76,10 @@ TEXT_SECTIONS = (
     _section("dominance", _later("dominance.build"), *_tables("dominance"), template="table"),
     _section("text_regions", _later("text_labels.build"), TEXTS, template="table"),
     _section(
-        "distrust", _later("health.build"), *_tables("health", "failures", "resolution", "items_without_country"), THIN
+        "distrust",
+        _later("health.build"),
+        *_tables("health", "failures", "extraction_losses", "resolution", "items_without_country"),
+        THIN,
     ),
 )
 CLOSING_SECTIONS = (

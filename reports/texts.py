@@ -43,7 +43,7 @@ class FigureTexts(_Data):
 
 
 class Column(_Data):
-    """A column of the health table: a count and, where `of` names another, its share of that."""
+    """A column of the tables of what to distrust: a count and, where `of` names another, its share of that."""
 
     name: str
     says: str
@@ -84,6 +84,7 @@ class Texts(_Data):
     goals: Mapping[str, str]
     headings: Mapping[str, str]
     health: tuple[Column, ...]
+    losses: tuple[Column, ...]
     warnings: tuple[Warning, ...]
 
 

@@ -8,6 +8,12 @@
 --   by_english: linked mentions to whose item the extractor's English name alone leads
 --   without_any_mention: texts that were extracted and are no refusal, where not one mention was found
 --   silent: texts that were extracted, of a topic and wording in which not one mention was found, though others have some
+--   answers_read: texts that an extractor which is a model read
+--   cut_answers: of those, ones whose mentions the token limit cut
+--   unknown_kinds: mentions that were dropped, since their kind is none of the topic's
+--   named_or_dropped: mentions that the extractor listed, and those
+--   listed: mentions of counted kinds that such an extractor listed, hallucinated ones included
+--   unnamed: of those, ones without a dictionary form
 --   most: texts that were extracted of the model that has the most in the language
 --   fewer: how many fewer this model has
 -- printed: model, language, asked, answered, failed, refused, empty, cut, wrong_language, mentions, hallucinated,
@@ -36,6 +42,12 @@ SELECT
     distinct_texts + repeated AS texts,
     no_candidate + no_path AS unlinked,
     coalesce(by_english, 0) AS by_english,
+    coalesce(answers_read, 0) AS answers_read,
+    coalesce(cut_answers, 0) AS cut_answers,
+    coalesce(unknown_kinds, 0) AS unknown_kinds,
+    coalesce(listed + unknown_kinds, 0) AS named_or_dropped,
+    coalesce(listed, 0) AS listed,
+    coalesce(unnamed, 0) AS unnamed,
     CASE WHEN mentions = 0 THEN greatest(extracted - refused, 0) ELSE 0 END AS without_any_mention,
     CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent,
     max(extracted) OVER (PARTITION BY w.language) AS most,
@@ -43,4 +55,5 @@ SELECT
 FROM whole AS w
 LEFT JOIN silences USING (model, language)
 LEFT JOIN english USING (model, language)
+LEFT JOIN extraction_losses USING (model, language)
 ORDER BY model, language;

@@ -20,6 +20,8 @@ from polyculture.extract.answer import ReadAnswer, read_answer
 from polyculture.extract.llm import LlmExtractor, llm_extractor_id
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
 from polyculture.generate.engines.base import Completion, ModelSpec
+from polyculture.generate.engines.endings import ending_of
+from polyculture.metrics import METRICS
 from tests.extract.test_stage import FOOD, JOB, good, response, write_run
 from tests.extract_engines import ScriptedEngine, answer
 from tests.steps import do_step
@@ -49,7 +51,7 @@ def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
     """What the store says under the present reader."""
     manifest = read_manifest(run.manifest)
     now = {"extractor_ids": {"food": llm_extractor_id(MODEL, FOOD)}, "reader_id": reading.present_reader()}
-    with asked_store(run, query, manifest=manifest.model_copy(update=now)) as store:
+    with asked_store(run, query, METRICS, manifest=manifest.model_copy(update=now)) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
@@ -138,3 +140,33 @@ def test_rules_of_reading_are_in_the_readers_id_and_not_in_the_extractors(
     monkeypatch.setattr(reading, "rules_hash", lambda *_: "other rules")
     assert reading.present_reader() != present
     assert llm_extractor_id(MODEL, FOOD) == before
+
+
+def test_what_an_extractor_lost_is_counted(tmp_path: Path) -> None:
+    """Text by text: whole at once; cut, then whole; cut to the end; an unknown kind, no names; the form given back."""
+    named = '{"text": "ramen", "kind": "dish", "name": "ramen", "english": "ramen"}'
+    whole, cut = f'{{"declined": true, "mentions": [{named}]}}', f'{{"mentions": [{named}, {{"text": "so'
+    unnamed = answer(("ramen", "dish"), ("fork", "utensil"), ("sushi", "dish"))
+    form = '{"mentions": [{"text": "...", "kind": "...", "name": "...", "english": "..."}]}'
+
+    def script(text: str, attempt: int) -> Completion:
+        number = int(text.split()[1].strip(":"))
+        raw = [whole, whole if attempt else cut, cut, unnamed, form][number]
+        ends = "length" if raw is cut else "stop"
+        return Completion(f"r{number:05}", attempt, raw, ending_of(ends), ends, None, None if raw is cut else 9)
+
+    run = write_run(tmp_path, map(response, range(5)))
+    assert extract(run, ScriptedEngine(script)) == Outcome(4, 1)
+    columns = (
+        "answers_read, cut_answers, asked_again, unknown_kinds, unreadable, listed, not_in_the_text, unnamed, "
+        "unread_answers, echoed, declined_texts"
+    )
+    [counts] = rows(run, f"SELECT {columns} FROM extraction_losses")
+    assert dict(zip(columns.split(", "), counts, strict=True)) == {
+        "answers_read": 4, "cut_answers": 1, "asked_again": 2, "unknown_kinds": 1, "unreadable": 0, "listed": 5,
+        "not_in_the_text": 1, "unnamed": 2, "unread_answers": 1, "echoed": 1, "declined_texts": 2,
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:  # a mended reader reads the same, and buys nothing
+        patch.setattr(reading, "VERSION", reading.VERSION + 1)
+        assert extract(run, ScriptedEngine(lambda *_: "never")) == Outcome(4, 1, reused=4)
+        assert rows(run, "SELECT cut_answers, unknown_kinds, unnamed, echoed FROM extraction_losses") == [(1, 1, 2, 1)]
