@@ -20,6 +20,7 @@ FILE = Path(__file__).with_name("faults.toml")
 CONTENT_POLICY, CONNECTION, OTHER = "content policy", "connection", "other"
 RATE_LIMIT = "rate limit"
 LOST_BATCH = "lost batch"
+LOADING = "loading"  # a server's model: it passes, also before any answer
 REJECTED = "bad request"  # what a server says of a request in any other words
 WITHHELD = "refused: "  # how the reason of an answer begins that a content policy withheld
 
@@ -40,6 +41,7 @@ class FaultKind(BaseModel):
     words: str = ""
     repeat: Repeat
     final: bool
+    billable: bool = True
     says: str
     remedy: str
 

@@ -126,7 +126,8 @@ class Ledger:
         return self._sum("spent")
 
     def lost(self) -> float:
-        """The part of it that is in no row: what was in flight when a process ended, and rows that are gone."""
+        """The part of it that is in no row: what was in flight when a process ended, failures that may be billed, what
+        a server named beyond the file's prices, and rows that are gone."""
         return self._sum("lost")
 
     def _sum(self, column: str) -> float:

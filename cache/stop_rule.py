@@ -25,7 +25,16 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import LOST_BATCH, OTHER, REJECTED, FaultKind, StopLimits, fault_table, kind_of_error
+from polyculture.cache.faults import (
+    LOADING,
+    LOST_BATCH,
+    OTHER,
+    REJECTED,
+    FaultKind,
+    StopLimits,
+    fault_table,
+    kind_of_error,
+)
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job
 
@@ -53,6 +62,7 @@ class Failure:
 class _Row:
     """Failures of one kind since the last answer of use."""
 
+    since: float  # when the first of them came
     error: str | None = None  # of the last of them
     evidence: set[str] = field(default_factory=set)
     subjects: set[str] = field(default_factory=set)
@@ -99,7 +109,7 @@ class StopRule:
         """An answer failed. Sets `stopped` where that makes it systematic."""
         kind = kind_of_error(failure.error)
         with self._lock:
-            row = self._rows.setdefault(kind.name, _Row())
+            row = self._rows.setdefault(kind.name, _Row(self.clock()))
             row.error = failure.error
             for keys in (row.keys, self._failed.setdefault(kind.name, {})):
                 keys.setdefault(failure.job, set()).add(failure.key)
@@ -153,9 +163,10 @@ class StopRule:
         """Whether a row of failures stops the stage."""
         if not self._is_long(row, 2 * self._ended.get(kind.name, 0)) or (len(row.subjects) < 2 and not self.answered):
             return False
-        passes = self.answered and kind.repeat == "always"  # a service that had answered may do so again
+        # A service that had answered may do so again, and one that is loading its model will answer.
+        passes = (self.answered and kind.repeat == "always") or kind.name == LOADING
         patience = self.limits.minutes * 60
-        return not passes or 0 < patience <= self.clock() - self._last
+        return not passes or 0 < patience <= self.clock() - (self._last if self.answered else row.since)
 
     def _is_long(self, row: _Row, least: int = 0) -> bool:
         return self.limits.answers > 0 and len(row.evidence) >= max(self.limits.answers, least)

@@ -26,6 +26,7 @@ from polyculture.generate.engines.metering import Settle, Usage
 from polyculture.generate.engines.models import Wrapper
 
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
+_ROUNDED = 0.02  # share by which a named cost may differ from the file's prices: services round
 _WRITTEN = 1  # tokens that a server writes behind a text that it scores
 
 
@@ -72,7 +73,9 @@ class JobBudget:
         self._opened = False
         self._in_flight = 0
         self._doubt: str | None = None
+        self._failed = 0.0  # booked for requests that failed and may have been billed
         self._refused: CostBound | None = None  # of an attempt that the limit leaves no money for
+        self._compared = False  # whether the server's costs were compared with the file's prices, and differ
         self._told = self._looking = False  # that others hold money; whether they still do
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -124,17 +127,34 @@ class JobBudget:
         return partial(self._settle, bound, number)
 
     def _settle(self, bound: CostBound, number: int, bill: Usage, *, answered: bool) -> None:
-        """Books a request by its bill, or by its bound where that is unknown; `answered`: a text came of it."""
+        """Books a request by its bill, or by its bound where that is unknown; `answered`: a text came of it.
+
+        A bill that the server names in money is booked as it is, whatever the file's prices make of the tokens.
+        """
         cost = bound.cost(self.purchase)
         if not bill.unknown:
             prompt = bound.prompt_tokens if bill.prompt is None else bill.prompt
-            cost = bound.price.cost(prompt, bill.completion or 0, self.purchase)
+            counted = bound.price.cost(prompt, bill.completion or 0, self.purchase)
+            cost = counted if bill.cost is None else bill.cost
             self._largest[self._model] = max(cost, self._largest.get(self._model, 0.0))
+            if bill.cost is not None and bill.completion is not None:
+                self._compare(counted, bill.cost)
+        elif not answered:
+            self._failed += cost
         if bill.nonsense or (answered and bill.unknown):
             self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
         self._ledger.book(number, cost)
         self._in_flight = max(0, self._in_flight - 1)  # none is left where it ends after `give_back`
         self._wake(1 if self._in_flight else len(self._waiting))
+
+    def _compare(self, counted: float, named: float) -> None:
+        """Says once where the server's own cost is not what the file's prices make of the tokens."""
+        if not self._compared and abs(named - counted) > _ROUNDED * max(named, counted):
+            self._tell(
+                f"{self._account}: the server names a cost of {named:.6f} for an answer that [prices] put at "
+                f"{counted:.6f}. max_cost counts what the server names; correct the prices of {self._model}"
+            )
+            self._compared = True
 
     def give_back(self) -> None:
         """Nobody waits for what is in flight: it is charged; in batches it goes on."""
@@ -176,8 +196,9 @@ class JobBudget:
         return max(bound.cost(self.purchase), self._largest.get(self._model, 0.0))
 
     def _reached(self, bound: CostBound) -> BudgetError:
+        failed = f" ({self._failed:.4f} of it for requests that failed and may be billed)" if self._failed else ""
         return BudgetError(
-            f"stopped by max_cost = {self._ledger.limit:g}: {self._ledger.spent():.4f} is spent, and the "
+            f"stopped by max_cost = {self._ledger.limit:g}: {self._ledger.spent():.4f} is spent{failed}, and the "
             f"next answer may cost {self._reserve(bound):.4f}. Raise max_cost and run the same command again: it "
             "goes on where it was"
         )

@@ -204,9 +204,7 @@ def _read_answer(body: object, prompt_tail: str, specials: Collection[str]) -> A
         if not words and not parts.known and answer:
             said = f" ({one_line(message)})" if (message := message_of(answer)) else ""
             words = f"no answer in a known form: it has {one_line(', '.join(answer))}{said}"
-        # What says that it is an error costs nothing, unless it says that, too.
-        free = usage.unknown and (error is not None or status is not None)
-        raise NoAnswerError(words, Usage.nothing() if free else usage, status)
+        raise NoAnswerError(words, usage, status)
     refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, parts.ending))
     if usage.completion == 0 and (text or refusal or parts.reasoning):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)

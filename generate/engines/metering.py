@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ class Usage:
     completion: int | None = None
     reasoning: int | None = None
     nonsense: str | None = None  # a count that cannot be true
+    cost: float | None = None  # money, where the server names what it bills
 
     @classmethod
     def nothing(cls) -> Self:
@@ -31,7 +33,7 @@ class Usage:
     @property
     def unknown(self) -> bool:
         """Whether it may have cost any amount."""
-        return self.completion is None
+        return self.completion is None and self.cost is None
 
 
 class Settle(Protocol):
@@ -99,7 +101,21 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     if reasoning is not None and completion is not None and (beside or reasoning > completion):
         sanitizer.notes.append(f"usage: {reasoning} tokens of reasoning among {completion} written ones")
         completion += reasoning  # they cannot be a part of these: the server counts them apart, and its total without
-    return Usage(prompt, completion, reasoning, nonsense)
+    return Usage(prompt, completion, reasoning, nonsense, _cost_in(table))
+
+
+def _cost_in(table: Mapping[str, Any]) -> float | None:
+    """The money that a folded `usage` names; None where it names none, or 0, which gateways write for want of a price.
+
+    OpenRouter names a number, and what the provider bills beside it where the key is the user's own (`is_byok`);
+    Perplexity a table with `total_cost`. https://openrouter.ai/docs/use-cases/usage-accounting
+    """
+    named = table.get("cost", table.get("totalcost"))
+    named = _folded(named).get("totalcost") if isinstance(named, Mapping) else named
+    beside = _folded(table.get("costdetails")).get("upstreaminferencecost") if table.get("isbyok") is True else None
+    parts = [float(part) for part in (named, beside) if isinstance(part, int | float) and not isinstance(part, bool)]
+    cost = sum(part for part in parts if math.isfinite(part) and part > 0)
+    return cost or None
 
 
 def _folded(table: object) -> dict[str, Any]:

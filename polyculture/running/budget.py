@@ -69,7 +69,8 @@ def open_budget(workspace: Workspace) -> Iterator[Budget]:
         ledger.refresh(_accounts(workspace))
         if (lost := ledger.lost()) > _SHOWN:
             without = f"{lost:.4f} of it is in no row of `spending`"
-            why = "requests in flight when a process ended, each at its most, or rows that are gone"
+            why = "requests in flight when a process ended and failures that may be billed, each at its most; what a "
+            why += "server named beyond your prices; or rows that are gone"
             say(f"max_cost: {ledger.spent():.4f} is spent; {without}: {why}")
         yield Budget(workspace, ledger)
     finally:

@@ -244,3 +244,15 @@ def test_every_table_whose_rows_may_fail_is_in_the_view_of_failures() -> None:
     fed = {source.removeprefix("failed_") for source in layout.current.feeds["failed"]} - {"unusable_extractions"}
     fed |= {table.name for table in layout.tables if table.wanted and "error" in table.columns}
     assert failing == fed
+
+
+def test_a_server_that_is_loading_its_model_is_given_time_before_any_answer() -> None:
+    clock = Clock()
+    clock.now = 1000.0
+    stage = rule(clock=clock)
+    for number in range(20):
+        fail(stage, number, "HTTP 503: Loading model")
+    assert stage.stopped is None
+    clock.now = 1300.0
+    fail(stage, 20, "HTTP 503: Loading model")
+    assert "loading the model" in str(stage.stopped)

@@ -96,3 +96,18 @@ def test_nothing_more_is_asked_of_batches_once_the_stage_has_stopped() -> None:
     rule.stopped = SystematicFaultError("so it is told")
     assert list(answers) == []
     assert len(engine.given[0]) == 30
+
+
+LOADING = Reply(503, b'{"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}')
+
+
+def test_a_server_that_is_loading_its_model_is_waited_for_however_often_it_says_so() -> None:
+    """llama.cpp's server answers so for minutes before its first answer; the tries were soon used up."""
+
+    async def at_once(_: float) -> None:
+        """No wait between two tries."""
+
+    with StubServer(behaviour=lambda _, before: LOADING if before < 20 else None) as server:
+        spec = ModelSpec("openai:stub", {"base_url": server.url, "concurrency": 4, "max_retries": 2})
+        with OpenAIEngine(spec, sleep=at_once) as engine:
+            assert all(completion.error is None for completion in engine.sample(requests(8, 1)))

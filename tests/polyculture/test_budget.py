@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Any
 
 import duckdb
+import orjson
 import pytest
 
 from polyculture.cache.errors import BudgetError, ExperimentError
@@ -26,7 +27,7 @@ from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, 
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
-from tests.servers import Reply, StubServer, failure
+from tests.servers import RESET, TRUNCATED, Reply, StubServer, failure
 
 # A stub's answer has 7 tokens of prompt and 5 of answer: it costs 0.0057. The languages are told by their scripts: no
 # process loads the models of those in Latin letters, three seconds each.
@@ -213,7 +214,8 @@ def test_what_a_kill_charged_and_no_row_has_is_said(tmp_path: Path, server: Stub
     ledger = Ledger(tmp_path / "runs" / "paid" / "ledger", 1.0)
     told = [line for line in done.stderr.splitlines() if line.startswith("max_cost:")]
     assert told == [f"max_cost: {ledger.lost():.4f} is spent; {ledger.lost():.4f} of it is in no row of `spending`: "
-                    "requests in flight when a process ended, each at its most, or rows that are gone"]  # fmt: skip
+                    "requests in flight when a process ended and failures that may be billed, each at its most; "
+                    "what a server named beyond your prices; or rows that are gone"]  # fmt: skip
     assert ledger.spent() - ledger.lost() == pytest.approx(2 * JOB_SAMPLES * ANSWER)
     assert again.returncode == 0
     ledger.close()
@@ -277,4 +279,71 @@ def test_failures_give_back_what_was_reserved_for_them(tmp_path: Path, server: S
         job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
         assert len(list(BudgetedSampling(engine, Price(0, 1000), job_budget).sample([request(200)]))) == 200
     assert ledger.spent() == 0
+    ledger.close()
+
+
+def named(cost: float) -> Reply:
+    """An answer of 2 + 3 tokens for which the server names what it bills."""
+    usage = {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5, "cost": cost}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Tea."}, "finish_reason": "stop"}
+    return Reply(body=orjson.dumps({"choices": [choice], "usage": usage}))
+
+
+ERROR_WITHIN_200 = {"error": {"code": 502, "message": "Provider returned error"}}
+OVERLOADED = Reply(body=orjson.dumps({"error": {"code": 429, "message": "Slow down."}}))
+
+
+@pytest.mark.parametrize(
+    ("reply", "worked_on"),
+    [
+        *((failure(status), True) for status in (408, 500, 502, 503, 504, 520, 524, 529)),
+        *((failure(status), False) for status in (400, 401, 402, 403, 404, 413, 422, 429)),
+        (failure(503, "Loading model"), False),
+        (Reply(body=orjson.dumps(ERROR_WITHIN_200)), True),
+        (OVERLOADED, False),
+        (Reply(502, b"<html>Bad gateway</html>", content_type="text/html"), True),
+        (TRUNCATED, True),
+        (RESET, True),
+    ],
+    ids=str,
+)
+def test_a_failure_that_a_service_may_have_worked_on_is_booked_at_its_bound(
+    reply: Reply, worked_on: bool, tmp_path: Path
+) -> None:
+    """Such failures were booked as free, and a bill came to 3.7 times the cap."""
+    price, limit = Price(0, 1000), 0.05
+    ledger = Ledger(tmp_path, limit)
+    options = {"max_retries": 0, "concurrency": 4, "outage_minutes": 0.0001}
+    with StubServer(behaviour=lambda *_: reply) as failing:
+        with open_engine(ModelSpec("openai:stub", {"base_url": failing.url, **options})) as opened:
+            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+            engine = BudgetedSampling(opened, price, job_budget)
+            if worked_on:
+                with pytest.raises(BudgetError, match=r"requests that failed and may be billed"):
+                    list(engine.sample([request(200)]))
+            else:
+                assert len(list(engine.sample([request(5)]))) == 5
+        bound = 16 * 1000 / 1e6
+        if worked_on:
+            assert ledger.spent() == pytest.approx(len(failing.asked) * bound)
+        assert ledger.spent() <= limit
+        assert (ledger.spent() > 0) == worked_on
+    ledger.close()
+
+
+def test_the_cost_that_a_server_names_is_booked_and_a_difference_is_said(tmp_path: Path) -> None:
+    """A server billed 36 times what the file's prices made of its tokens, and nobody was told."""
+    ledger, told = Ledger(tmp_path, 1.0), list[str]()
+    with StubServer(behaviour=lambda *_: named(0.108)) as dear:
+        with open_engine(ModelSpec("openai:stub", {"base_url": dear.url, "concurrency": 8})) as engine:
+            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, told.append, batch=False, model="openai:stub")
+            with pytest.raises(BudgetError):
+                list(BudgetedSampling(engine, Price(0, 1000), job_budget).sample([request(200)]))
+        assert ledger.spent() == pytest.approx(len(dear.asked) * 0.108)
+        assert len(dear.asked) == 9
+    assert ledger.spent() <= 1.0
+    (line,) = told
+    assert "0.108000" in line
+    assert "0.003000" in line
+    assert "openai:stub" in line
     ledger.close()

@@ -10,17 +10,14 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 import openai
-from tenacity import RetryCallState, stop_after_attempt, stop_after_delay, stop_any, wait_random_exponential
+from tenacity import RetryCallState, stop_after_attempt, stop_after_delay, stop_never, wait_random_exponential
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.faults import RATE_LIMIT
+from polyculture.cache.faults import LOADING, RATE_LIMIT
 from polyculture.cache.sanitize import ResponseSanitizer, parse
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.openai.faults import RequestError, WebPageError
 from polyculture.generate.engines.openai.limiter import Limiter
-
-# The server, or a gateway before it, gave up waiting: the answer may have been written, and billed, all the same.
-_TIMED_OUT = (408, 504, 524)
 
 
 class NotAdmittedError(Exception):
@@ -79,18 +76,16 @@ def too_late(seconds: float) -> RequestError:
 
 
 def _bill_of(fault: BaseException) -> Usage:
-    """What an attempt cost that ended in a fault: nothing where the server refused it, else nobody knows."""
+    """What an attempt cost that ended in a fault: what the server counts, nothing where nobody worked on it, else
+    nobody knows. Services bill failures, too: the table of faults says which ones they do not."""
     bill = getattr(fault, "bill", None)
-    if isinstance(bill, Usage):
-        return bill
-    if isinstance(fault, WebPageError):
-        return Usage.nothing()
     error = fault.__cause__
-    if isinstance(error, openai.APIStatusError):
-        counted = _usage_in(error.response.content)
-        return counted if not counted.unknown or error.status_code in _TIMED_OUT else Usage.nothing()
-    refused = isinstance(fault, EngineError) or (isinstance(fault, RequestError) and fault.unreachable)
-    return Usage.nothing() if refused else Usage()
+    if not isinstance(bill, Usage):
+        bill = _usage_in(error.response.content) if isinstance(error, openai.APIStatusError) else Usage()
+    if not bill.unknown:
+        return bill
+    refused = isinstance(fault, RequestError) and (fault.unreachable or not fault.kind.billable)
+    return Usage.nothing() if refused or isinstance(fault, EngineError) else bill
 
 
 def _usage_in(content: bytes) -> Usage:
@@ -107,11 +102,18 @@ LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it 
 
 
 def retry_policy(max_retries: int, minutes: float = 0.0) -> dict[str, Any]:
-    """tenacity's arguments: at most `max_retries` repetitions, and none once `minutes` (0: ever) have passed."""
-    enough = stop_any(stop_after_attempt(max_retries + 1), *([stop_after_delay(minutes * 60)] if minutes else []))
+    """tenacity's arguments: at most `max_retries` repetitions, and none once `minutes` (0: ever) have passed. A server
+    that is loading its model is waited for, however many repetitions that takes."""
+    tries, time = stop_after_attempt(max_retries + 1), stop_after_delay(minutes * 60) if minutes else stop_never
+
+    def stop(state: RetryCallState) -> bool:
+        fault = _fault(state)
+        loads = fault is not None and fault.kind.name == LOADING
+        return time(state) or (tries(state) and not loads) or _asked_for_too_long(state)
+
     return {
         "retry": _repeats,
-        "stop": lambda state: enough(state) or _asked_for_too_long(state),
+        "stop": stop,
         "wait": _wait,
         "reraise": True,
     }

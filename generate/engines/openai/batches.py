@@ -275,7 +275,8 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
     try:
         answer = chat.read(response.body)
     except RequestError as fault:
-        return replace(chat.failure(ask, fault), purchase=BATCH)
+        unknown = fault.kind.billable and (fault.bill is None or fault.bill.unknown)
+        return replace(chat.failure(ask, fault), purchase=BATCH, bill_unknown=unknown)
     return completed(ask.request_id, ask.seed, answer, purchase=BATCH)
 
 
