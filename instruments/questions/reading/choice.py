@@ -28,7 +28,7 @@ _STOP = re.compile(rf"[.!?…]+(?=[\s\"'”’»*)\]]|$)|[{ENDS}]+|\n+")
 _BEHIND = re.compile(rf"([{TEXTS}])\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])")
 _VERDICT = re.compile(rf"(?:^|[\n.,;] *)[(\[*]*([{LABELS}])[)\]*]*[:：] *[^\s{TEXTS}]")
 _ITEM = re.compile(r"[)\]*_\"']*[.:)\]*_]+[)\]*_\"']* ?\S|[)\]*_]* [-–—] ")
-_NEXT = re.compile(rf" *{WORD}")
+_NEXT = re.compile(rf" *{WORD}| [–—] ")  # a dash is a copula in Slavic languages
 _PAIR = re.compile(rf"([{LABELS}])[{_MARKS}]*[{TEXTS}]|[{TEXTS}]\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])[)\]]?")
 
 
@@ -152,7 +152,8 @@ class _Answer:
         weak = {one.place for one in labels if one.standing}
         if weak and not self.words.known:  # which of several was meant, words would tell that nobody knows here
             weak = {one.place for one in labels}
-        if len(weak) == 1:
+        ending = {one.place for one in standing if not one.label and one.standing is Standing.MARKED}
+        if len(weak) == 1 and {one.place for one in standing if not one.label and one.standing} <= weak:
             return self._picked(weak.pop(), standing, unknown)
         if weak:
             return Reading(None, Ground.SEVERAL)
@@ -161,7 +162,6 @@ class _Answer:
         texts = {one.place for one in standing if not one.label and one.standing}
         if len(texts) == 1 and (not self.options.cores or len(self.sentences) == 1):
             return Reading(texts.pop(), Ground.NAMED)
-        ending = {one.place for one in standing if not one.label and one.standing is Standing.MARKED}
         if len(ending) == 1:  # "It is the grandmother. The grandfather was late."
             return Reading(ending.pop(), Ground.NAMED)
         if texts:
@@ -303,7 +303,7 @@ class _Answer:
         if len({place_of(token) for token in TOKEN.findall(pair[0])}) > 1:
             return pair[0]
         within = pair.string[: pair.start()].strip(MARKS) and pair[0][1:-1].isspace()
-        return pair[0] if within and self.options.are_words else f"{pair[1] or pair[2]})"
+        return pair[0] if within and self.options.are_words else f"{pair[1] or pair[2]})."
 
     @cached_property
     def named(self) -> list[Named]:

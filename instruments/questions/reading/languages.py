@@ -78,7 +78,8 @@ class Language:
         """What may end a clause with a label: what is written onto it, or a copula, with the marks around it."""
         suffix = rf"[{'' if self.own.spaced else ' '}'-]?{self.suffix}"
         copula = rf"\s*{_alternatives(self.own.copulas, self.own.spaced)}"
-        return re.compile(rf"[\"')\]*_]*(?:{suffix})?{copula}|[\"')\]*_]*{suffix}")
+        marks = r"[\"')\]*_]*"
+        return re.compile(rf"{marks}(?:{suffix})?{copula}|{marks}{suffix}(?!{WORD})|{marks}{suffix}")
 
     @cached_property
     def text_end(self) -> re.Pattern[str]:

@@ -44,6 +44,7 @@ _STOP = re.compile(rf"[,;:.。(){PAUSES}\n–—]| - ")
 _LIST = f" \n,{PAUSES}/&|+*_\"'`()[]{{}}「」“”"  # between labels that are named in one breath
 _JOINING = re.compile(rf"[\n,{PAUSES}/&|+]")
 _LATIN = "\u024f"  # the last of its letters in common use
+_BOLD = "*_"
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
 
 Token = re.Match[str]
@@ -138,7 +139,9 @@ class Sentence:
     def _standing(self, token: Token, *, first: bool, last: bool, line: bool) -> Standing:
         """The standing by what is directly around an option."""
         before, after = self._around(token)
-        starts, ends, closed = not before.strip(MARKS), self._ends(after), self._is_closed_clause(after)
+        bracketed = _is_bracketed(before, after)
+        closed = self._is_closed_clause(after.lstrip(_BOLD)[1:] if bracketed else after)  # "(A) sounds" goes on
+        starts, ends = not before.strip(MARKS), self._ends(after)
         if starts and ends and (first or last or line) and not self.is_question:
             return Standing.VERDICT
         if ends and (_COLON.search(before) or (is_label(token[0]) and self._begins_clause(before, last=last))):
@@ -149,7 +152,8 @@ class Sentence:
             return Standing.MARKED if ends and not self.is_question else Standing.NAMED
         if starts and first and closed and not _ELLIPSIS.match(after):
             return Standing.VERDICT
-        if _is_marked(before, after) or (starts and closed) or self._beside_option(before, after):
+        marked = _is_marked(before, after) and not (bracketed and self.options.are_decorated)
+        if marked or (starts and closed) or self._beside_option(before, after):
             return Standing.MARKED
         if self._may_be_word(token):
             return Standing.NONE
@@ -302,6 +306,10 @@ class Sentence:
         contrast = self.words["but"].search(self.text, token.end())
         rest = self.text[contrast.end() :] if contrast else ""
         return bool(TOKEN.search(rest)) and self.words["answer"].search(rest) is not None
+
+
+def _is_bracketed(before: str, after: str) -> bool:
+    return before.rstrip(_BOLD)[-1:] in ("(", "[") and after.lstrip(_BOLD)[:1] in (")", "]")
 
 
 def _is_marked(before: str, after: str) -> bool:

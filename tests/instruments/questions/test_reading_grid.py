@@ -120,8 +120,8 @@ def test_a_verdict_beats_every_mention_in_all_cells(language: str) -> None:
     check([*cells(language)])
 
 
-def test_corrections_and_explanations_are_read() -> None:
-    """Answers as models write them, with a correction, or with reasons that name other options; `-` picks no option.
+def test_corrections_explanations_and_ordinals_are_read() -> None:
+    """Answers with a correction, with reasons that name other options, or by an ordinal; `-` picks no option.
 
     One is known to be unread: nothing in it but its sense says which letter it picks.
     """
