@@ -78,7 +78,14 @@ def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, set[str]]
                 return
         yield path, {value.strip()}
     elif isinstance(value, Mapping):
-        if any(isinstance(one, str) and one.lower() in _ASKERS for one in value.values()):
+        said = {str(name).lower(): one for name, one in value.items() if isinstance(one, bool)}
+        by_user = any(isinstance(one, str) and one.lower() in _ASKERS for one in value.values())
+        if (
+            by_user
+            or said.get("is_user")
+            or said.get("is_bot", True) is False
+            or said.get("is_assistant", True) is False
+        ):
             return
         for name, one in value.items():
             key = _NUMBER.sub("*", str(name))

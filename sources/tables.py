@@ -132,7 +132,7 @@ def read_workbook(path: Path) -> Rows:
 
 def _rows_of_sheets(path: Path) -> Rows:
     with open_workbook(path) as book:
-        hidden = {one.name for one in book.sheets_metadata if "Visible" not in str(one.visible)}
+        hidden = {one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")}
         header: list[str] | None = None
         first, sheets = "", book.sheet_names
         for place, name in enumerate(sheets):
