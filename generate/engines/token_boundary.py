@@ -41,14 +41,30 @@ class TokenisedPair:
     error: str | None = None
 
 
+def first_token(bos: int | None, eos: int | None) -> int | None:
+    """The token behind which a whole text is scored: BOS, or without one EOS.
+
+    So does lm-evaluation-harness (`prefix_token_id` in lm_eval/models/huggingface.py).
+    """
+    return eos if bos is None else bos
+
+
 def split_pairs(
-    tokenizer: Tokenizer, request: ScoreRequest, *, suffix: bool = False, bos: int | None = None
+    tokenizer: Tokenizer,
+    request: ScoreRequest,
+    *,
+    suffix: bool = False,
+    bos: int | None = None,
+    first: int | None = None,
 ) -> Iterator[TokenisedPair]:
     """Yields a pair per continuation of `request`, in order, with the special tokens that the tokenizer adds.
 
     With `suffix`, for masked models, the text goes on behind the continuation and ends as the tokenizer ends it;
-    without, it ends with the continuation. `bos` is put in front where the tokenizer itself puts nothing.
+    without, it ends with the continuation. `bos` is put in front where the tokenizer itself puts nothing. `first` is
+    put in front of an empty context where nothing else is: the first token of a text is scored behind another one.
     """
+    if bos is None and not suffix and not request.prefix.strip(SPACES):
+        bos = first
     reader = _Reader(tokenizer, request, suffix, bos)
     continuations = enumerate(request.continuations)
     while some := list(islice(continuations, _AT_ONCE)):
@@ -92,7 +108,7 @@ class _Reader:
         if self._tokenizer.unk_token_id in ids:
             return f"{shown!r} tokenises to unknown tokens"
         if start == 0 and self._open_end:  # a masked model reads on behind the gap
-            return f"nothing stands before {shown!r}: the context is empty, and the model begins a text with no token"
+            return f"nothing stands before {shown!r}: the context is empty, and the tokenizer has no BOS or EOS token"
         return None
 
     def _boundary(self, before: tuple[int, ...], spans: bool) -> TokenBoundary:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from polyculture.generate.engines.base import ScoreRequest
-from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
+from polyculture.generate.engines.token_boundary import TokenisedPair, first_token, split_pairs
 from tests.scoring_models import gemma, smollm2, tokenizer_of
 
 BROKEN_BOUNDARIES = {"merged", "resplit"}
@@ -111,9 +111,15 @@ def test_an_empty_context_needs_a_token_that_begins_a_text(tokenizer: Any) -> No
     assert (pair.error is None) == bool(begins)
     if begins:
         assert (pair.start, list(pair.ids[:1])) == (1, begins)
-    (told,) = split_pairs(tokenizer, ScoreRequest("r", "", ("Soup",)), bos=1)
-    assert told.error is None
-    assert told.start == 1
+    for front in ({"bos": 1}, {"first": 1}):
+        (told,) = split_pairs(tokenizer, ScoreRequest("r", "", ("Soup",)), **front)
+        assert told.error is None
+        assert (told.start, told.ids[0]) == (1, begins[0] if begins else 1)
+    (behind,) = split_pairs(tokenizer, ScoreRequest("r", "We ate", (" soup",)), first=1)
+    assert behind == split(tokenizer, "We ate", " soup")[0]
+    assert first_token(None, 2) == 2
+    assert first_token(1, 2) == 1
+    assert first_token(None, None) is None
 
 
 def test_long_lists_are_read_in_parts_and_keep_their_order(tokenizer: Any) -> None:

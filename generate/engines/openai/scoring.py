@@ -26,7 +26,7 @@ from polyculture.generate.engines.model_files import SILENT, hub_arguments
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError, useless
-from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
+from polyculture.generate.engines.token_boundary import TokenisedPair, first_token, split_pairs
 
 NO_SUCH_PATH = "not found"  # in the table of faults
 
@@ -52,10 +52,11 @@ class OpenAIScorer(OpenAIEngine):
             return (_not_asked(first, index) for index in range(len(first.continuations)))
         self._probed = True
         bos = self._tokenizer.bos_token_id if self.options.bos else None
+        begins = first_token(self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
         pairs = (
             (request, pair)
             for request in chain((first,), source)
-            for pair in split_pairs(self._tokenizer, request, bos=bos)
+            for pair in split_pairs(self._tokenizer, request, bos=bos, first=begins)
         )
         return self._background.map_unordered(self._score, pairs, self.options.concurrency)
 

@@ -38,7 +38,7 @@ from polyculture.generate.engines.patching import (
     Patch,
     StatesRequest,
 )
-from polyculture.generate.engines.token_boundary import split_pairs
+from polyculture.generate.engines.token_boundary import first_token, split_pairs
 from polyculture.generate.engines.transformers.kind import TransformersOptions
 from polyculture.generate.engines.transformers.loading import check_installed, load, tokens_of
 from polyculture.generate.engines.transformers.prefix_trie import Text
@@ -194,8 +194,10 @@ class TransformersEngine(Closing):
 
     def _groups(self, requests: Iterable[ScoreRequest], failed: deque[Scored]) -> Iterator[list[Text]]:
         """The texts of each request, some thousands at a time; texts that cannot be scored go to `failed`."""
+        tokenizer = self._loaded.tokenizer
+        first = first_token(tokenizer.bos_token_id, tokenizer.eos_token_id)
         for request in requests:
-            pairs = split_pairs(self._loaded.tokenizer, request, suffix=self._loaded.masked, bos=self._bos())
+            pairs = split_pairs(tokenizer, request, suffix=self._loaded.masked, bos=self._bos(), first=first)
             while some := list(islice(pairs, _AT_ONCE)):
                 texts = []
                 for pair in some:

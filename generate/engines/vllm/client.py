@@ -43,6 +43,7 @@ class ModelFacts:
     chat_template: bool
     bos_token_id: int | None  # that is put before what is scored, where the tokenizer puts nothing
     unk_token_id: int | None
+    first_token_id: int | None = None  # behind which a whole text is scored
 
 
 _WORKER = Path(__file__).with_name("worker.py")

@@ -133,7 +133,7 @@ def score(client: Client, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
 
     def asked() -> Iterator[tuple[tuple[str, TokenisedPair], Line, Sequence[int]]]:
         for request in requests:
-            for pair in split_pairs(client, request, bos=client.facts.bos_token_id):
+            for pair in split_pairs(client, request, bos=client.facts.bos_token_id, first=client.facts.first_token_id):
                 if pair.error is None:
                     yield (request.request_id, pair), {"tokens": pair.ids[: pair.end], "start": pair.start}, (0,)
                 else:

@@ -71,6 +71,9 @@ class Worker:
             "max_model_len": model.max_model_len,
             "chat_template": bool(self._template["chat_template"] or getattr(self._tokenizer, "chat_template", True)),
             "bos_token_id": self._tokenizer.bos_token_id if self._bos else None,
+            "first_token_id": (
+                self._tokenizer.eos_token_id if self._tokenizer.bos_token_id is None else self._tokenizer.bos_token_id
+            ),
             "unk_token_id": getattr(self._tokenizer, "unk_token_id", None),
         }
 

@@ -82,3 +82,11 @@ def test_a_causal_model_weighs_texts_to_their_end(tmp_path: Path, causal: Path, 
         total = sum(float(spread[at - 1, ids[at]]) for at in range(start, len(ids)))
         assert row["scores"][place] == pytest.approx(total, abs=1e-3)
         assert row["tokens"][place] == len(ids) - start
+
+
+def test_sentences_are_weighed_where_the_tokenizer_begins_a_text_with_no_token(tmp_path: Path, causal: Path) -> None:
+    tokenizer, _ = opened(causal, "AutoModelForCausalLM")
+    assert tokenizer("we ate")["input_ids"][0] != tokenizer.bos_token_id
+    plain, behind = (scored(tmp_path / str(bos), causal, PAIR, "sentence", bos=bos) for bos in (False, True))
+    assert plain["scores"] == pytest.approx(behind["scores"], abs=1e-5)
+    assert plain["tokens"] == behind["tokens"]
