@@ -64,7 +64,7 @@ def build(data: ReportData) -> Method:
         tuple(texts().metrics[metric] for metric in METRICS),
         prompt_reviews(reading.rows(RUN_FACTS["review_templates"]), reading.rows(RUN_FACTS["reviews"]), data.names),
         intervals(reading.rows(RUN_FACTS["methods"])),
-        facts(manifest, data.names),
+        facts(manifest, data.names, about_texts=data.about_texts),
         manifest.polyculture,
         manifest.experiment,
     )
@@ -95,8 +95,12 @@ def _named(metric: str) -> str:
     return texts().diversity_estimators.get(metric, metric.replace("_", " ")).partition(" to {")[0]
 
 
-def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
-    """The settings behind the numbers; a table without rows is left out."""
+def facts(manifest: Manifest, names: Names, *, about_texts: bool) -> tuple[Facts, ...]:
+    """The settings behind the numbers; a table without rows is left out.
+
+    An experiment file has settings of texts, whether or not any were asked: without texts they are not shown. How an
+    instrument asked is said in its own section.
+    """
     tables = {
         "Models": {
             names.model(m): f"{m}, {manifest.model_versions.get(m, 'version not known')}" for m in manifest.models
@@ -112,8 +116,10 @@ def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
         },
         "Versions": {"polyculture": manifest.polyculture, **manifest.packages},
     }
-    if manifest.imported:
-        del tables["Sampling"]  # nobody knows it
+    if manifest.imported or not about_texts:
+        del tables["Sampling"]  # nobody knows it, or nobody used it
+    if not about_texts:
+        del tables["Extraction"]
     found = [Facts(caption, tuple(_flat(rows))) for caption, rows in tables.items()]
     return tuple(table for table in found if table.rows)
 

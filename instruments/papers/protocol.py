@@ -17,6 +17,7 @@ from polyculture.cache.schema.measured import EVERY
 from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.presets import PaperPart, Preset
 from polyculture.instruments.papers.options import DATA_PARTS, protocol_values
+from polyculture.instruments.questions.asking import METHODS
 from polyculture.metrics.limits import limits
 from polyculture.published.cells import NONE
 
@@ -113,6 +114,8 @@ class AskedProtocol:
         wanted = options.model_validate(protocol_values(self._name, part)).model_dump(mode="json")
         for option, value in wanted.items():
             now = asked.get(option, value)
+            if option == "method" and not now:  # a set is asked as its kind is; those of papers are choices
+                now = list(METHODS["choice"][:1])
             if option in (*_NO_PROTOCOL, *_OF_TABLES) or now == value:
                 continue
             if option == "form" and value == "model":

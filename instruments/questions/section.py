@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from polyculture.instruments.questions.set_blocks import QuestionSets
 
 _FOLDER = Path(__file__).parent
-SCORES, COVERAGE, TEXTS = (
-    _FOLDER / "question_scores.sql", _FOLDER / "question_coverage.sql",
+SCORES, COVERAGE, SETTINGS, TEXTS = (
+    _FOLDER / "question_scores.sql", _FOLDER / "question_coverage.sql", _FOLDER / "question_settings.sql",
     _FOLDER / "section.toml",
 )  # fmt: skip
 # What is shown when answers have come; `section.toml` has what the report shows.

@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from polyculture.instruments.questions.reading_step import UNREAD
-from polyculture.instruments.questions.section import COVERAGE, SCORES, TEXTS
+from polyculture.instruments.questions.rules.opened import known_sets
+from polyculture.instruments.questions.section import COVERAGE, SCORES, SETTINGS, TEXTS
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import short
@@ -52,6 +53,8 @@ class SetBlock:
     """A set in a language."""
 
     title: str
+    asked: tuple[str, ...]  # how it was asked, a sentence each method
+    cite: str
     figures: tuple[Marks, ...]
     table: PageTable
     unkeyed: int  # answers to questions without a right option
@@ -76,9 +79,12 @@ def build(data: ReportData) -> QuestionSets | None:
     covered: dict[Any, list[Row]] = defaultdict(list)
     for row in data.reading.rows(COVERAGE):
         covered[row["dataset"], row["language"]].append(row)
+    asked: dict[Any, list[Row]] = defaultdict(list)
+    for row in data.reading.rows(SETTINGS):
+        asked[row["dataset"], row["language"]].append(row)
     blocks = groupby(lines, key=lambda line: (line["dataset"], line["language"]))
     return QuestionSets(
-        tuple(_block(data, *key, list(some), covered[key]) for key, some in blocks), tuple(_unread(data))
+        tuple(_block(data, *key, list(some), covered[key], asked[key]) for key, some in blocks), tuple(_unread(data))
     )
 
 
@@ -97,7 +103,14 @@ def _title(data: ReportData, dataset: str, language: str) -> str:
     return f"{short(dataset)}, {data.names.language(language)}"
 
 
-def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], answered: Sequence[Row]) -> SetBlock:
+def _block(
+    data: ReportData,
+    dataset: str,
+    language: str,
+    lines: Sequence[Row],
+    answered: Sequence[Row],
+    settings: Sequence[Row],
+) -> SetBlock:
     words = section_texts(TEXTS).words
     there = dict.fromkeys(name for line in lines for name in line["numbers"])
     declared = {
@@ -129,7 +142,40 @@ def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], 
     keyed = [(line, line["numbers"][name]["n"]) for line in whole for name in _KEYED if name in line["numbers"]]
     unkeyed = max(((line["answered"] or 0) - (n or 0) for line, n in keyed), default=0)
     undirected = max((line["undirected"] or 0 for line in whole), default=0)
-    return SetBlock(title, tuple(figures), table, unkeyed, undirected, _covered(answered), _differing(data, answered))
+    return SetBlock(
+        title,
+        tuple(map(_asked, settings)),
+        _cited(dataset),
+        tuple(figures),
+        table,
+        unkeyed,
+        undirected,
+        _covered(answered),
+        _differing(data, answered),
+    )
+
+
+def _asked(row: Row) -> str:
+    """How a set was asked by a method: 'The model wrote its answer: prompts 1, 2; ...'."""
+    parts = [f"prompt{'s' if len(row['prompts']) > 1 else ''} {', '.join(row['prompts'])}"] if row["prompts"] else []
+    if row["orders"] > 1:
+        parts.append(f"the options in {row['orders']} orders")
+    if row["imported"]:
+        parts.append("the answers were imported, and their file does not say how they were sampled")
+    elif row["method"] == "generated":
+        times = " or ".join(map(str, row["n"]))
+        parts.append(f"{times} answer{'s' if row['n'] != [1] else ''} to each request")
+        parts.append(f"temperature {' or '.join(f'{value:g}' for value in row['temperature'])}")
+        parts.append(f"at most {' or '.join(map(count, row['max_tokens']))} tokens")
+    return f"{_words('methods', row['method'])}{': ' if parts else ''}{'; '.join(parts)}."
+
+
+def _cited(dataset: str) -> str:
+    """What to cite for a set: its rules say it; rules of a user's own are not kept with the run."""
+    for name, rules in known_sets().items():
+        if rules.citation and (dataset == name or dataset.removeprefix(f"{name}-") in rules.selections):
+            return f"To cite the set: {rules.citation}."
+    return "To cite the set: as its publisher asks."
 
 
 def _covered(answered: Sequence[Row]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,8 @@ from tests.instruments.questions.answered import (
     right_role,
     stored,
 )
+from tests.instruments.questions.test_command import DEMO
+from tests.polyculture.test_command_line import polyculture
 
 FOLDER = Path(section.__file__).parent
 
@@ -196,3 +199,28 @@ def test_answers_to_questions_without_a_right_option_are_told_beside_the_share_o
     with open_store(run, compose(CORE, LAYOUT)) as store:
         found = read_table(FOLDER / "question_scores.sql").select(store, {"metric": "accuracy"})
         assert found.project("n, of_prompts").fetchall() == [(9, 1)]
+
+
+def test_a_set_says_how_it_was_asked_and_what_to_cite(run: RunFolder) -> None:
+    kobbq = next(one for one in built(run).sets if one.title.startswith("kobbq"))
+    assert kobbq.asked == (
+        "The models wrote their answers: prompts 1, 2; the options in 3 orders; 10 answers to each request; "
+        "temperature 0; at most 30 tokens.",
+    )
+    assert "Jin et al. 2024" in kobbq.cite
+
+
+def test_the_page_of_a_set_shows_no_settings_of_texts_and_asks_to_cite_the_set(tmp_path: Path) -> None:
+    for file in ("made-up.toml", "made-up.tsv"):
+        shutil.copyfile(DEMO / file, tmp_path / file)
+    for words in (("ask", "made-up.toml", "--model", "mock:one"), ("report", "ask-made-up.toml")):
+        done = polyculture(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    [file] = tmp_path.rglob("*.html")
+    page = file.read_text(encoding="utf-8")
+    assert "The models wrote their answers: prompt house; 1 answer to each request; temperature 0" in page
+    assert "To cite the set" in page
+    assert "makieval" not in page[page.index("How to cite") :].casefold()
+    settings = page[page.index("Settings and versions") : page.index("Asking the store yourself")]
+    for shown in ("0.7", "500", "Sampling", "Extraction"):
+        assert shown not in settings, shown
