@@ -89,6 +89,12 @@ def memory_limit(share: float = SHARE) -> str:
     return f"{max(LEAST, int(share * free_memory())) >> 20}MiB"
 
 
+def most_memory() -> int:
+    """Bytes that a process may occupy which answers somebody's query: three quarters of what is free. DuckDB stops
+    itself at half; what Python holds of an answer comes on top."""
+    return max(4 * LEAST, int(1.5 * SHARE * free_memory()))
+
+
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -97,13 +103,6 @@ def cores() -> int:
 def free_memory() -> int:
     """Bytes that can be taken without swapping: of the machine, or of a container with less."""
     return min([_of_machine(), *_of_container()])
-
-
-def resident_memory() -> int:
-    """Bytes of memory that this process occupies; 0 where the system does not tell (elsewhere than on Linux)."""
-    with suppress(OSError):
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return 0
 
 
 def _of_machine() -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from polyculture.cache.errors import StoreError
+from polyculture.cache.errors import JobHeldError, StoreError
 
 ABANDONED = 3600.0  # seconds after which a temporary file is taken for abandoned
 MARKER = ".polyculture"
@@ -127,6 +127,35 @@ def remove_folder(folder: Path) -> None:
     folder.rmdir()
 
 
+def sweep_claimed(parent: Path, name: str) -> None:
+    """Removes claimed folders in `parent` that killed processes left: those whose names match the pattern `name`, and
+    in which nothing was written for `ABANDONED` seconds."""
+    for folder in parent.iterdir() if parent.is_dir() else ():
+        with suppress(OSError, StoreError):  # another process removes it, too
+            if not re.fullmatch(name, folder.name) or folder.is_symlink() or not (folder / MARKER).is_file():
+                continue
+            latest = max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+            if time.time() - latest >= ABANDONED:
+                remove_folder(folder)
+
+
+@contextmanager
+def arriving_folder(target: Path) -> Iterator[Path]:
+    """A claimed folder of a hidden name beside `target`, to write in; it is removed with the block.
+
+    What killed processes left beside the same target is removed, too.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    sweep_claimed(target.parent, rf"\.{re.escape(target.name)}\.\d+-[0-9a-f]{{8}}\.tmp")
+    folder = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    claim_folder(folder)
+    try:
+        yield folder
+    finally:
+        if folder.exists():
+            remove_folder(folder)
+
+
 def _not_ours(folder: Path) -> StoreError:
     remedy = "Move it away, or choose another place; nothing in it was touched."
     return StoreError("is there, and Polyculture did not make it", where=folder, remedy=remedy)
@@ -139,13 +168,13 @@ def scratch_folder(name: str) -> Iterator[Path]:
     A folder of a process that was killed is removed by the next call with its `name`: a locked file in each says
     whether its process is alive.
     """
-    from filelock import FileLock  # here, and below: most commands have no such folder
+    from polyculture.cache.locks import Lock  # here, and below: most commands have no such folder
 
     prefix = f"polyculture-{name}-"
     sweep_scratch(Path(tempfile.gettempdir()), prefix)
     # Another process may be sweeping the folder, or looking at its lock, while it is removed here.
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
-        lock = FileLock(Path(folder) / _LOCK)
+        lock = Lock(Path(folder) / _LOCK, one_machine=True)
         lock.acquire()
         try:
             yield Path(folder)
@@ -155,16 +184,16 @@ def scratch_folder(name: str) -> Iterator[Path]:
 
 def sweep_scratch(parent: Path, prefix: str) -> None:
     """Removes the folders of processes that have ended: of this user, with a lock file that nobody holds."""
-    from filelock import FileLock, Timeout
+    from polyculture.cache.locks import Lock
 
     for folder in parent.glob(f"{prefix}*"):
         with suppress(OSError):  # another process removes it, too
             if folder.is_symlink() or folder.stat().st_uid != os.getuid() or not (folder / _LOCK).is_file():
                 continue
             try:
-                with FileLock(folder / _LOCK, timeout=0):
+                with Lock(folder / _LOCK, one_machine=True):
                     abandoned = True
-            except Timeout:
+            except JobHeldError:
                 abandoned = False
             if abandoned:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -21,10 +21,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from filelock import FileLock, Timeout
-
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import ABANDONED, store_faults
+from polyculture.cache.locks import Lock, is_locked
 
 _ROUNDING = 1e-9  # rounding errors of sums of floats are smaller
 _WAIT = 60.0  # seconds for the file while other processes write
@@ -50,7 +49,7 @@ class Ledger:
         with store_faults(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._sweep()
-            self._alive = FileLock(self._holder_file(self._me))
+            self._alive = Lock(self._holder_file(self._me), "the ledger")
             self._alive.acquire()
         with self._faults():
             self._store = sqlite3.connect(self._file, timeout=_WAIT, isolation_level=None, check_same_thread=False)
@@ -67,8 +66,7 @@ class Ledger:
         with self._transaction():
             self._charge(self._me)
         self._store.close()
-        self._alive.release()
-        self._holder_file(self._me).unlink(missing_ok=True)
+        self._alive.remove()
 
     def refresh(self, spent: Mapping[str, Callable[[], float]]) -> None:
         """Charges what dead processes had in flight; compares accounts without any with their rows, by `spent`."""
@@ -202,25 +200,20 @@ class Ledger:
             raise StoreError("is no ledger", where=self._file, remedy=remedy) from fault
 
     def _holder_file(self, holder: str) -> Path:
-        return self._folder / f".holder-{holder}"
+        return self._folder / f".holder-{holder}.lock"
 
     def _sweep(self) -> None:
         """Removes the lock files of processes that were killed, unless they are so new that one may just be locking."""
-        for file in self._folder.glob(f"{self._holder_file('').name}*"):
+        for file in self._folder.glob(".holder-*.lock"):
             with suppress(OSError):  # another process removes it, too
                 if time.time() - file.stat().st_mtime > ABANDONED:
-                    self._is_dead(file.name.removeprefix(self._holder_file("").name))
+                    self._is_dead(file.name.removeprefix(".holder-").removesuffix(".lock"))
 
     def _is_dead(self, holder: str) -> bool:
         if holder == self._me:
             return False
         file = self._holder_file(holder)
-        if not file.exists():
-            return True
-        try:
-            with FileLock(file, timeout=0):
-                pass
-        except Timeout:
+        if is_locked(file):
             return False
-        file.unlink(missing_ok=True)
+        Lock(file).remove()
         return True

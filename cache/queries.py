@@ -38,8 +38,11 @@ def check_query(query: str) -> None:
 
     Raises `duckdb.Error` for what is no SQL.
     """
-    statements = duckdb.extract_statements(query)
-    if len(statements) != 1 or statements[0].type not in _QUESTIONS or _acts(query):
+    try:
+        kinds = [statement.type for statement in duckdb.extract_statements(query)]
+    except ValueError:  # DuckDB's Python has no name for some kinds of statements, such as UPDATE EXTENSIONS
+        kinds = []
+    if len(kinds) != 1 or kinds[0] not in _QUESTIONS or _acts(query):
         raise StoreError("only one SELECT is allowed here", remedy="The store is read-only.")
 
 
@@ -84,12 +87,20 @@ def query_faults(
     except duckdb.InterruptException as fault:
         if seconds is None:
             raise
-        what = f"the query took longer than {seconds:g} seconds, and was stopped"
-        raise StoreError(what, remedy=f"Ask for less, or give it longer: {longer}.") from fault
+        raise over_limit("time", seconds, longer) from fault
     except duckdb.Error as fault:
         if damaged_file(fault, runs=runs):
             raise
         raise StoreError(f"the query cannot be answered: {_said(fault)}", remedy=_query_remedy(fault, see)) from fault
+
+
+def over_limit(limit: str, most: float, longer: str) -> StoreError:
+    """The error of a query that was stopped at a limit, 'time' (seconds) or 'memory' (bytes)."""
+    if limit == "time":
+        what = f"the query took longer than {most:g} seconds, and was stopped"
+        return StoreError(what, remedy=f"Ask for less, or give it longer: {longer}.")
+    what = f"the query took more than {most / 2**30:.1f} GiB of memory, and was stopped"
+    return StoreError(what, remedy="Ask for less at a time, or free some memory.")
 
 
 def _said(fault: Exception) -> str:

@@ -33,9 +33,14 @@ _KEY = re.compile(
 )
 _RANDOM = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z0-9_-]{32,}")
 _BEARER = re.compile(r"(?:bearer|basic)\s+\S{8,}", re.IGNORECASE)
+# `eos_token`, `pad_token` and `seed_key` are no secrets: a token or key is one by the word before it. `hf_token`,
+# `wandb_api_key`, `github_token`: as the clients of these services name them in the environment.
 _NAMES = re.compile(
-    r"(?:x[-_])?(?:api[-_]?key|key|token|secret|password|passwd|authorization|credentials?"
-    r"|(?:access|auth|client|secret)[-_]?(?:key|token|secret))",
+    r"(?:x[-_])?(?:key|token|bearer)"
+    r"|(?:\w+[-_])?(?:api[-_]?(?:key|token)|secret|password|passwd|authorization|credentials?"
+    r"|(?:access|auth|client|secret|private|refresh|session|bearer|bot|user|service|account)[-_]?(?:key|token|secret))"
+    r"|(?:\w+[-_])?(?:hf|hugging[-_]?face(?:[-_]?hub)?|openai|anthropic|mistral|cohere|gemini|google|azure|aws|github|gh"
+    r"|gitlab|replicate|together|groq|deepseek|openrouter|wandb|modal|ray)[-_]?(?:key|token)",
     re.IGNORECASE,
 )
 
@@ -284,15 +289,23 @@ def looks_like_key(text: str) -> bool:
     return bool(_KEY.fullmatch(text) or _RANDOM.fullmatch(text) or _BEARER.fullmatch(text))
 
 
-def find_key(values: Mapping[str, Any], place: str = "") -> str | None:
-    """Where in nested options a value looks like a key or is named like one, as 'headers.api_key'; None where none."""
+def _is_issued(text: str) -> bool:
+    return bool(_KEY.fullmatch(text) or _BEARER.fullmatch(text))
+
+
+def find_key(values: Mapping[str, Any], place: str = "", *, issued: bool = False) -> str | None:
+    """Where in nested options a value looks like a key or is named like one, as 'headers.api_key'; None where none.
+
+    With `issued` a value looks like one only by the beginnings that services give to theirs: `sk-`, `hf_`, ...
+    """
+    looks = _is_issued if issued else looks_like_key
     for name, value in values.items():
         here = f"{place}.{name}" if place else name
         for one in value if isinstance(value, list | tuple) else (value,):
             if isinstance(one, Mapping):
-                found = find_key(one, here)
+                found = find_key(one, here, issued=issued)
                 if found:
                     return found
-            elif isinstance(one, str) and one and (_NAMES.fullmatch(name) or looks_like_key(one)):
+            elif isinstance(one, str) and one and (_NAMES.fullmatch(name) or looks(one)):
                 return here
     return None

@@ -34,8 +34,8 @@ from polyculture.cache.inventory import (
     record_file,
     write_records,
 )
-from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
+from polyculture.cache.locks import Lock
 from polyculture.cache.parquet import (
     SUFFIX,
     UnfitError,
@@ -91,7 +91,7 @@ class JobShards:
         self._commit = self._folders[self.commit.name]
         self._journal_path = self._commit / JOURNAL
         self._records = record_file(run, self.commit, job)
-        self._lock = JobLock(self._commit, f"job {job}")
+        self._lock = Lock(self._commit / ".lock", f"job {job}")
         self._journal: BinaryIO | None = None
         self._pending: list[Record] = []
         self._pending_rows = 0

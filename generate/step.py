@@ -76,7 +76,7 @@ class SamplingStep(Step[Sample, Models]):
 
     def adopt(self, run: RunFolder, work: Work[Sample], missing: Sequence[Sample]) -> dict[str, pa.Table] | None:
         """The responses that runs beside this one hold for samples that are missing here."""
-        if not sibling_parts(run, work.job, RESPONSES):
+        if not missing or not sibling_parts(run, work.job, RESPONSES):
             return None
         cells = [(one.response_id, one.prompt.prompt_id, one.prompt.condition, one.prompt.country) for one in missing]
         columns = zip(*cells, strict=True)

@@ -18,14 +18,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from filelock import FileLock, Timeout
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import JobHeldError, StoreError, UserError
+from polyculture.cache.errors import StoreError, UserError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.inventory import lost_parts, require_table
 from polyculture.cache.layout import Table
+from polyculture.cache.locks import Lock
 from polyculture.cache.outcome import Outcome, Progress, throttled
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
@@ -104,12 +104,9 @@ def take_file(
     """
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(run.root / ".import.lock", timeout=0):
-            finish_incoming(run)
-            return _take(run, source, columns, catalog, progress, again, skip_rows)
-    except Timeout as fault:
-        raise JobHeldError(f"{run.root}: another import is at work") from fault
+    with Lock(run.root / ".import.lock", f"the lock of imports into {run.root}"):
+        finish_incoming(run)
+        return _take(run, source, columns, catalog, progress, again, skip_rows)
 
 
 def _take(

@@ -7,7 +7,8 @@ import io
 import os
 import signal
 import sys
-from types import TracebackType
+from pathlib import Path
+from types import FrameType, TracebackType
 
 from polyculture import UNSUPPORTED
 
@@ -20,6 +21,7 @@ WITHOUT_ARROW = ("data", "init", "pack", "wikidata", "extract", "link")
 # Python an eighth of their time.
 ENDED_AT_ONCE = ("link show", "sql", "status")
 STOPPED = "polyculture: stopped; the same command resumes"
+_signals: list[int] = []  # that asked this process to stop
 
 
 def main() -> None:
@@ -38,17 +40,20 @@ def main() -> None:
     sys.excepthook = _print_traceback
     try:
         _run()
-    except PolycultureError as error:
-        for line in str(error).splitlines() or [""]:
-            say(f"polyculture: {line}")
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        say(STOPPED)
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except Exception as fault:
+    except BaseException as fault:
+        # Whatever was at work when Ctrl-C came may say so in an error of its own: DuckDB says "Query interrupted".
+        if isinstance(fault, KeyboardInterrupt) or (_signals and not _is_success(fault)):
+            say(STOPPED)
+            sys.exit(INTERRUPTED)
+        if isinstance(fault, PolycultureError):
+            for line in str(fault).splitlines() or [""]:
+                say(f"polyculture: {line}")
+            sys.exit(fault.exit_code)
+        if not isinstance(fault, Exception):
+            raise
         from polyculture.cache.damage import damaged_file
         from polyculture.running.layout import store_layout
 
@@ -57,6 +62,10 @@ def main() -> None:
             raise
         say(f"polyculture: {damaged}")
         sys.exit(damaged.exit_code)
+
+
+def _is_success(fault: BaseException) -> bool:
+    return isinstance(fault, SystemExit) and not fault.code
 
 
 def _stop_at_once() -> None:
@@ -84,9 +93,16 @@ def _write_any_text() -> None:
 
 
 def _started() -> None:
-    """Has Ctrl-C raise `KeyboardInterrupt` from now on: whoever is at work puts things in order."""
+    """Has Ctrl-C raise `KeyboardInterrupt` from now on: whoever is at work puts things in order. A second one ends."""
     if signal.getsignal(signal.SIGINT) is _stop:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _signals.append(number)
+    if len(_signals) > 1:
+        _stop(number, frame)
+    signal.default_int_handler(number, frame)
 
 
 def _print_traceback(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
@@ -127,7 +143,39 @@ def _run() -> None:
 
 
 def command() -> None:
-    """`main` as a process of its own, which ends at once where all is printed."""
+    """`main` as a process of its own."""
+    if sys.argv[1:2] == ["sql"] and sys.platform != "win32":
+        _watched_query()
+        return
+    _command()
+
+
+def _watched_query() -> None:
+    """Asks somebody's query in a process of its own: it is killed where it takes more time or memory than it may."""
+    import tempfile
+
+    from polyculture.cache.guard import OverLimitError, watched
+
+    try:
+        code = watched(_command)
+    except KeyboardInterrupt:
+        sys.stderr.write(f"{STOPPED}\n")
+        code = INTERRUPTED
+    except OverLimitError as over:
+        from polyculture.cache.files import sweep_scratch
+        from polyculture.cache.queries import over_limit
+
+        sys.stderr.write(f"polyculture: {over_limit(over.limit, over.most, '--timeout SECONDS')}\n")
+        sweep_scratch(Path(tempfile.gettempdir()), "polyculture-sql-")
+        code = 2
+    if code < 0:
+        sys.stderr.write("polyculture: the system ended the query: most often it had no memory left. Ask for less.\n")
+        code = 2
+    sys.exit(code)
+
+
+def _command() -> None:
+    """`main`, which ends at once where all is printed."""
     short = " ".join(sys.argv[1:3]).startswith(ENDED_AT_ONCE)
     if short:
         gc.disable()

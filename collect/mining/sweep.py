@@ -15,11 +15,11 @@ from pathlib import Path
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
+from polyculture.cache.locks import Lock
 from polyculture.cache.parquet import write_parquet
 from polyculture.collect.mining.corpus import BrokenStreamError, CorpusFile, blocks
 from polyculture.collect.mining.patterns import Edges, PatternSet
@@ -27,7 +27,7 @@ from polyculture.collect.mining.scan import NAMED_LINES, Scanned, Scanner
 from polyculture.collect.mining.shares import Progress, in_shares
 
 VERSION = 2  # raise when the hits or their files change
-_LOCK, _SCANNED = "lock", "scanned"
+_LOCK, _SCANNED = ".lock", "scanned"
 
 
 @dataclass(slots=True)
@@ -62,14 +62,14 @@ def sweep(
     with store_faults(folder):
         parts.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / _LOCK, timeout=0), store_faults(folder):
+        with store_faults(folder), Lock(folder / _LOCK):
             before = sum(found.read for file in files for found in map(_scanned, _done(parts, file).values()))
             work = _Share(files, chosen, stop_words_at, parts)
             failures: dict[str, str] = {}
             for failed in in_shares(work, processes, lambda read: progress(before + read)):
                 failures |= failed
             return _report_of(files, parts, failures)
-    except Timeout as fault:
+    except JobHeldError as fault:
         raise JobHeldError(f"{folder}: another process mines into it. Wait for it, or name another output.") from fault
 
 

@@ -15,13 +15,12 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.files import claim_folder, remove_folder, store_faults
+from polyculture.cache.files import arriving_folder, exchange, store_faults
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.instruments.datasets.rules import Source
@@ -147,21 +146,16 @@ def fetch(source: Source, folder: Path, commit: str | None = None, repository: s
         raise DataSetError(f"no commit of {source.title} is pinned" if wanted is None else f"{wanted!r} is no commit",
                            where=origin, remedy=remedy)  # fmt: skip
     _check_replaceable(folder)
-    with store_faults(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        passing = Path(tempfile.mkdtemp(prefix=f".{folder.name}.arriving-", dir=folder.parent))
-        claim_folder(passing)
+    with store_faults(folder), arriving_folder(folder) as passing:
         arriving = passing / "new"
-        try:
-            receive(origin, wanted, arriving, source.paths)
-            (arriving / SOURCE).write_text(f"{origin} {wanted}\n", encoding="utf-8")
-            (arriving / SUMS).write_text("".join(_sums(arriving)), encoding="utf-8")
-            if folder.exists():
-                _check_replaceable(folder)
-                folder.rename(passing / "old")
+        receive(origin, wanted, arriving, source.paths)
+        (arriving / SOURCE).write_text(f"{origin} {wanted}\n", encoding="utf-8")
+        (arriving / SUMS).write_text("".join(_sums(arriving)), encoding="utf-8")
+        if folder.exists():
+            _check_replaceable(folder)
+            exchange(folder, arriving)  # the former files are removed with `passing`
+        else:
             arriving.rename(folder)
-        finally:
-            remove_folder(passing)
     return wanted
 
 

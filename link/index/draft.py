@@ -14,10 +14,10 @@ from typing import Any, Self
 import duckdb
 import orjson
 import pyarrow as pa
-from filelock import FileLock, Timeout
 
 from polyculture.cache.errors import JobHeldError, SnapshotError, StoreError, WikidataError
 from polyculture.cache.files import claim_folder, remove_folder, store_faults
+from polyculture.cache.locks import Lock
 from polyculture.link.index.tables import PLAIN, ArrowTables
 
 MEMORY = "1GB"  # DuckDB's memory limit while a snapshot is made; the rest goes to disk
@@ -131,10 +131,10 @@ def locked_folder(folder: Path) -> Iterator[None]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         claim_folder(folder)
     try:
-        with FileLock(folder / ".lock", timeout=0):
+        with Lock(folder / ".lock"):
             (folder / _WRITTEN).unlink(missing_ok=True)  # what is made from here on is another file
             yield
-    except Timeout:
+    except JobHeldError:
         raise JobHeldError(f"{folder}: another process is making this snapshot") from None
 
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from filelock import FileLock
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.errors import StoreError
 from polyculture.cache.inventory import record_table, require_table
+from polyculture.cache.locks import Lock
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
@@ -96,7 +96,7 @@ def judgements_of(run: RunFolder) -> list[Judgement]:
 @contextmanager
 def changed_judgements(run: RunFolder) -> Iterator[list[Judgement]]:
     """All that judges have said, to be changed in the block and written after it: one process and thread at a time."""
-    with FileLock(run.root / ".judgements.lock"):
+    with Lock(run.root / ".judgements.lock", wait=True):
         judgements = judgements_of(run)
         yield judgements
         write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table(JUDGEMENTS.name))

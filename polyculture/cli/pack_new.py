@@ -14,7 +14,7 @@ from polyculture.cache.catalog.pack import PACK
 from polyculture.cache.catalog.read import COUNTRIES
 from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.files import store_faults
+from polyculture.cache.files import arriving_folder, store_faults
 from polyculture.cache.schema import CONDITIONS
 from polyculture.generate.names import read_names
 from polyculture.generate.wording import Wording, read_wording
@@ -49,10 +49,12 @@ def write_pack(folder: Path, code: str, countries: Sequence[str], topics: Sequen
         COUNTRIES: _lines(_country_rows(catalog, code, countries)),
         **{f"topics/{topic}.toml": _lines(_topic(topic, code)) for topic in topics},
     }
-    with store_faults(folder):
+    with store_faults(folder), arriving_folder(folder.absolute()) as arriving:
+        pack = arriving / "pack"
         for place, text in files.items():
-            (folder / place).parent.mkdir(parents=True, exist_ok=True)
-            (folder / place).write_text(text, encoding="utf-8")
+            (pack / place).parent.mkdir(parents=True, exist_ok=True)
+            (pack / place).write_text(text, encoding="utf-8")
+        pack.rename(folder)  # whole or not at all: whoever is stopped before gives the same command again
 
 
 def _english_names() -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from polyculture.cache.catalog.written import written_names
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cli.run import next_command
-from polyculture.cli.tables import print_table
+from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
@@ -136,6 +136,7 @@ def _print_jobs(workspace: Workspace, runs: Path | None) -> None:
     open_jobs = {one.job for one in run_status(workspace).jobs if one.open and one.stage in STAGES}
     open_shares = set(open_works(workspace, total))
     beside = ["--runs", str(runs)] if runs else []
+    machine_output()
     for number, job in enumerate(workspace.jobs, start=1):
         if job in open_jobs or number in open_shares:
             typer.echo(shlex.join(["polyculture", "run", str(workspace.file), *beside, "--job", f"{number}/{total}"]))

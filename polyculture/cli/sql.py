@@ -10,8 +10,9 @@ import duckdb
 import typer
 from typer.core import TyperCommand
 
-from polyculture.cache.database import memory_limit
+from polyculture.cache.database import memory_limit, most_memory
 from polyculture.cache.files import scratch_folder
+from polyculture.cache.guard import begin
 from polyculture.cache.queries import check_query, interrupted_after, query_faults
 from polyculture.cache.shards import unsealed
 from polyculture.cache.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
@@ -43,7 +44,8 @@ def sql(
     """Query the store in SQL, read-only.
 
     Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
-    the rest into a temporary folder outside the run.
+    the rest into a temporary folder outside the run. It runs in a process of its own, which is stopped when it takes
+    longer than --timeout, or three quarters of the free memory.
     """
     if " " in str(experiment) and not experiment.exists():
         raise UsageError(
@@ -76,6 +78,7 @@ def sql(
 
     with query_faults("polyculture sql EXPERIMENT", [run.root], timeout), scratch_folder("sql") as folder:
         check_query(question)  # before the store is built
+        begin(timeout, most_memory(), output)
         try:
             ask(folder / "store.duckdb", question)
         except duckdb.CatalogException:  # of an instrument without rows; or of none, and then DuckDB names those alike

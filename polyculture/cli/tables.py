@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import sys
@@ -34,16 +35,21 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
         if len(lines) > SHOWN_ROWS:
             sys.stdout.write(f"{MORE}\n")
         return
-    table = rows.to_arrow_table()
     if format is Format.PARQUET:
-        _write_parquet(table, output)
+        _write_parquet(rows.to_arrow_table(), output)
         return
+    table = _readable(rows.to_arrow_table(), rows)
     text = _json_lines(table) if format is Format.JSON else _csv(table)
     if output is None:
+        machine_output()
         # Escape control sequences for a terminal; a pipe receives the data unchanged.
         sys.stdout.writelines(map(_on_a_terminal, text) if sys.stdout.isatty() else text)
         return
-    with store_faults(output), output.open("w", encoding="utf-8", newline="") as file:
+    if output.exists() and not output.is_file():  # a device or a pipe
+        with store_faults(output), output.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(text)
+        return
+    with replacing(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         file.writelines(text)
 
 
@@ -54,12 +60,43 @@ def _print_vertical(heads: Sequence[str], texts: Sequence[Sequence[str]]) -> Non
         sys.stdout.writelines(f"  {head:<{width}}  {text}\n" for head, text in zip(heads, row, strict=True))
 
 
+def machine_output() -> None:
+    """Has standard output write UTF-8 from here on, whatever the terminal's language is: what follows is for programs,
+    and a '?' in the place of a letter would be wrong data. A path of other bytes is written as it is."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
 def _first_rows(rows: duckdb.DuckDBPyRelation) -> Sequence[Sequence[Any]]:
-    """One row more than is shown; times with a zone by Arrow, as DuckDB takes one more package for them."""
+    """One row more than is shown. By Arrow: for times with a zone DuckDB takes one more package."""
     first = rows.limit(SHOWN_ROWS + 1)
-    if any("TIMESTAMP WITH TIME ZONE" in str(kind) for kind in rows.types):
-        return list(zip(*(column.to_pylist() for column in first.to_arrow_table().columns), strict=True))
-    return first.fetchall()
+    if not any(_may_be_beyond(str(kind)) for kind in rows.types):
+        return first.fetchall()
+    columns = _readable(first.to_arrow_table(), first).columns
+    return list(zip(*(column.to_pylist() for column in columns), strict=True))
+
+
+def _may_be_beyond(kind: str) -> bool:
+    """Whether a type may have values that Python has no object for: dates and times."""
+    return "DATE" in kind or "TIME" in kind
+
+
+def _readable(table: Any, rows: duckdb.DuckDBPyRelation) -> Any:
+    """The rows as an Arrow table, dates and times as texts where a date is beyond those of Python."""
+    try:
+        for column, kind in zip(table.columns, rows.types, strict=True):
+            if _may_be_beyond(str(kind)):
+                column.to_pylist()
+    except (OverflowError, ValueError):
+        names = [f"c{place}" for place in range(len(rows.columns))]  # those of a query may stand there twice
+        cells = (
+            f"{name}::VARCHAR" if _may_be_beyond(str(kind)) else name
+            for name, kind in zip(names, rows.types, strict=True)
+        )
+        query = f"SELECT {', '.join(cells)} FROM answer AS answer({', '.join(names)})"  # noqa: S608, our own names
+        texts = rows.query("answer", query)
+        return table if texts is None else texts.to_arrow_table().rename_columns(list(rows.columns))
+    return table
 
 
 def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
@@ -206,7 +243,6 @@ def _on_a_terminal(text: str) -> str:
 
 def _csv(table: Any) -> Iterable[str]:
     import csv
-    import io
 
     from polyculture.reports.escaping import defuse
 
@@ -231,9 +267,14 @@ def _json_lines(table: Any) -> Iterable[str]:
 
 
 def _write_parquet(table: Any, output: Path | None) -> None:
+    import pyarrow as pa
+
     from polyculture.cache.errors import StoreError
     from polyculture.cache.parquet import write_parquet
 
     if output is None:
         raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")
-    write_parquet(table, output)
+    try:
+        write_parquet(table, output)
+    except pa.ArrowNotImplementedError as fault:
+        raise StoreError(f"Parquet cannot hold this: {fault}", remedy="Cast the column in the query.") from fault

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError
-from polyculture.cache.job_lock import BEAT, LEASE
+from polyculture.cache.locks import BEAT, LEASE
 from polyculture.cluster.replica import Order, Replica, Result
 from polyculture.console import say
 from polyculture.running.pipeline import Pipeline

@@ -18,6 +18,7 @@ from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.catalog.written import WrittenNames, meant_by
 from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, Mistakes, did_you_mean, near_words
 from polyculture.cache.model_facts import Price
+from polyculture.cache.sanitize import find_key
 from polyculture.cache.schema import CONDITIONS, Condition
 from polyculture.cache.validation import describe_fault
 from polyculture.experiment.sections import (
@@ -200,7 +201,13 @@ def read_keys(file: Path) -> dict[str, Any]:
         raise ExperimentError("there is no such experiment file", where=file, remedy=remedy)
     if file.is_dir():
         raise ExperimentError("is a folder, not an experiment file", where=file, remedy="Name the .toml file in it.")
-    return read_toml(file, ExperimentError)
+    keys = read_toml(file, ExperimentError)
+    place = find_key(keys, issued=True)
+    if place is not None:
+        remedy = "Put it in an environment variable; a server's is named in api_key_env, that of the hub is HF_TOKEN."
+        raise ExperimentError(f"{place} looks like a key, and every run keeps a copy of this file", where=file,
+                              remedy=remedy)  # fmt: skip
+    return keys
 
 
 def parse_experiment(data: dict[str, Any], file: Path, mistakes: Mistakes | None = None) -> Experiment:

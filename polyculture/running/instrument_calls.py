@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
-from filelock import FileLock
 from pydantic import BaseModel
 
 from polyculture.cache.errors import EngineError, PolycultureError, StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
+from polyculture.cache.locks import Lock
 from polyculture.cache.outcome import Progress
 from polyculture.cache.worker import Step, Work
 from polyculture.console import say, watch
@@ -208,7 +208,7 @@ class InstrumentCall:
         make_valid(self.workspace, self.entry.name, study.validity)
         path = self.workspace.run.instruments
         name, options = self.kept
-        with FileLock(self.workspace.run.root / ".present.lock"):
+        with Lock(self.workspace.run.root / ".present.lock", wait=True):
             known = read_kept(self.workspace)
             known[name] = options.model_dump(mode="json")  # all of them: defaults may change
             # Tables of a paper say what each command asked of which data and model: the last stands last.

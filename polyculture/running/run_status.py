@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError
-from polyculture.cache.job_lock import is_locked
 from polyculture.cache.layout import Table
+from polyculture.cache.locks import is_locked
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import JobShards
@@ -75,7 +75,7 @@ def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
         asked = workspace.texts_of(job)
         for stage, table in STAGES.items():
             count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
-            running = is_locked(workspace.run.shards(table.name, job))
+            running = is_locked(workspace.run.shards(table.name, job) / ".lock")
             yield JobStatus(stage, job, asked, count["done"], count["failed"], count["retryable"], running)
             # A response that failed has nothing to extract.
             sampled = workspace.experiment.extract.sample is not None
@@ -98,7 +98,7 @@ def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
         for step, work in works:
             state = work_state(workspace.run, step, work)
             failed = state.outcome.failed + len(state.retry_transient)
-            running = is_locked(workspace.run.shards(step.tables[-1].name, work.job))
+            running = is_locked(workspace.run.shards(step.tables[-1].name, work.job) / ".lock")
             done = state.outcome.done
             yield JobStatus(asked.stage(step), work.job, work.size, done, failed, len(state.retry_transient), running)
 

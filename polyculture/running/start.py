@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from polyculture.cache.errors import JobHeldError
 from polyculture.cache.faults import RetryFailed
-from polyculture.cache.job_lock import is_locked
+from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
 from polyculture.experiment.jobs import Part, choose_jobs
@@ -156,7 +155,7 @@ def _do_held(parts: RunParts) -> list[Study]:
     jobs = frozenset(pipeline.held)
     say(f"waits for {'1 job' if len(jobs) == 1 else f'{len(jobs)} jobs'} that other processes hold")
     folders = [pipeline.workspace.run.shards(table.name, job) for table in store_layout().tables for job in jobs]
-    while any(map(is_locked, folders)):
+    while any(is_locked(folder / ".lock") for folder in folders):
         time.sleep(LOOK_EVERY)
     pipeline.held.clear()
     pipeline.retry = None  # what was named is asked again once
@@ -169,11 +168,13 @@ def _do_held(parts: RunParts) -> list[Study]:
 @contextmanager
 def _finishing(run: RunFolder) -> Iterator[None]:
     """One process at a time links, measures and reports."""
-    lock = FileLock(run.root / ".finish.lock")
+    lock = Lock(run.root / ".finish.lock", "the run's report")
     try:
-        held = lock.acquire(timeout=0)
-    except Timeout:
+        lock.acquire()
+    except JobHeldError:
         say("another process links, measures or reports now; this one waits for it")
-        held = lock.acquire()
-    with held:
+        lock.acquire(wait=True)
+    try:
         yield
+    finally:
+        lock.release()

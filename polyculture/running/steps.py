@@ -117,7 +117,7 @@ class StepRunner:
         except JobHeldError as held:
             if job is None:
                 raise
-            say(f"{label}: {held}")
+            say(f"{label}: {held}; skipped")
             self.held[job] = str(held)
             return
         if tell_settled or outcome.failed or outcome.reused < outcome.done:

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
 from polyculture.cache.files import store_faults
+from polyculture.cache.locks import Lock
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
 from polyculture.cache.parquet import is_stored, write_parquet
 from polyculture.cache.schema import tables_of_setups
@@ -63,7 +62,7 @@ def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> Non
     run = workspace.run
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(run.root / ".present.lock"):  # others may do the same for other models of the run
+    with Lock(run.root / ".present.lock", wait=True):  # others may do the same for other models of the run
         before = read_manifest(run.manifest)
         kept = before is not None and before.models == list(workspace.experiment.models)
         manifest = before if before is not None and kept else _with_texts_of(before, workspace.manifest())

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.sanitize import replace_control_chars
 from polyculture.reports.export.redaction import Redaction
 from polyculture.reports.export.tables import ExportedTable
 
@@ -26,7 +27,8 @@ def data_card(manifest: Manifest, tables: Sequence[ExportedTable], redaction: Re
     kept = [table for table in tables if table.left_out is None]
     left = [table for table in tables if table.left_out is not None]
     text = environment.get_template("card.md.jinja").render(asked=plain, tables=kept, left_out=left, licence=licence)
-    return text.rstrip() + "\n"
+    # What a server calls its model stands there: no terminal that shows the card is to obey it.
+    return replace_control_chars(text.rstrip()) + "\n"
 
 
 def _cell(value: object) -> str:

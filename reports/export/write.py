@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
-import re
-import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,11 +16,10 @@ import pyarrow.parquet as pq
 from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import (
-    ABANDONED,
     MARKER,
+    arriving_folder,
     claim_folder,
     exchange,
-    remove_folder,
     scratch_folder,
     store_faults,
 )
@@ -40,7 +35,6 @@ from polyculture.reports.export.redaction import redaction_of
 from polyculture.reports.export.tables import ExportedTable, choose_tables, rows_of
 
 CARD, METADATA = "README.md", "croissant.json"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -123,12 +117,9 @@ def _not_ours(target: Path) -> StoreError:
 def _replacing_folder(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, which takes its place in one step if the block succeeds.
 
-    Nothing but what this call made, and the earlier export, is removed.
+    Nothing but what this call and killed ones made, and the earlier export, is removed.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    folder = _beside(target)
-    claim_folder(folder)
-    try:
+    with arriving_folder(target) as folder:
         yield folder
         for file in folder.iterdir():
             with file.open("rb+") as written:
@@ -139,15 +130,3 @@ def _replacing_folder(target: Path) -> Iterator[Path]:
             claim_folder(folder)  # an empty folder has no marker yet
         else:
             folder.rename(target)
-    finally:
-        if folder.exists():
-            remove_folder(folder)
-
-
-def _beside(target: Path) -> Path:
-    """A temporary name beside `target`; those that killed exports left are named, and left to the user."""
-    left = re.compile(rf"\.{re.escape(target.name)}\.\d+-[0-9a-f]{{8}}\.tmp")
-    for path in target.parent.iterdir():
-        if left.fullmatch(path.name) and time.time() - path.stat().st_mtime > ABANDONED:
-            _log.warning("%s: left by an export that was killed; remove it", path)
-    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")

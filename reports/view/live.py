@@ -9,18 +9,18 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.database import resident_memory
 from polyculture.cache.errors import StoreError
+from polyculture.cache.guard import resident_memory
 from polyculture.cache.queries import LiveStore, check_query
 from polyculture.cache.sql_file import read_sql
 
 SQL = Path(__file__).with_name("sql")
-# Types of values of a bounded length; any other is shown as text.
+# Types of values of a bounded length; any other is shown as text: a date of DuckDB may be none of Python's.
 _SHORT = frozenset(
     (
         *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint"),
         *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint", "float", "double", "decimal"),
-        *("date", "time", "timestamp", "uuid"),
+        "uuid",
     )
 )
 _KEPT = 512 << 20  # bytes that a question may leave behind in DuckDB's allocator

@@ -122,6 +122,7 @@ def test_an_address_that_is_none_is_one_line(url: str) -> None:
         f'{{list = ["a", "{KEY}"]}}', '{list = [{password = "p"}]}', '{x = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv"}',
         f'"{KEY}"',
         '{user = {x-api-key = "abc"}}', '{client_secret = "abc"}',
+        '{hf_token = "abc"}', '{HF_TOKEN = "abc"}', '{wandb_api_key = "abc"}', '{github_token = "abc"}',
     ],
 )  # fmt: skip
 def test_a_key_in_extra_body_is_refused_with_the_remedy_and_not_repeated(body: str) -> None:
@@ -135,6 +136,7 @@ def test_a_key_in_extra_body_is_refused_with_the_remedy_and_not_repeated(body: s
     "body",
     [
         {"min_p": 0.1, "guided_regex": "[A-Z]{3,40}", "chat_template_kwargs": {"enable_thinking": False}},
+        {"pad_token": "<pad>", "image_token": "<img>", "max_tokens": "5", "tokens": "x", "cache_key": "a"},
         {"eos_token": "</s>", "lora": "meta-llama/Llama-3.1-70B-Instruct"},
         {"user": "5f2b1c7e-0f4e-4d3f-9a40-0a8b5f1f9e11"},
         {"stop": ["sk-SK", "</s>"], "seed_key": 3, "token": ""},
@@ -259,4 +261,18 @@ def test_a_key_in_an_experiment_leaves_no_run(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert KEY not in done.stdout + done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ['[link]\nhf_token = "abcdefg"', f'[report]\nnotes = ["{KEY}"]', '[models."mock:a"]\nwandb_api_key = "x"']
+)
+def test_a_key_anywhere_in_an_experiment_is_refused_before_anything_is_written(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    file.write_text(f'name = "run"\n{line}\n', encoding="utf-8")
+    done = polyculture("run", file, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "looks like a key" in done.stderr
+    assert "environment variable" in done.stderr
+    assert KEY not in done.stderr
     assert not (tmp_path / "runs").exists()

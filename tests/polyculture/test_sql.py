@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from polyculture.cache import database
+from polyculture.cache import database, guard
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cli import tables
 from polyculture.cli.options import Format
@@ -148,6 +153,87 @@ def test_a_terminal_shows_escapes_and_is_sent_none(
 def test_a_pipe_gets_the_data_as_they_are(experiment: Path) -> None:
     done = polyculture("sql", experiment, "SELECT 'a' || chr(27) AS x", "-f", "csv", cwd=experiment.parent)
     assert done.stdout == "x\r\na\x1b\r\n"
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_what_programs_read_is_utf_8_on_any_terminal(format: str, experiment: Path) -> None:
+    """On a Latin-1 terminal it had '?' for each letter, and exit code 0."""
+    query = "SELECT '寿司 żurek' AS dish"
+    command = [sys.executable, "-m", "polyculture", "sql", experiment, query, "--format", format]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, env=environment, check=False, cwd=experiment.parent)
+    assert done.returncode == 0
+    assert "寿司 żurek" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.parametrize("format", ["table", "csv", "json", "parquet"])
+def test_every_type_of_duckdb_is_written_or_refused_in_a_line(format: str, experiment: Path, tmp_path: Path) -> None:
+    output = ["-o", tmp_path / "out.parquet"] if format == "parquet" else []
+    done = polyculture("sql", experiment, "FROM test_all_types()", "--format", format, *output, cwd=experiment.parent)
+    assert done.returncode == 0 or one_line(done)
+    if format in ("table", "csv", "json"):
+        assert done.returncode == 0, done.stderr
+        assert "5881580" in done.stdout  # the last date of DuckDB, which is none of Python's
+
+
+@pytest.mark.parametrize("query", ["UPDATE EXTENSIONS", "update extensions (json)", "PRAGMA version", "CHECKPOINT"])
+def test_a_statement_of_any_kind_is_refused_in_a_line(query: str, experiment: Path) -> None:
+    line = one_line(polyculture("sql", experiment, query, cwd=experiment.parent))
+    assert "only one SELECT" in line or "cannot be answered" in line
+
+
+@pytest.mark.parametrize(("seconds", "said"), [("2", "longer than 2 seconds"), ("600", "of memory")])
+def test_a_query_that_duckdb_does_not_stop_is_stopped_from_outside(
+    seconds: str, said: str, experiment: Path, tmp_path: Path
+) -> None:
+    """DuckDB was at work on it after a minute with --timeout 8, with 19.7 GB."""
+    (tmp_path / "site").mkdir()
+    limits = "database.memory_limit = lambda share=0.5: '64GiB'\n"  # as DuckDB's own count misses what it takes here
+    if said == "of memory":
+        limits += "database.most_memory = lambda: 600 << 20\n"
+    (tmp_path / "site" / "sitecustomize.py").write_text(
+        f"from polyculture.cache import database\n{limits}", encoding="utf-8"
+    )
+    out = tmp_path / "out.csv"
+    out.write_text("before", encoding="utf-8")
+    command = [sys.executable, "-m", "polyculture", "sql", experiment, "SELECT range(900000000)", "--format", "csv"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [*command, "-o", out, "--timeout", seconds],
+        capture_output=True, text=True, check=False, cwd=tmp_path, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert said in done.stderr
+    assert out.read_text(encoding="utf-8") == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "site"]
+
+
+def test_a_query_ends_with_its_command(experiment: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "polyculture", "sql", experiment, SLOW]
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)):
+        with subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}
+        ) as process:
+            while not list(tmp_path.glob("polyculture-sql-*/store.duckdb")):
+                time.sleep(0.05)
+            [child] = _told("-o", "pid=", "--ppid", str(process.pid)).split()
+            process.send_signal(number)
+            assert process.wait(60) == code
+            assert "Traceback" not in process.communicate()[1]
+        while (state := _told("-o", "stat=", "-p", child).strip()) and not state.startswith("Z"):
+            time.sleep(0.05)
+        for left in tmp_path.glob("polyculture-sql-*"):
+            shutil.rmtree(left)
+
+
+def _told(*words: str) -> str:
+    return subprocess.run(["ps", *words], capture_output=True, text=True, check=False).stdout
+
+
+def test_resident_memory_is_told_alike_by_the_system_and_by_ps() -> None:
+    """Elsewhere than on Linux it is `ps` that tells."""
+    assert guard._resident_by_ps(os.getpid()) == pytest.approx(guard.resident_memory(), rel=0.2)
 
 
 def test_one_view_is_described(experiment: Path) -> None:

@@ -23,8 +23,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.database import resident_memory
 from polyculture.cache.errors import StoreError
+from polyculture.cache.guard import resident_memory
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.names import Names
 from polyculture.reports.view.live import PageStore

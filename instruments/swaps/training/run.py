@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import orjson
-from filelock import FileLock, Timeout
 
 from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, model_sha256
+from polyculture.cache.locks import Lock
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.swaps.training.examples import (
@@ -82,11 +82,11 @@ def train_seed(course: Course, seed: int, output: Path, watch: Watch) -> SeedRes
     with store_faults(output):
         output.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(output / f".seed-{seed}.lock", timeout=0):
+        with Lock(output / f".seed-{seed}.lock"):
             if folder.exists():
                 return SeedResult(seed, folder, _known(folder, made_of)["scores"], before=True)
             return SeedResult(seed, folder, _train(course, seed, folder, made_of, watch), before=False)
-    except Timeout as fault:
+    except JobHeldError as fault:
         raise JobHeldError(f"{folder}: another process trains it") from fault
 
 

@@ -18,13 +18,16 @@ from threading import Event, Thread
 import pytest
 from filelock import _unix
 
-from polyculture.cache import job_lock as hold
+from polyculture.cache import locks as hold
 from polyculture.cache.errors import JobHeldError
-from polyculture.cache.job_lock import JobLock, is_locked
+from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
+from tests import servers
 from tests.cache.test_shards import JOB, response
+from tests.servers import StubServer
+from tests.test_nothing_is_lost import say, write_experiment
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,13 +35,13 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from filelock import _unix
-from polyculture.cache import job_lock as hold
+from polyculture.cache import locks as hold
 hold.LEASE, hold.BEAT = 1.5, 0.25
 def refuse(*_):
     raise OSError(38, "flock is not implemented")
 if sys.argv[2] == "without kernel locks":
     _unix.fcntl.flock = refuse
-held = hold.JobLock(Path(sys.argv[1]), "job x")
+held = hold.Lock(Path(sys.argv[1]) / ".lock", "job x")
 held.acquire()
 print("held", flush=True)
 while True:
@@ -73,21 +76,21 @@ def no_kernel_locks(monkeypatch: pytest.MonkeyPatch, reason: int = errno.ENOSYS)
 
 def test_a_second_process_is_told_who_holds_it_since_when(tmp_path: Path) -> None:
     with holder(tmp_path) as process, pytest.raises(JobHeldError) as fault:
-        JobLock(tmp_path, "job x").acquire()
+        Lock(tmp_path / ".lock", "job x").acquire()
     said = rf"job x is held by process {process.pid} on {re.escape(socket.gethostname())} since \d{{4}}-\d\d-\d\d \d\d:"
     assert re.match(said, str(fault.value))
 
 
 def test_what_a_process_of_this_machine_held_is_free_when_it_is_killed(tmp_path: Path) -> None:
     with holder(tmp_path) as process:
-        assert is_locked(tmp_path)
+        assert is_locked(tmp_path / ".lock")
         process.kill()
         process.wait()
-    mine = JobLock(tmp_path, "job x")
+    mine = Lock(tmp_path / ".lock", "job x")
     mine.acquire()
     mine.check()
     mine.release()
-    assert not is_locked(tmp_path)
+    assert not is_locked(tmp_path / ".lock")
 
 
 @pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
@@ -97,7 +100,7 @@ def test_a_file_system_without_kernel_locks_is_safe(
     with holder(tmp_path, "without kernel locks"):
         no_kernel_locks(monkeypatch, reason)
         with pytest.raises(JobHeldError, match="held by process"):
-            JobLock(tmp_path, "job x").acquire()
+            Lock(tmp_path / ".lock", "job x").acquire()
 
 
 def write_lease_of_another_machine(folder: Path) -> Path:
@@ -110,7 +113,7 @@ def write_lease_of_another_machine(folder: Path) -> Path:
 
 def test_a_holder_that_died_on_another_machine_holds_no_longer_than_its_lease(tmp_path: Path) -> None:
     write_lease_of_another_machine(tmp_path)
-    mine = JobLock(tmp_path, "job x")
+    mine = Lock(tmp_path / ".lock", "job x")
     started = time.monotonic()
     mine.acquire()
     assert time.monotonic() - started >= hold.LEASE * 0.9
@@ -129,8 +132,8 @@ def test_a_holder_that_lives_on_another_machine_is_named_at_its_next_sign_of_lif
     heart.start()
     try:
         with pytest.raises(JobHeldError, match=r"process 7.*node17.*since 2026"):
-            JobLock(tmp_path, "job x").acquire()
-        assert is_locked(tmp_path)
+            Lock(tmp_path / ".lock", "job x").acquire()
+        assert is_locked(tmp_path / ".lock")
     finally:
         done.set()
         heart.join()
@@ -143,7 +146,7 @@ def test_whoever_stood_still_and_was_taken_over_notices_before_it_writes(
     with holder(tmp_path, "without kernel locks") as process:
         process.send_signal(signal.SIGSTOP)
         no_kernel_locks(monkeypatch)
-        mine = JobLock(tmp_path, "job x")
+        mine = Lock(tmp_path / ".lock", "job x")
         mine.acquire()
         process.send_signal(signal.SIGCONT)
         told = process.stderr.read()
@@ -170,9 +173,9 @@ def test_a_job_that_was_taken_over_is_not_written_twice(tmp_path: Path, monkeypa
 
 def test_a_lease_whose_writer_was_killed_before_it_wrote_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / ".lease").touch()
-    lock = JobLock(tmp_path, "job x")
+    lock = Lock(tmp_path / ".lock", "job x")
     lock.acquire()
-    assert is_locked(tmp_path)
+    assert is_locked(tmp_path / ".lock")
     lock.release()
     assert [file.name for file in tmp_path.iterdir() if "unwritten" in file.name] == []
 
@@ -197,7 +200,7 @@ def test_a_lease_that_is_written_a_moment_after_it_was_created_is_kept(
     writer = Thread(target=write)
     writer.start()
     with pytest.raises(JobHeldError, match="elsewhere"):
-        JobLock(tmp_path, "job x").acquire()
+        Lock(tmp_path / ".lock", "job x").acquire()
     writer.join()
 
 
@@ -208,7 +211,36 @@ def test_a_process_that_has_not_signed_yet_is_known_by_its_lease(tmp_path: Path)
             "process 1 on another-machine since 2026-01-01 00:00:00 UTC", encoding="utf-8"
         )
         with pytest.raises(JobHeldError, match=f"held by process {process.pid} on {socket.gethostname()}"):
-            JobLock(tmp_path, "job x").acquire()
+            Lock(tmp_path / ".lock", "job x").acquire()
+        process.send_signal(signal.SIGSTOP)  # else it sees that its signature is gone, and gives up
         (tmp_path / ".holder").unlink()
         with pytest.raises(JobHeldError, match=f"held by process {process.pid} on {socket.gethostname()}"):
-            JobLock(tmp_path, "job x").acquire()
+            Lock(tmp_path / ".lock", "job x").acquire()
+
+
+@pytest.mark.parametrize("fault", ["ENOLCK", "EOPNOTSUPP"])
+def test_a_whole_run_where_the_file_system_cannot_lock_files(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NFS without lockd and Samba: all texts were asked for, and then every try ended in a traceback."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(
+        f"import errno, fcntl, os\ndef flock(*_):\n    raise OSError(errno.{fault}, os.strerror(errno.{fault}))\n"
+        "fcntl.flock = flock\n",
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "POLYCULTURE_CACHE": str(tmp_path / "cache")}
+    monkeypatch.setattr(servers, "answer_text", say)
+    asked = []
+    with StubServer(latency=0) as stub:
+        file = write_experiment(tmp_path, stub.url, n=2)
+        for command in (["run", str(file)], ["run", str(file)], ["sql", str(file), "SELECT count(*) FROM responses"]):
+            done = subprocess.run(
+                [sys.executable, "-m", "polyculture", *command], cwd=tmp_path, env=environment,
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            assert "Traceback" not in done.stderr
+            asked.append(len(stub.bodies))
+    assert asked == [asked[0]] * 3
+    assert not list(tmp_path.glob("runs/*/.*.lease"))

@@ -1,6 +1,6 @@
-"""The lock of a job: one process at a time, on one machine or on many that share a file system.
+"""Locks between processes, on one machine or on many that share a file system: of a job, an import, a run's report, ...
 
-A job is locked twice. The kernel's lock ends with the process that holds it, but network file systems may not support
+Each is locked twice. The kernel's lock ends with the process that holds it, but network file systems may not support
 it, or only within one machine. The lease is a file that its holder touches every few seconds. It works on any file
 system, and expires `LEASE` seconds after the last touch, by the clock of the process that waits.
 """
@@ -14,6 +14,8 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from filelock import FileLock, SoftFileLease, Timeout
 
@@ -26,24 +28,41 @@ SIGNED_WITHIN = 1.0  # seconds that a process takes at most, from locking a fold
 _NO_KERNEL_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK})
 
 
-class JobLock:
-    """An exclusive lock on a folder, from `acquire` to `release`; messages call it `name`."""
+class Lock:
+    """An exclusive lock, from `acquire` to `release` or for a block; messages call it `name`.
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._name, self._holder, self._marker = name, folder / ".holder", folder / ".lease"
-        self._kernel = FileLock(folder / ".lock", timeout=0, fallback_to_soft=False)
+    `path` ends in `.lock`; beside it stand its `.lease`, and its `.holder`, who signs there. With `wait` a block waits
+    until the lock is free. What no other machine sees (`one_machine`) has no lease where the kernel can lock.
+    """
+
+    def __init__(self, path: Path, name: str = "", *, wait: bool = False, one_machine: bool = False) -> None:
+        stem = path.name.removesuffix("lock")
+        self._name, self._wait, self._one_machine = name or str(path), wait, one_machine
+        self._holder, self._marker = path.with_name(f"{stem}holder"), path.with_name(f"{stem}lease")
+        self._kernel = FileLock(path, timeout=0, fallback_to_soft=False)
         self._lease = SoftFileLease(self._marker, lease_duration=LEASE, heartbeat_interval=BEAT, thread_local=False)
         self._checked = 0.0  # when we last verified that the lease is ours, monotonic clock
 
-    def acquire(self) -> None:
-        """Locks the folder. Waits at most for one heartbeat of a holder on another machine.
+    def __enter__(self) -> Self:
+        self.acquire(wait=self._wait)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def acquire(self, *, wait: bool = False) -> None:
+        """Takes the lock. Waits at most for one heartbeat of a holder on another machine, or with `wait` as long as
+        another process has it.
 
         Raises `JobHeldError`, naming the holder and since when, and `OSError` where the folder cannot be written.
         """
-        self._take_kernel_lock()
+        if self._take_kernel_lock(wait) and self._one_machine:
+            return
         try:
             self._remove_unwritten_lease()
-            self._take_lease()
+            self._take_lease(wait)
             self._checked = time.monotonic()
             self._holder.write_text(_signature(), encoding="utf-8")
         except BaseException:
@@ -51,9 +70,15 @@ class JobLock:
             raise
 
     def release(self) -> None:
-        """Unlocks the folder; does nothing where this process does not hold the lock."""
+        """Lets the lock go; does nothing where this process does not hold the lock."""
         self._lease.release(force=True)
         self._kernel.release(force=True)
+
+    def remove(self) -> None:
+        """Lets the lock go for good, and removes its files: nobody else may wait for it."""
+        self.release()
+        for file in (self._marker, self._holder, Path(self._kernel.lock_file)):
+            file.unlink(missing_ok=True)
 
     def check(self) -> None:
         """Raises `JobHeldError` where this process was suspended for so long that another one took over, and
@@ -94,14 +119,17 @@ class JobLock:
         except OSError:
             return ""
 
-    def _take_kernel_lock(self) -> None:
+    def _take_kernel_lock(self, wait: bool) -> bool:
+        """Whether the file system can lock files."""
         try:
-            self._kernel.acquire()
+            self._kernel.acquire(timeout=-1 if wait else 0)
         except Timeout:
             raise self._held() from None
         except OSError as fault:
             if fault.errno not in _NO_KERNEL_LOCKS:
                 raise
+            return False
+        return True
 
     def _remove_unwritten_lease(self) -> None:
         """Removes an empty lease: filelock never takes one over, and a process that is killed between creating its
@@ -119,15 +147,18 @@ class JobLock:
                 return
             time.sleep(SIGNED_WITHIN / 20)
 
-    def _take_lease(self) -> None:
+    def _take_lease(self, wait: bool) -> None:
         pulse = _Pulse(self._marker)
         try:
-            self._lease.acquire(timeout=LEASE + 2 * BEAT, poll_interval=BEAT / 20, cancel_check=pulse.is_felt)
+            if wait:
+                self._lease.acquire(timeout=-1, poll_interval=BEAT / 20)
+            else:
+                self._lease.acquire(timeout=LEASE + 2 * BEAT, poll_interval=BEAT / 20, cancel_check=pulse.is_felt)
         except Timeout:
             raise self._held() from None
 
     def _held(self) -> JobHeldError:
-        return JobHeldError(f"{self._name} is held by {self.holder()}; skipped")
+        return JobHeldError(f"{self._name} is held by {self.holder()}")
 
 
 class _Pulse:
@@ -156,12 +187,12 @@ def _is_empty(file: Path) -> bool:
         return False
 
 
-def is_locked(folder: Path) -> bool:
-    """Whether a process holds the lock of `folder` now, judged by its lease; takes no lock.
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the lock of this `path` now, judged by its lease; takes no lock.
 
     A holder that died on another machine counts until its lease expires.
     """
-    marker = folder / ".lease"
+    marker = path.with_name(f"{path.name.removesuffix('lock')}lease")
     try:
         silent = time.time() - marker.stat().st_mtime
     except OSError:
