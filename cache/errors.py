@@ -167,13 +167,13 @@ class BudgetError(PolycultureError):
 
 
 class ConditionHeldError(PolycultureError):
-    """A condition of `compare --fail-if` holds."""
+    """A condition of `compare --fail-if` holds, or one of `--pass-if` is not shown."""
 
     exit_code = 7
 
 
 class UntestableError(PolycultureError):
-    """No condition of `compare --fail-if` holds, and one cannot be tested."""
+    """No condition of `compare` fails the candidate, and one cannot be tested."""
 
     exit_code = 3
 

@@ -7,7 +7,8 @@ The differences are those that a reader of a run expects, and that its report sh
 - each language against the rest
 - each condition against neutral prompts
 
-All are one family of tests (`with_family_q`). Each stands once for each selection of the texts and each target.
+Each is there once for each selection of the texts and each target; those of one selection and target are one family of
+tests (`in_families`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
-from polyculture.metrics.inference.family import NEW_PROMPTS, in_families
+from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers, shared_cells
 from polyculture.metrics.measured import renew
@@ -106,22 +107,7 @@ def standard_differences(
             found = [replace(row, selection=selection) for row in of_all]
         of_all = of_all or found
         rows += found
-    return with_family_q(rows)
-
-
-def with_family_q(rows: Sequence[Difference]) -> list[Difference]:
-    """The rows with q and verdict over all comparisons of a selection.
-
-    A comparison has one row in the family that the report's first page reads: of other prompts where it can be
-    tested, else of these prompts. The rows of these prompts beside it are a family of their own.
-    """
-    tested = {_comparison(row) for row in rows if row.target == NEW_PROMPTS and row.p is not None}
-    return in_families(rows, lambda row: (row.selection, row.target == NEW_PROMPTS or _comparison(row) not in tested))
-
-
-def _comparison(row: Difference) -> tuple[str, ...]:
-    places = (row.model, row.language, row.country, row.topic, row.condition, row.wording)
-    return row.metric, row.dimension, row.a, row.b, row.selection, *places
+    return in_families(rows, lambda row: (row.selection, row.target))
 
 
 def _sides(run: ComparedRun, native: Sequence[tuple[str, str]]) -> Iterator[Sides]:

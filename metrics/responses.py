@@ -55,9 +55,9 @@ RANGES = {
 }
 
 FEWEST_OF_COUNT = 5  # responses a prompt: with fewer, intervals of counts cover 83 to 91 %
-ALL, ANSWERED, RIGHT_LANGUAGE = "all", "answered", "right language"
+ALL, ANSWERED, RIGHT_LANGUAGE, COMPLETE = "all", "answered", "right language", "complete"
 # Which texts do not count: rows of `read_responses`.
-SELECTIONS = {ALL: "false", ANSWERED: "refused", RIGHT_LANGUAGE: "off_language"}
+SELECTIONS = {ALL: "false", ANSWERED: "refused", RIGHT_LANGUAGE: "off_language", COMPLETE: "cut"}
 _SIZES = "SELECT cell, prompt, count(*) AS n FROM counted WHERE model = $model GROUP BY ALL ORDER BY prompt"
 _PAIRS = """
 SELECT * EXCLUDE (model)

@@ -60,17 +60,17 @@ SELECT
 FROM found;
 
 -- read_responses: a row is a response that an extractor read whole, in numbers: its prompt as its model is asked it, and its
--- name, which has the prompt in its upper half. `refused` and `off_language` are of its text.
+-- name, which has the prompt in its upper half. `refused`, `off_language` and `cut` (at the limit of tokens) are of its text.
 CREATE TEMP TABLE read_responses AS
 WITH told AS (
     SELECT
         request_id, sample, is_refusal(ending, refused) AS declines,
-        is_off_language(detected_language, language, script_share) AS elsewhere
+        is_off_language(detected_language, language, script_share) AS elsewhere, ending = 'cut' AS cut
     FROM responses
 )
 SELECT
     p.model, p.cell, p.prompt, p.prompt * 4294967296 + e.sample AS response,
-    coalesce(t.declines, false) AS refused, coalesce(t.elsewhere, false) AS off_language
+    coalesce(t.declines, false) AS refused, coalesce(t.elsewhere, false) AS off_language, coalesce(t.cut, false) AS cut
 FROM extractions AS e
 INNER JOIN asked_prompts AS p USING (request_id)
 LEFT JOIN told AS t ON e.request_id = t.request_id AND e.sample = t.sample

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from polyculture.metrics.comparison.table import explained
-from polyculture.metrics.inference.family import HIGHER, LOWER
+from polyculture.metrics.inference.family import HIGHER, LOWER, SAME_PROMPTS
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import (
@@ -72,7 +72,8 @@ def _table(family: str, rows: Sequence[Row], data: ReportData) -> PageTable:
     columns = (
         Column("Metric", metric, is_number=False),
         Column("Difference", _difference),
-        Column("Told of", lambda row: "" if row["low"] is None else texts().targets[row["target"]], is_number=False),
+        Column("About", lambda row: "" if row["low"] is None else texts().targets[row["target"]], is_number=False),
+        Column("New prompts", _of_new, is_number=False),
         Column("q", lambda row: "" if row["q"] is None else probability(row["q"])),
         Column("Stays among", lambda row: row["stays"] if row["verdict"] in _TOLD else "", is_number=False),
         Column("Same sign in", holds, is_size=True),
@@ -109,6 +110,17 @@ def _difference(row: Row) -> FormattedEstimate:
     if None in limits:
         return FormattedEstimate(shown, None, explained(row["reason"]))
     return FormattedEstimate(shown, " to ".join(difference(limit, metric, more) for limit in limits), None)
+
+
+def _of_new(row: Row) -> TextCell:
+    """What new prompts like these show of a difference of the same prompts: the verdict, and the interval or reason."""
+    said = texts().new_prompts
+    if row["target"] != SAME_PROMPTS or row["low"] is None:
+        return TextCell("", "")
+    if row["new_low"] is None:
+        return TextCell(said["unseen"], explained(row["lacking"]) if row["lacking"] else "")
+    limits = " to ".join(difference(limit, row["metric"]) for limit in (row["new_low"], row["new_high"]))
+    return TextCell(said["shown" if row["new_verdict"] in _TOLD else "not_shown"], limits)
 
 
 def holds(row: Row) -> str:

@@ -1,6 +1,8 @@
 """What was found, in sentences, and what could not be tested: what the first page says of the table `differences`.
 
-A sentence is written only from a difference that is told under every selection of the texts.
+A sentence is written only from a difference that is told under every selection of the texts, of sides that name ten
+linked items or more. It is about the same prompts, and says what is known of new prompts like these: the difference is
+shown there, too; it is not shown, and how large one would have been found; or it cannot be seen, and why.
 """
 
 from __future__ import annotations
@@ -18,11 +20,12 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from polyculture.metrics.comparison.sides import REST
-from polyculture.metrics.comparison.table import with_remedy
-from polyculture.metrics.inference.family import SAME_PROMPTS
+from polyculture.metrics.comparison.table import explained, with_remedy
+from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
+from polyculture.metrics.inference.limits import found_with_power
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import count, decimal, difference, more_decimals, probability
+from polyculture.reports.numbers import FEWEST, count, decimal, difference, more_decimals, probability
 
 Row = Mapping[str, Any]
 _MOST = 3  # sentences; of one family and metric the clearest alone
@@ -38,6 +41,8 @@ class _Texts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     where: Mapping[str, str]
     prompts: Mapping[str, str]
+    about: Mapping[str, str]
+    new: Mapping[str, str]
     alone: Mapping[str, str]
     rests: Mapping[str, str]
     claims: Mapping[str, Mapping[str, _Claim]]
@@ -98,15 +103,26 @@ def findings(frame: pd.DataFrame, names: Names) -> Findings:
     """The findings from the rows of `sql/comparisons.sql`, the clearest first."""
     rows = told_rows(frame)
     picked = _picked(rows)
-    title = _texts().titles["found" if picked else "none" if any(row["q"] is not None for row in rows) else "untested"]
-    return Findings(title, tuple(_finding(row, names) for row in picked), _family(rows, picked), _untested(rows))
+    shown = tuple(_finding(row, names) for row in picked)
+    return Findings(_texts().titles[_title(rows, picked)], shown, _family(rows, picked), _untested(rows))
+
+
+def _title(rows: Sequence[Row], picked: Sequence[Row]) -> str:
+    """The key of the title. Nothing is called no difference where one is shown, or exact, for the same prompts."""
+    if picked:
+        return "found"
+    if any(row["verdict"] in (HIGHER, LOWER) for row in rows):
+        return "unsaid"
+    if any(row["same_is_exact"] and row["difference"] for row in rows):
+        return "exact"
+    return "none" if any(row["q"] is not None for row in rows) else "untested"
 
 
 def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
     """What each target can tell, in a sentence: the rows of `sql/targets.sql`."""
     said = _texts().targets
     return tuple(
-        said["exact" if row["exact"] else row["target"]].format(
+        said["exact" if row["same_is_exact"] else row["target"]].format(
             **{name: count(row[name]) for name in ("comparisons", "tested", "told", "exact")}
         )
         for row in rows
@@ -114,15 +130,26 @@ def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _picked(rows: Sequence[Row]) -> list[Row]:
-    """The clearest row of each family and metric, the clearest first."""
+    """The clearest row of each family and metric: first what is shown for new prompts, too, then by p."""
     told = sorted(
-        (row for row in rows if is_told(row) and not _rests_on_nothing(row, rows)),
-        key=lambda row: (row["p"], -abs(row["difference"])),
+        (row for row in rows if is_told(row) and not _is_unsaid(row, rows)),
+        key=lambda row: (not _is_shown_for_new(row), row["p"], -abs(row["difference"])),
     )
     clearest: dict[tuple[str, str], Row] = {}
     for row in told:
         clearest.setdefault((row["family"], row["metric"]), row)
     return list(clearest.values())[:_MOST]
+
+
+def _is_shown_for_new(row: Row) -> bool:
+    """Whether new prompts like these show the difference, with the same sign."""
+    return bool(row["target"] == NEW_PROMPTS or row["new_verdict"] == row["verdict"])
+
+
+def _is_unsaid(row: Row, rows: Sequence[Row]) -> bool:
+    """Whether no sentence is made of a difference: a side names nothing, or too little."""
+    few = any(row[f"{one}_items"] is not None and row[f"{one}_items"] < FEWEST for one in "ab")
+    return few or _rests_on_nothing(row, rows)
 
 
 def _rests_on_nothing(row: Row, rows: Sequence[Row]) -> bool:
@@ -154,7 +181,8 @@ def _finding(row: Row, names: Names) -> Finding:
             country=names.country(row["country"] or ""),
             where=_texts().where.get(condition, f", under prompts of the kind {condition!r}") if condition else "",
         )
-        + "".join(_alone(row, names)),
+        + "".join(_alone(row, names))
+        + _texts().about["both" if row["target"] == SAME_PROMPTS and _is_shown_for_new(row) else row["target"]],
         decimal(means[0], metric, more),
         decimal(means[1], metric, more),
         difference(sign * row["difference"], metric, more),
@@ -187,7 +215,9 @@ def _alone(row: Row, names: Names) -> Iterator[str]:
 def _rests(row: Row, sign: int) -> list[str]:
     """What a finding rests on: of which prompts, how many units, where it holds, and what would turn it."""
     said = _texts().rests
-    parts = [said[row["target"]], said[row["unit"]].format(units=count(row["units"]))]
+    units = {"units": count(row["units"]), "naming": "" if row["naming"] is None else count(row["naming"])}
+    unit = "naming" if row["unit"] == "response" and row["naming"] is not None else row["unit"]
+    parts = [said[unit].format(**units), *([_of_new(row, sign)] if row["target"] == SAME_PROMPTS else [])]
     if row["left_out"]:
         parts.append(said["left_out"].format(cells=count(row["cells"]), left_out=count(row["left_out"])))
     if where := holds(row):
@@ -197,6 +227,18 @@ def _rests(row: Row, sign: int) -> list[str]:
         parts.append(said["without_largest"].format(difference=without))
     turns = tipping(row)
     return [*parts, said["stays"], *([said["turns"].format(share=turns)] if turns else [])]
+
+
+def _of_new(row: Row, sign: int) -> str:
+    """What is known of new prompts like these: shown, not shown though it would have been found, or not to be seen."""
+    said = _texts().new
+    if row["new_low"] is None:
+        return said["unseen"].format(why=explained(row["lacking"])) if row["lacking"] else said["unmeasured"]
+    low, high = sorted((sign * row["new_low"], sign * row["new_high"]))
+    least = found_with_power((high - low) / 2, row["new_freedom"])
+    interval = " to ".join(difference(limit, row["metric"]) for limit in (low, high))
+    key = "shown" if _is_shown_for_new(row) else "not_shown"
+    return said[key].format(interval=interval, least=decimal(least, row["metric"]))
 
 
 def _places(row: Row, sides: tuple[str, str], names: Names) -> tuple[Place, ...]:
@@ -216,8 +258,9 @@ def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
     if not tested:
         return said["empty"] if rows else said["nothing"]
     told = sum(is_told(row) for row in rows)
-    unsaid = any(is_told(row) and _rests_on_nothing(row, rows) for row in rows)
-    unlinked = f" {said['unlinked']}" if unsaid else ""
+    unsaid = any(is_told(row) and _is_unsaid(row, rows) for row in rows)
+    turned = any(row["verdict"] in (HIGHER, LOWER) and not is_told(row) for row in rows)
+    more = "".join(f" {said[key]}" for key, is_so in (("unlinked", unsaid), ("turned", turned)) if is_so)
     key = "some" if picked else "unsaid" if told else "none"
     return (
         said[key].format(
@@ -227,14 +270,14 @@ def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
             shown=count(len(picked)),
             smallest=probability(min(row["q"] for row in tested)),
         )
-        + unlinked
+        + more
     )
 
 
 def _untested(rows: Sequence[Row]) -> tuple[Untested, ...]:
     """By what is lacking: comparisons without any test, and those of these prompts alone."""
     none = Counter(row["reason"] for row in rows if row["q"] is None)
-    narrow = Counter(row["lacking"] for row in rows if row["q"] is not None and row["target"] == SAME_PROMPTS)
+    narrow = Counter(row["lacking"] for row in rows if row["q"] is not None and row["lacking"])
     said = _texts().family
     return tuple(
         Untested(said[key].format(count=count(number), all=count(len(rows))), with_remedy(reason))

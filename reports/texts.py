@@ -74,6 +74,7 @@ class Texts(_Data):
     figures: Mapping[str, FigureTexts]
     comparisons: Mapping[str, ComparisonTexts]
     targets: Mapping[str, str]
+    new_prompts: Mapping[str, str]
     diversity_estimators: Mapping[str, str]
     conditions: Mapping[str, str]
     statuses: Mapping[str, str]

@@ -65,7 +65,7 @@ class Difference:
     a: str  # the first side; 'the rest': all others together
     b: str  # the second one
     target: str  # 'same_prompts': new samples of the same prompts | 'new_prompts': new prompts like them
-    selection: str  # of the texts: 'all' | 'answered' (without refusals) | 'right language'
+    selection: str  # of the texts: 'all' | 'answered' (no refusals) | 'right language' | 'complete' (not cut)
     model: str = EVERY  # the facets of `numbers`: what both sides share
     dataset: str = WITHOUT  # the data set of an instrument; '-': none
     language: str = EVERY  # of the prompts or contexts; '*': all that both have
@@ -82,12 +82,15 @@ class Difference:
     low: float | None = None  # lower limit of the 95 % interval of the difference
     high: float | None = None  # upper limit of the same
     p: float | None = None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
-    q: float | None = None  # p after Benjamini and Hochberg over the first targets of one selection: `compared_sides`
+    q: float | None = None  # p after Benjamini and Hochberg over the rows of one target and selection
     reason: str | None = None  # why there is no interval: 'no sampling' | 'fewer than three topics' | ...
     verdict: str  # 'higher' | 'lower' | 'not told' | 'untestable'
     unit: str  # what was resampled: 'response' | 'topic x country' | 'template' | 'context x entity'
     units: int  # how many of them
     cells: int  # pairs of cells that have both numbers
+    naming: int | None = None  # responses that name a linked item, of texts: the metric says nothing of the others
+    a_items: int | None = None  # linked items behind the first side, each once a response; of texts
+    b_items: int | None = None  # the same of the second
     missing_a: int = 0  # pairs that both were asked, and of which the first side has no number
     missing_b: int = 0  # the same of the second
     left_out: int = 0  # cells that only one side was asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from polyculture.cache.database import memory_database
@@ -20,7 +20,18 @@ SELECT
 FROM (FROM candidate WHERE model = $one AND prompt_id IN (SELECT prompt_id FROM baseline WHERE model = $other)) AS a
 LEFT JOIN (FROM baseline WHERE model = $other) AS b ON a.prompt_id = b.prompt_id AND a.text = b.text
 """
+# How many answers of a candidate's model are those of the baseline: of the same request, which one of them did not ask.
+_SAME = """
+SELECT count(*) FILTER (b.request_id IS NOT NULL) AS same, count(*) AS answers
+FROM (FROM candidate WHERE model = $one) AS a
+LEFT JOIN (FROM baseline WHERE model = $other) AS b
+    ON a.request_id = b.request_id AND a.sample = b.sample AND a.text = b.text
+        AND (a.purchase IS NULL OR b.purchase IS NULL)
+"""
+_ANSWERS = "SELECT model, request_id, sample, text, purchase FROM responses WHERE status = 'ok'"
+SAME_ANSWERS = "same answers"  # why there is no interval
 _BOTH = "Name the candidate's model and the baseline's: compare CANDIDATE MODEL MODEL --baseline BASELINE."
+_MOST_SETTINGS = 4  # that are named
 Models = tuple[tuple[str, str], ...]  # of the candidate, and of the baseline
 
 
@@ -53,7 +64,9 @@ def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
     differ = [
         what
         for what, other in {
-            "the extractor": any(candidate.extractor_ids[topic] != baseline.extractor_ids[topic] for topic in topics),
+            f"the extractor{_how(candidate, baseline)}": any(
+                candidate.extractor_ids[topic] != baseline.extractor_ids[topic] for topic in topics
+            ),
             "the reading of its answers": candidate.reader_id != baseline.reader_id,
             "the linker": _linked_otherwise(candidate, baseline),
         }.items()
@@ -73,6 +86,45 @@ def texts_of_both(
             [(shared, texts)] = connection.execute(_SHARED, {"one": one, "other": other}).fetchall()
             if shared > MOST_SHARED * texts:
                 yield same_texts(f"{one} of this run and {other} of the baseline", shared, texts)
+
+
+def same_answers(
+    candidate: duckdb.DuckDBPyConnection, baseline: duckdb.DuckDBPyConnection, models: Models
+) -> tuple[int, int]:
+    """How many of the candidate's answers one run took over from the other, and of how many."""
+    same = answers = 0
+    with memory_database() as connection:
+        for name, store in (("candidate", candidate), ("baseline", baseline)):
+            connection.register(name, store.sql(_ANSWERS).to_arrow_table())
+        for one, other in models:
+            [(own, all_of)] = connection.execute(_SAME, {"one": one, "other": other}).fetchall()
+            same, answers = same + own, answers + all_of
+    return same, answers
+
+
+def _how(candidate: Manifest, baseline: Manifest) -> str:
+    """' (base_url: ... here, ... in the baseline)': what of the extractors differs; empty where nothing known does."""
+    here, there = (_settings(run) for run in (candidate, baseline))
+    differ = [
+        f"{key}: {here.get(key, 'none')} here, {there.get(key, 'none')} in the baseline"
+        for key in sorted({*here, *there})
+        if here.get(key) != there.get(key)
+    ]
+    return f" ({'; '.join(differ[:_MOST_SETTINGS])})" if differ else ""
+
+
+def _settings(run: Manifest) -> dict[str, object]:
+    """All that is known of how a run's mentions were extracted, by its path in the manifest."""
+    setups = {name.partition(" ")[2]: setup for name, setup in run.setups.items() if name.startswith("extract ")}
+    return dict(_leaves("", {**run.extractor, "options": setups}))
+
+
+def _leaves(path: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _leaves(f"{path}.{key}" if path else str(key), part)
+    elif value is not None:
+        yield path, value
 
 
 def _linked_otherwise(candidate: Manifest, baseline: Manifest) -> bool:

@@ -146,6 +146,29 @@ class Columns:
         return found
 
     @cached_property
+    def _named(self) -> Integers:
+        """Of each cell the responses that name a linked item, and these items, each once a response: 2 x cells."""
+        known: dict[tuple[int, Place], tuple[int, int]] = {}
+        for run, model in {(run, place.model) for run, place in self._cells[0]}:
+            answers = self.runs[run].metrics(model, self.selection).answers
+            naming = np.bincount(answers.of_cell, minlength=len(answers.cells)).tolist()
+            items = np.bincount(answers.of_cell[answers.response], minlength=len(answers.cells)).tolist()
+            places = (cell.place for cell in answers.cells)
+            known |= {(run, place): (one, all_of) for place, one, all_of in zip(places, naming, items, strict=True)}
+        return np.array([known[cell] for cell in self._cells[0]], dtype=np.int64).reshape(-1, 2).T
+
+    def named(self, weights: Numbers) -> tuple[int, int]:
+        """The responses that name a linked item, and these items, of the cells behind the columns with a weight."""
+        naming, items = self._named[:, self._used(weights)].sum(axis=1).tolist()
+        return naming, items
+
+    def _used(self, weights: Numbers) -> NDArray[np.bool_]:
+        cells, rows = self._cells
+        used = np.zeros(len(cells) + 1, dtype=bool)  # the last is that of no cell
+        used[rows[:, weights != 0]] = True
+        return used[:-1]
+
+    @cached_property
     def doubts(self) -> Numbers:
         """Of each column what is not linked in its first and in its second cell, three numbers each: 6 x columns."""
         cells, rows = self._cells
@@ -176,10 +199,7 @@ class Columns:
     def counts(self, weights: Numbers) -> tuple[int, float]:
         """The responses of all cells behind the columns that have a weight, and the share of cells whose texts repeat
         one another: together with a model that wrote the same, a model's texts are no further samples."""
-        cells, rows = self._cells
-        used = np.zeros(len(cells) + 1, dtype=bool)  # the last is that of no cell
-        used[rows[:, weights != 0]] = True
-        responses, dependent, copied, models = self._counts[:, used[:-1]]
+        responses, dependent, copied, models = self._counts[:, self._used(weights)]
         several = models.min() < models.max()
         return int(responses.sum()), float((dependent | copied * several).mean())
 

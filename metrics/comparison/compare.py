@@ -73,6 +73,7 @@ class Row:
     contrast: Interval | None  # None: no interval
     # Of each side: by language its part of the weight, and of the number.
     languages: tuple[Mapping[str, Part], Mapping[str, Part]] = ({}, {})
+    unasked: int = 0  # cells of the second side that the first was not asked, or has no number of
 
     def of(self, selection: str) -> Row:
         """The same of a selection that leaves no text out."""
@@ -144,10 +145,20 @@ def _of_sides(columns: Columns, sides: Sides, terms: Terms, inputs: str) -> list
     # A language that one side was not asked in at all is the experiment's choice, and no gap in what both were asked.
     languages = {keys[key].language for key in pairs.keys.tolist()}
     lacking = Counter(group_of(keys[key]) for key in pairs.left_out.tolist() if keys[key].language in languages)
+    of_b = Counter(group_of(keys[key]) for key in pairs.left_out_of_b.tolist())
     numbers = {key: np.array(members, dtype=np.int64) for key, members in groups.items()}
     nothing = np.array([], dtype=np.int64)
     found = [
-        _Group(columns, pairs, numbers.get(key, nothing), key, sides, reason, inputs, (left_out[key], lacking[key]))
+        _Group(
+            columns,
+            pairs,
+            numbers.get(key, nothing),
+            key,
+            sides,
+            reason,
+            inputs,
+            (left_out[key], lacking[key], of_b[key]),
+        )
         for key in sorted({*groups, *left_out})  # one that nothing is left of has a row with its reason
     ]
     return [row for group in found for row in group.rows(terms.targets, sizes)]
@@ -215,7 +226,7 @@ class _Group:
         sides: Sides,
         fixed: str | None,
         inputs: str,
-        left_out: tuple[int, int],  # cells that one side alone was asked: all, and those in languages of both
+        left_out: tuple[int, int, int],  # cells that one side alone was asked: all, in languages of both, the second's
     ) -> None:
         inside = np.zeros(len(pairs.keys), dtype=bool)
         inside[members] = True
@@ -225,8 +236,9 @@ class _Group:
         used = inside & told[0] & told[1]
         self.columns, self.key, self.sides = columns, key, sides
         self.fixed, self.inputs = fixed, inputs
-        self.left_out, self.left_out_in_common = left_out
+        self.left_out, self.left_out_in_common, of_b = left_out
         self.missing = int((inside & ~told[0]).sum()), int((inside & ~told[1]).sum())
+        self.unasked = of_b + int((inside & ~told[0] & told[1]).sum())
         self.weights = [one.weights(used, len(values)) for one in (pairs.a, pairs.b)]
         self.of_key = (means[0] - means[1])[used]  # of each cell that both have
         places = columns.roles(sides).keys
@@ -311,7 +323,7 @@ class _Group:
             at_n=at_n,
             freedom=contrast.freedom if contrast else None,
         )
-        return Row(found, contrast, self._languages)
+        return Row(found, contrast, self._languages, self.unasked)
 
     @cached_property
     def _languages(self) -> tuple[Mapping[str, Part], Mapping[str, Part]]:
@@ -339,6 +351,7 @@ class _Group:
         if difference is not None and abs(difference) <= _CENTRED:  # the same but for rounding
             difference = 0.0
         topics, countries = self._parts("topic"), self._parts("country")
+        (_, of_a), (_, of_b) = (self.columns.named(weights) for weights in self.weights)
         return Difference(
             measure=MEASURE.name,
             metric=metric,
@@ -361,6 +374,9 @@ class _Group:
             unit="",
             units=0,
             cells=len(self.used),
+            naming=self.columns.named(a + b)[0],
+            a_items=of_a,
+            b_items=of_b,
             missing_a=self.missing[0],
             missing_b=self.missing[1],
             left_out=self.left_out,

@@ -2,8 +2,18 @@
 
 A condition is asked of every row of its metric, of the conditions in its brackets. It holds where q is below 0.05 on
 its side. Each test is two-sided and inverts the row's interval: 'lower by more than .02' holds, but for q, where the
-whole 95 % interval is below -.02. q is over all tests of a command. A row without an interval cannot be tested; but
-where nothing was sampled, the difference is exact and decides.
+whole 95 % interval is below -.02. q is over all tests of a command.
+
+'not lower by more than .02' (`--pass-if`) is a test of non-inferiority: it holds where the whole 95 % interval is above
+-.02. All such conditions must hold, so that none of them is adjusted for the others (an intersection-union test: Berger
+and Hsu 1996, Stat. Sci. 11, 283).
+
+Where nothing was sampled, the difference is exact and decides. Else a condition cannot be tested
+
+- in a row without an interval
+- where the candidate lacks more than a twentieth of the cells that its baseline has
+- where it does not hold, and the interval leaves open a change that it is meant to find: `_is_blind`
+- where it does not hold for new prompts, and the same prompts show what it is about
 """
 
 from __future__ import annotations
@@ -18,18 +28,25 @@ from polyculture.cache.errors import ExperimentError, did_you_mean
 from polyculture.cache.schema.measured import EVERY
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.sides import RUN
 from polyculture.metrics.inference.family import NO_SAMPLING, RATE, adjusted
-from polyculture.metrics.inference.limits import Interval
+from polyculture.metrics.inference.limits import Interval, found_with_power
+from polyculture.metrics.means import MOST_UNKNOWN
 from polyculture.metrics.responses import PER_CONDITION, RANGES
 
 _WORDS = re.compile(
-    r"(?P<metric>[^\[\]]*[^\[\]\s])\s*(\[(?P<conditions>[^\[\]]+)\])?\s+(?P<side>lower|higher|different)"
+    r"(?P<metric>[^\[\]]*?[^\[\]\s])\s*(\[(?P<conditions>[^\[\]]+)\])?\s+(?P<negated>not\s+)?(?P<side>lower|higher|different)"
     r"(?:\s+by\s+more\s+than\s+(?P<by>\S+))?",
     re.IGNORECASE,
 )
-_REMEDY = (
-    "Write METRIC lower|higher|different [by more than NUMBER], as in 'specificity[explicit] lower by more than .02'."
-)
+FAIL_IF, PASS_IF = "--fail-if", "--pass-if"
+_REMEDIES = {
+    FAIL_IF: "Write METRIC lower|higher|different [by more than NUMBER], "
+    "as in 'specificity[explicit] lower by more than .02'.",
+    PASS_IF: "Write METRIC not lower|higher|different by more than NUMBER, as in 'diversity not lower by more than 1'.",
+}
+NOT_COVERED, BLIND, SHOWN_FOR_SAME = "candidate lacks cells", "too wide", "shown for the same prompts"
+_SMALLEST_PART = 0.1  # of a metric's range: no gate must find a smaller change
 
 
 class Side(StrEnum):
@@ -48,10 +65,17 @@ class Condition:
     side: Side
     by: float = 0.0
     conditions: tuple[str, ...] = ()  # of the prompts; none: of all
+    negated: bool = False  # is it that the difference is not there, as `--pass-if` asks?
 
     def __str__(self) -> str:
         of = f"[{', '.join(self.conditions)}]" if self.conditions else ""
-        return f"{self.metric}{of} {self.side}" + (f" by more than {self.by:g}" if self.by else "")
+        side = f"not {self.side}" if self.negated else self.side
+        return f"{self.metric}{of} {side}" + (f" by more than {self.by:g}" if self.by else "")
+
+    @property
+    def option(self) -> str:
+        """The option that asks it."""
+        return PASS_IF if self.negated else FAIL_IF
 
     @property
     def per_condition(self) -> bool:
@@ -76,6 +100,9 @@ class Condition:
     def p(self, contrast: Interval) -> float:
         """The p-value that decides it."""
         by = self.by
+        if self.negated:
+            margins = {Side.LOWER: (-by,), Side.HIGHER: (by,), Side.DIFFERENT: (-by, by)}[self.side]
+            return 1.0 if self.is_met_by(contrast.value) else max(contrast.p(margin) for margin in margins)
         if self.side is Side.DIFFERENT and by:
             outside = abs(contrast.value) > by
             return contrast.p(math.copysign(by, contrast.value)) if outside else max(contrast.p(by), contrast.p(-by))
@@ -84,42 +111,59 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a condition comes to in a row; `holds` is None where it cannot be tested."""
+    """What a condition comes to in a row; `holds` is None where it cannot be tested, and `why` is the reason."""
 
     condition: Condition
     row: Row
     holds: bool | None
     q: float | None
+    why: str | None = None
+
+    @property
+    def least(self) -> float | None:
+        """The true difference that the row finds with a power of 80 %; None where it has no interval."""
+        contrast = self.row.contrast
+        if contrast is None:
+            return None
+        low, high = contrast.interval()
+        return found_with_power((high - low) / 2, contrast.freedom)
+
+    @property
+    def fails(self) -> bool:
+        """Whether the pipeline fails by it."""
+        return self.holds is (not self.condition.negated) if self.holds is not None else False
 
 
-def read_conditions(words: Iterable[str], metrics: Sequence[str], known: Iterable[str]) -> list[Condition]:
-    """The conditions in `words`, each once. `known`: the conditions of prompts.
+def read_conditions(
+    words: Iterable[str], metrics: Sequence[str], known: Iterable[str], option: str = FAIL_IF
+) -> list[Condition]:
+    """The conditions in `words` of an option, each once. `known`: the conditions of prompts.
 
     Raises `ExperimentError` for what is none.
     """
     prompts = sorted(known)
-    return list(dict.fromkeys(_read(word, metrics, prompts) for word in words))
+    return list(dict.fromkeys(_read(word, metrics, prompts, option) for word in words))
 
 
-def _read(word: str, metrics: Sequence[str], known: Sequence[str]) -> Condition:
+def _read(word: str, metrics: Sequence[str], known: Sequence[str], option: str) -> Condition:
     found = _WORDS.fullmatch(word.strip())
-    if found is None:
-        raise ExperimentError(f"--fail-if {word!r} is no condition", remedy=_REMEDY)
+    if found is None or bool(found["negated"]) != (option == PASS_IF) or (found["negated"] and not found["by"]):
+        raise ExperimentError(f"{option} {word!r} is no condition", remedy=_REMEDIES[option])
     metric = re.sub(r"[\s-]+", "_", found["metric"].lower())
     if metric not in metrics:
-        what = f"--fail-if {word!r}: {found['metric']!r} is not compared"
+        what = f"{option} {word!r}: {found['metric']!r} is not compared"
         raise ExperimentError(what, remedy=did_you_mean(metric, metrics))
     conditions = tuple(part.strip() for part in (found["conditions"] or "").split(",") if part.strip())
     for condition in conditions:
         if condition not in known:
-            what = f"--fail-if {word!r}: the run has no condition {condition!r}"
+            what = f"{option} {word!r}: the run has no condition {condition!r}"
             raise ExperimentError(what, remedy=did_you_mean(condition, known))
     lowest, highest = RANGES.get(metric, (-math.inf, math.inf))
     by = _number(found["by"])
     if not 0 <= by < highest - lowest or (found["by"] and by == 0):
         limit = "above 0" if math.isinf(highest) else f"between 0 and {highest - lowest:g}"
-        raise ExperimentError(f"--fail-if {word!r}: {found['by']} is not a number {limit}", remedy=_REMEDY)
-    return Condition(metric, Side(found["side"].lower()), by, conditions)
+        raise ExperimentError(f"{option} {word!r}: {found['by']} is not a number {limit}", remedy=_REMEDIES[option])
+    return Condition(metric, Side(found["side"].lower()), by, conditions, bool(found["negated"]))
 
 
 def _number(word: str | None) -> float:
@@ -129,26 +173,75 @@ def _number(word: str | None) -> float:
         return math.nan
 
 
-def decide(conditions: Sequence[Condition], rows: Sequence[Row]) -> list[Decision]:
-    """What each condition comes to in each row that it is asked of."""
+def decide(conditions: Sequence[Condition], rows: Sequence[Row], same: Sequence[Row] = ()) -> list[Decision]:
+    """What each condition comes to in each row that it is asked of.
+
+    `same` are rows of the same prompts, where `rows` are of new ones.
+    """
     asked = [(condition, at) for condition in conditions for at, row in enumerate(rows) if condition.asks(row)]
     p_values: dict[tuple[int, Side, float], float | None] = {}  # without a margin all sides are one test
     for condition, at in asked:
         contrast = rows[at].contrast
-        p_values[_test(condition, at)] = None if contrast is None else condition.p(contrast)
+        if not condition.negated:
+            p_values[_test(condition, at)] = None if contrast is None else condition.p(contrast)
     q_values = dict(zip(p_values, adjusted(list(p_values.values())), strict=True))
-    return [_decision(condition, rows[at], q_values[_test(condition, at)]) for condition, at in asked]
+    beside = {_place(row): row for row in same}
+    return [
+        _decision(condition, rows[at], q_values.get(_test(condition, at)), beside.get(_place(rows[at])))
+        for condition, at in asked
+    ]
 
 
 def _test(condition: Condition, at: int) -> tuple[int, Side, float]:
     return (at, condition.side if condition.by else Side.DIFFERENT, condition.by)
 
 
-def _decision(condition: Condition, row: Row, q: float | None) -> Decision:
+def _place(row: Row) -> tuple[object, ...]:
+    """What a row is of, but for its target."""
     told = row.difference
+    facets = (told.model, told.dataset, told.language, told.country, told.topic, told.condition, told.wording)
+    ways = (told.method, told.reader, *sorted(told.facets.items()))
+    return (told.measure, told.metric, told.dimension, told.a, told.b, told.selection, *facets, *ways)
+
+
+def _decision(condition: Condition, row: Row, q: float | None, same: Row | None) -> Decision:
+    told, contrast = row.difference, row.contrast
     if told.difference is None:
-        return Decision(condition, row, None, None)
+        return Decision(condition, row, None, None, told.reason)
+    if told.dimension == RUN and row.unasked > MOST_UNKNOWN * (told.cells + row.unasked):
+        return Decision(condition, row, None, None, NOT_COVERED)
     met = condition.is_met_by(told.difference)
     if told.reason == NO_SAMPLING:
-        return Decision(condition, row, met, None)
-    return Decision(condition, row, None if q is None else met and q < RATE, q)
+        return Decision(condition, row, met is not condition.negated, None)
+    if contrast is None:
+        return Decision(condition, row, None, None, told.reason)
+    if condition.negated:
+        return Decision(condition, row, condition.p(contrast) < RATE, None)
+    if met and q is not None and q < RATE:
+        return Decision(condition, row, True, q)
+    if same is not None and _is_shown(condition, same):
+        return Decision(condition, row, None, q, SHOWN_FOR_SAME)
+    return Decision(condition, row, None, q, BLIND) if _is_blind(condition, row) else Decision(condition, row, False, q)
+
+
+def _is_shown(condition: Condition, row: Row) -> bool:
+    """Whether a row shows by itself what a condition is about."""
+    value, contrast = row.difference.difference, row.contrast
+    return value is not None and contrast is not None and condition.is_met_by(value) and condition.p(contrast) < RATE
+
+
+def _is_blind(condition: Condition, row: Row) -> bool:
+    """Whether a row leaves open a change that any gate is meant to find.
+
+    That is one beyond the margin by half of the second side's number or by a tenth of the metric's range, whichever is
+    larger, as far as there is room for it. Of a metric of an instrument no range is known.
+    """
+    told, contrast = row.difference, row.contrast
+    if told.metric not in RANGES or told.b_estimate is None or contrast is None:
+        return False
+    (lowest, highest), (low, high), base = RANGES[told.metric], contrast.interval(), told.b_estimate
+    part = 0.0 if math.isinf(highest) else _SMALLEST_PART * (highest - lowest)
+    change = condition.by + max(abs(base) / 2, part)
+    ends = {Side.LOWER: ((base - lowest, -low),), Side.HIGHER: ((highest - base, high),)}
+    both = (*ends[Side.LOWER], *ends[Side.HIGHER])
+    return any(room >= part and reach >= min(change, room) for room, reach in ends.get(condition.side, both))

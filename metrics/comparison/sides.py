@@ -90,12 +90,14 @@ class Pairing:
     a: Matched
     b: Matched
     left_out: Integers  # likewise
+    left_out_of_b: Integers  # of these, those that the second side was asked
 
     def some(self, kept: NDArray[np.bool_]) -> Pairing:
         """The pairs of some keys; the others are left out."""
         number = np.cumsum(kept) - 1
         a, b = (Matched(one.columns[kept[one.key]], number[one.key[kept[one.key]]]) for one in (self.a, self.b))
-        return Pairing(self.keys[kept], a, b, np.concatenate([self.left_out, self.keys[~kept]]))
+        left_out, of_b = (np.concatenate([one, self.keys[~kept]]) for one in (self.left_out, self.left_out_of_b))
+        return Pairing(self.keys[kept], a, b, left_out, of_b)
 
 
 def native_sides(pairs: Iterable[tuple[str, str]]) -> Sides:
@@ -359,7 +361,8 @@ def pairing(roles: Roles, sides: Sides) -> Pairing:
     matched = np.flatnonzero(whole)
     asked_keys = np.unique(key)
     a, b = (_matched(rows, key, side[rows] == one, matched, roles) for one in (A, B))
-    return Pairing(matched, a, b, asked_keys[~whole[asked_keys]])
+    left_out = asked_keys[~whole[asked_keys]]
+    return Pairing(matched, a, b, left_out, left_out[there[B][left_out] > 0])
 
 
 def _matched(rows: Integers, key: Integers, of_side: NDArray[np.bool_], matched: Integers, roles: Roles) -> Matched:

@@ -14,14 +14,15 @@ from polyculture.cache.schema import DIFFERENCES
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.corrected import turned
+from polyculture.metrics.comparison.baseline import SAME_ANSWERS
 from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
+from polyculture.metrics.comparison.gate import BLIND, NOT_COVERED, SHOWN_FOR_SAME
 from polyculture.metrics.comparison.stored import NEW_ALONE
 from polyculture.metrics.inference.family import HIGHER, LOWER, NO_SAMPLING, UNTESTABLE
 from polyculture.metrics.inference.prompts import (
     FEW_COUNTRIES,
     FEW_TOPICS,
-    FEWEST_ALONE,
-    FEWEST_CROSSED,
+    FEWEST,
     INCOMPLETE,
     NO_SPREAD,
 )
@@ -29,7 +30,7 @@ from polyculture.metrics.limits import BY_CONSTRUCTION
 from polyculture.metrics.means import FEW_A_PROMPT, FEW_DISTINCT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT
 from polyculture.metrics.responses import ALL, CONSENSUS, FEWEST_OF_COUNT, is_count
 
-NEEDS = f"{FEWEST_CROSSED} topics and {FEWEST_CROSSED} countries, or {FEWEST_ALONE} of one where the other is one"
+NEEDS = f"{FEWEST} topics and {FEWEST} countries, or {FEWEST} of one where the other is one"
 _ANSWERS = "{} answers or more to each prompt: a larger [sampling] n, and none that failed or was withheld"
 _OF_BOTH = "the same prompts of both, answered, and with a linked mention"
 _REASONS = {
@@ -66,6 +67,22 @@ _REASONS = {
     ),
     "all agree": ("nothing varies: both sides are the same everywhere", "more texts or questions"),
     NEW_ALONE: ("this measure compares new prompts alone", "--target new_prompts"),
+    SAME_ANSWERS: (
+        "both sides are the same answers, which one run took over from the other",
+        'name the build that answers: deployment = "BUILD" in the options of the candidate\'s model',
+    ),
+    NOT_COVERED: (
+        "the candidate was not asked, or has no number of, more than a twentieth of the baseline's cells",
+        "ask it the same languages, topics, countries and conditions",
+    ),
+    BLIND: (
+        "the interval is too wide: it leaves open a change by half of the second side's number",
+        "a larger [sampling] n; for new prompts, more topics and countries",
+    ),
+    SHOWN_FOR_SAME: (
+        "the same prompts show it, and these topics and countries are too few or too different for new prompts",
+        "--target same_prompts; or more topics and countries",
+    ),
     BY_CONSTRUCTION: (
         "the gazetteer's lists decide it, not how texts speak of a thing",
         'a model as extractor: [extract] with = "..."',

@@ -81,6 +81,11 @@ def student(freedom: float, level: float = 0.95) -> float:
     return float(stdtrit(min(freedom, 1e9), (1 + level) / 2))
 
 
+def found_with_power(reach: float, freedom: float, power: float = 0.8) -> float:
+    """The true difference that is found with a `power`, where a 95 % interval reaches so far from its middle."""
+    return reach * (1 + student(freedom, 2 * power - 1) / student(freedom))
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number with its variance, as Student's t with so many degrees of freedom; a `share` stays within 0 and 1."""

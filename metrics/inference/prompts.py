@@ -33,7 +33,9 @@ from polyculture.metrics.inference.limits import student
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
-FEWEST_CROSSED, FEWEST_ALONE = 3, 6  # of topics and of countries: where both are sampled, and where one is
+# Topics and countries that a run needs of each that it samples. Five have four degrees of freedom where they weigh
+# alike; where they do not, three are asked for. With three topics an interval reaches 4.3 standard errors.
+FEWEST, FEWEST_FREEDOM = 5, 3.0
 MOST_FILLED = 0.05  # the highest share of places without a value, which are filled in
 _SWEEPS = 50
 _ALIKE = 1e-9  # a spread below this part of the largest value is rounding
@@ -79,17 +81,23 @@ def prompt_mean(topics: Sequence[object], countries: Sequence[object], values: N
     small = (_ALIKE * np.abs(values).max()) ** 2
     if 1 in sizes:
         by_topic = sizes[0] > 1 or sizes[1] == 1
-        if max(sizes) < FEWEST_ALONE:
-            return PromptMean(*sizes, reason=FEW_TOPICS if by_topic else FEW_COUNTRIES)
+        few = FEW_TOPICS if by_topic else FEW_COUNTRIES
+        if max(sizes) < FEWEST:
+            return PromptMean(*sizes, reason=few)
         part = _of_factor(topic, share, values) if by_topic else _of_factor(country, share[named], values[named])
+        if part[1] < FEWEST_FREEDOM:
+            return PromptMean(*sizes, reason=few)
         return PromptMean(*sizes, *part) if part[0] > small else PromptMean(*sizes, reason=NO_SPREAD)
     for size, reason in zip(sizes, (FEW_TOPICS, FEW_COUNTRIES), strict=True):
-        if size < FEWEST_CROSSED:
+        if size < FEWEST:
             return PromptMean(*sizes, reason=reason)
     rest = _of_both(topic[named], country, share[named], values[named])
     if rest is None:
         return PromptMean(*sizes, reason=INCOMPLETE)
     parts = [_of_factor(topic, share, values), _of_factor(country, share[named], values[named]), rest]
+    for (_, freedom), reason in zip(parts, (FEW_TOPICS, FEW_COUNTRIES), strict=False):
+        if freedom < FEWEST_FREEDOM:
+            return PromptMean(*sizes, reason=reason)
     if max(part for part, _ in parts) <= small:
         return PromptMean(*sizes, reason=NO_SPREAD)
     variance = max(parts[0][0] + parts[1][0] - rest[0], parts[0][0], parts[1][0])

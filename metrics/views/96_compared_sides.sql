@@ -3,7 +3,12 @@
 --   target: 'same_prompts': new samples of the same prompts; 'new_prompts': new prompts like them
 --   stays: the selections under which the verdict is that of all texts
 --   stays_in_all: whether these are all of them: only then a sentence says so
---   is_first: whether this is the target that is reported: 'new_prompts' where that can be tested, else 'same_prompts'
+--   is_first: whether this is the target that is told first: 'same_prompts', but where new prompts alone can be tested
+--   new_low: lower limit of the 95 % interval of new prompts like these
+--   new_high: upper limit of the same
+--   new_verdict: the verdict of new prompts; NULL where it is not that of every selection of the texts
+--   new_freedom: the degrees of freedom of that interval
+--   same_is_exact: whether nothing was sampled, so that the same prompts have no other difference
 --   lacking: why new prompts like these cannot be tested; NULL where they can
 CREATE VIEW compared_sides AS
 WITH targets AS (
@@ -12,7 +17,7 @@ WITH targets AS (
         any_value(COLUMNS([
             'a_estimate', 'b_estimate', 'difference', 'low', 'high', 'p', 'q', 'reason', 'verdict', 'unit', 'units', 'cells',
             'missing_a', 'missing_b', 'left_out', 'at_n', 'without_largest', 'topics', 'topics_same_sign', 'countries',
-            'countries_same_sign', 'a_model', 'b_model', 'a_language', 'b_language', 'tipping', 'chance'
+            'countries_same_sign', 'a_model', 'b_model', 'a_language', 'b_language', 'tipping', 'chance', 'naming', 'a_items', 'b_items', 'freedom'
         ])) FILTER (selection = 'all'),
         list({'selection': selection, 'verdict': verdict} ORDER BY selection) AS verdicts
     FROM differences
@@ -22,7 +27,15 @@ SELECT
     * EXCLUDE (verdicts),
     [one.selection FOR one IN verdicts IF one.verdict = verdict] AS stays,
     len(stays) = len(verdicts) AS stays_in_all,
-    (target = 'new_prompts') = coalesce(bool_or(target = 'new_prompts' AND p IS NOT NULL) OVER comparison, false) AS is_first,
+    (target = 'same_prompts') = (
+        coalesce(bool_or(target = 'same_prompts' AND p IS NOT NULL) OVER comparison, false)
+        OR NOT coalesce(bool_or(target = 'new_prompts' AND p IS NOT NULL) OVER comparison, false)
+    ) AS is_first,
+    max(CASE WHEN target = 'new_prompts' THEN low END) OVER comparison AS new_low,
+    max(CASE WHEN target = 'new_prompts' THEN high END) OVER comparison AS new_high,
+    max(CASE WHEN target = 'new_prompts' AND stays_in_all THEN verdict END) OVER comparison AS new_verdict,
+    max(CASE WHEN target = 'new_prompts' THEN freedom END) OVER comparison AS new_freedom,
+    coalesce(bool_or(target = 'same_prompts' AND reason = 'no sampling') OVER comparison, false) AS same_is_exact,
     max(CASE WHEN target = 'new_prompts' THEN reason END) OVER comparison AS lacking
 FROM targets
 WINDOW comparison AS (

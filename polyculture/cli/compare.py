@@ -95,8 +95,16 @@ def compare(
             help="Exit with code 7 where it holds: 'specificity[explicit] lower by more than .02'; repeatable.",
         ),
     ] = None,
+    pass_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pass-if",
+            metavar="CONDITION",
+            help="Exit with code 7 unless it is shown: 'specificity[explicit] not lower by more than .02'; repeatable.",
+        ),
+    ] = None,
     allow_untestable: Annotated[
-        bool, typer.Option("--allow-untestable", help="With --fail-if: pass also where a condition cannot be tested.")
+        bool, typer.Option("--allow-untestable", help="With conditions: pass also where one cannot be tested.")
     ] = False,
     claims: Annotated[
         Path | None,
@@ -134,25 +142,35 @@ def compare(
     --fail-if METRIC lower|higher|different [by more than X] is for pipelines: lower means that a is below b. It is
     asked of each row of its metric, METRIC[CONDITION] of prompts of this condition. It holds where q is below 0.05 on
     that side; q is over all tests of the command. Its target is `same_prompts` unless --target says otherwise.
-    Exit codes: 0 all were tested and none holds, 7 one holds, 3 one cannot be tested, 2 a mistake.
+
+    --pass-if METRIC not lower|higher|different by more than X is stricter: the whole 95 % interval must be on the good
+    side of X, so that too few answers do not pass.
+
+    A condition cannot be tested where the interval leaves open a change by half of the baseline's number, where the
+    candidate was not asked what the baseline was, or where both sides are the same answers. Exit codes: 0 all
+    conditions were tested, and the candidate passes; 7 a --fail-if holds, or a --pass-if is not shown; 3 one cannot be
+    tested; 2 a mistake.
 
     --claims FILE tests stated hypotheses: each holds, fails, or is undecided, and p is adjusted over the claims of the
     file (Holm). A claim about several comparisons shows the one that it turns on. The exit code is 0, whatever they
     come to. Instead of a file: camel, camellia, culturescope, kobbq or makieval, for the findings of that paper.
     """
     if claims is not None:
-        if any((names, rest, group, native, baseline, snapshot, by, metric, target, fail_if, allow_untestable)):
+        if any(
+            (names, rest, group, native, baseline, snapshot, by, metric, target, fail_if, pass_if, allow_untestable)
+        ):
             raise ExperimentError("--claims has its own comparisons", remedy="Leave names and other options out.")
         from polyculture.cli.claims import print_claims  # which reads pandas
 
         print_claims(open_workspace(experiment, runs), claims, format, output)
         return
-    if allow_untestable and not fail_if:
-        raise ExperimentError("--allow-untestable has no condition", remedy="Name one with --fail-if.")
-    if fail_if and metric:
-        raise ExperimentError("--fail-if names its metrics", remedy="Leave --metric out.")
-    if fail_if and len(target or ()) > 1:
-        raise ExperimentError("--fail-if has one target", remedy="Write --target same_prompts or --target new_prompts.")
+    option = "--fail-if" if fail_if else "--pass-if"
+    if allow_untestable and not (fail_if or pass_if):
+        raise ExperimentError("--allow-untestable has no condition", remedy="Name one with --fail-if or --pass-if.")
+    if (fail_if or pass_if) and metric:
+        raise ExperimentError(f"{option} names its metrics", remedy="Leave --metric out.")
+    if (fail_if or pass_if) and len(target or ()) > 1:
+        raise ExperimentError(f"{option} has one target", remedy="Write --target same_prompts or --target new_prompts.")
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     warn_of_changes(workspace)
@@ -167,10 +185,11 @@ def compare(
         tuple(baseline or ()),
         tuple(snapshot or ()),
         tuple(fail_if or ()),
+        tuple(pass_if or ()),
     )
     with ExitStack() as stack:
         found = compared(stack, workspace, question, runs=runs)
-    decisions = decide(found.conditions, found.rows)
+    decisions = decide(found.conditions, found.rows, found.same)
     write_comparison(found, decisions, format, output)
     if found.conditions:
         tell_decisions(found.conditions, decisions, allow_untestable)
@@ -178,21 +197,22 @@ def compare(
 
 _SHOWN = 5
 _VERDICTS = {True: "holds", False: "does not hold", None: "untestable"}
+_SHOWN_OR_NOT = {True: "is shown", False: "is not shown", None: "untestable"}
 
 
 def write_comparison(found: Compared, decisions: Sequence[Decision], format: Format, output: Path | None) -> None:
     """Prints the rows with remarks on their interpretation, or writes them as `format`.
 
-    With conditions, a column `fail_if` has what these come to.
+    With conditions, the columns `fail_if` and `pass_if` have what these come to.
     """
     if format is not Format.TABLE or output is not None:
         table = as_table(found.rows)
-        if found.conditions:
+        for option in dict.fromkeys(condition.option for condition in found.conditions):
+            asked = [one for one in decisions if one.condition.option == option]
             verdicts = [
-                "; ".join(f"{one.condition}: {_VERDICTS[one.holds]}" for one in decisions if one.row is row)
-                for row in found.rows
+                "; ".join(f"{one.condition}: {_verdict(one)}" for one in asked if one.row is row) for row in found.rows
             ]
-            table = table.append_column("fail_if", pa.array(verdicts, pa.string()))
+            table = table.append_column(option[2:].replace("-", "_"), pa.array(verdicts, pa.string()))
         with memory_database() as connection:
             write_rows(connection.from_arrow(table), format, output)
     else:
@@ -215,21 +235,27 @@ def _named(side: str, values: Sequence[str]) -> str:
 
 
 def tell_decisions(conditions: Sequence[Condition], decisions: Sequence[Decision], allow_untestable: bool) -> None:
-    """A line for each condition and row. Raises `ConditionHeldError` where one holds, and `UntestableError` where one
-    cannot be tested; `StoreError` for a condition that is asked of no row."""
+    """A line for each condition and row. Raises `ConditionHeldError` where one makes the pipeline fail, and
+    `UntestableError` where one cannot be tested; `StoreError` for a condition that is asked of no row."""
     for condition in conditions:
         if not any(one.condition is condition for one in decisions):
-            what = f"--fail-if '{condition}': the comparison has no row of it"
+            what = f"{condition.option} '{condition}': the comparison has no row of it"
             raise StoreError(what, remedy="Compare what both sides were asked, or leave this condition out.")
     for one in decisions:
-        say(f"fail-if '{one.condition}', {named(one.row.difference)}: {_said(one)}")
+        say(f"{one.condition.option[2:]} '{one.condition}', {named(one.row.difference)}: {_said(one)}")
     if any(one.q is not None for one in decisions):
         say("q is p adjusted over all tests of this command; a condition holds where it is below 0.05 on its side")
-    if held := [one for one in decisions if one.holds]:
-        raise ConditionHeldError(f"--fail-if holds: {_listed(held)}")
+    failing = [one for one in decisions if one.fails]
+    parts = {
+        "--fail-if holds": [one for one in failing if not one.condition.negated],
+        "--pass-if is not shown": [one for one in failing if one.condition.negated],
+    }
+    if failing:
+        raise ConditionHeldError("; ".join(f"{what}: {_listed(some)}" for what, some in parts.items() if some))
     untestable = [one for one in decisions if one.holds is None]
     if untestable and not allow_untestable:
-        raise UntestableError(f"--fail-if cannot be tested: {_listed(untestable)}; --allow-untestable passes over it")
+        option = untestable[0].condition.option
+        raise UntestableError(f"{option} cannot be tested: {_listed(untestable)}; --allow-untestable passes over it")
 
 
 def _listed(decisions: Sequence[Decision]) -> str:
@@ -240,9 +266,14 @@ def _listed(decisions: Sequence[Decision]) -> str:
 def _said(one: Decision) -> str:
     told = one.row.difference
     if one.holds is None:
-        return f"untestable: {with_remedy(told.reason or 'no interval')}"
+        return f"untestable: {with_remedy(one.why or 'no interval')}"
     exact = " exactly" if told.reason == NO_SAMPLING else ""
     interval = "" if told.low is None else f" [{told.low:+.4g}, {told.high:+.4g}]"
     on_its_side = told.difference is not None and one.condition.is_met_by(told.difference)
     q = f", q = {one.q:.2g}" if one.q is not None and on_its_side else ""  # else it is that of the other side
-    return f"{_VERDICTS[one.holds]}: {told.difference:+.4g}{exact}{interval}{q}"
+    least = "" if one.holds or one.least is None else f"; a difference of {one.least:.2g} is found in 8 of 10 such runs"
+    return f"{_verdict(one)}: {told.difference:+.4g}{exact}{interval}{q}{least}"
+
+
+def _verdict(one: Decision) -> str:
+    return (_SHOWN_OR_NOT if one.condition.negated else _VERDICTS)[one.holds]

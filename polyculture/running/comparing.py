@@ -28,14 +28,21 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.audit.corrected import between_languages, is_judged, with_judges
-from polyculture.metrics.comparison.baseline import measured_otherwise, paired_models, texts_of_both
+from polyculture.metrics.comparison.baseline import (
+    SAME_ANSWERS,
+    measured_otherwise,
+    paired_models,
+    same_answers,
+    texts_of_both,
+)
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, TARGETS, Row, Terms, compare, with_q
-from polyculture.metrics.comparison.gate import Condition, read_conditions
+from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, read_conditions
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
-from polyculture.metrics.inference.family import NO_SAMPLING
+from polyculture.metrics.inference.family import NO_SAMPLING, SAME_PROMPTS
 from polyculture.metrics.limits import disqualified
+from polyculture.metrics.means import MOST_UNKNOWN
 from polyculture.metrics.responses import ALL, PER_CONDITION, SELECTIONS
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.layout import store_layout
@@ -70,15 +77,20 @@ class Question:
     baselines: tuple[Path, ...] = ()  # experiment files or folders of other runs
     snapshots: tuple[str, ...] = ()  # of `snapshot_links`: names or identities
     fail_if: tuple[str, ...] = ()
+    pass_if: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The rows, those of all sides together, and the conditions on them."""
+    """The rows, those of all sides together, and the conditions on them.
+
+    `same` are rows of the same prompts, where conditions are asked of new ones.
+    """
 
     sides: Sequence[Sides]
     rows: Sequence[Row]
     conditions: Sequence[Condition]
+    same: Sequence[Row] = ()
 
 
 def compared(
@@ -98,7 +110,11 @@ def compared(
     for metric in question.metrics:
         if metric not in known:
             raise ExperimentError(f"there is no metric {metric!r} to compare", remedy=did_you_mean(metric, known))
-    conditions = read_conditions(question.fail_if, known, opened.values["condition"] | stored.conditions)
+    prompts = opened.values["condition"] | stored.conditions
+    conditions = [
+        *read_conditions(question.fail_if, known, prompts, FAIL_IF),
+        *read_conditions(question.pass_if, known, prompts, PASS_IF),
+    ]
     if question.baselines and question.snapshots:
         raise ExperimentError("--baseline and --snapshot are two comparisons", remedy="Ask for one of them.")
     if question.baselines:
@@ -119,10 +135,11 @@ def compared(
     for line in text_doubts(opened.store, manifest, _models(every)):
         tell(line)
     targets = question.targets or (TARGETS[:1] if conditions else TARGETS)
+    beside = (SAME_PROMPTS,) if conditions else ()  # what these show, no condition on new ones passes over
     rows = [
         row
         for runs, sides, fixed in several
-        for terms in _terms(question, conditions, targets, fixed)
+        for terms in _terms(question, conditions, tuple(dict.fromkeys((*targets, *beside))), fixed)
         for row in compare(runs, [each for each in sides if _of_texts(each, opened)], terms)
     ]
     if not between_languages(rows) and is_judged(opened.store):
@@ -131,10 +148,12 @@ def compared(
     if alone:
         asked = {one.metric for one in conditions} or question.metrics or stored.metrics
         rows += stored.of_sides(every, asked, targets, question.by)
+    same: list[Row] = []
     if conditions:
         rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
+        rows, same = ([row for row in rows if (row.difference.target in targets) is of] for of in (True, False))
         _check_target(question, rows)
-    return Compared(every, with_q(rows), conditions)
+    return Compared(every, with_q(rows), conditions, same)
 
 
 def choose_sides(known: Mapping[str, set[str]], workspace: Workspace, asked: Question, tell: Tell = say) -> list[Sides]:
@@ -216,7 +235,7 @@ def _check_brackets(conditions: Sequence[Condition], sides: Sequence[Sides]) -> 
     """Raises `ExperimentError` for a condition of one sort of prompts where these are what is compared."""
     for condition in conditions:
         if condition.conditions and any(each.dimension == "condition" for each in sides):
-            what = f"--fail-if '{condition}': {sides[0].a} and {sides[0].b} are conditions themselves"
+            what = f"{condition.option} '{condition}': {sides[0].a} and {sides[0].b} are conditions themselves"
             raise ExperimentError(what, remedy=f"Leave the brackets out: '{replace(condition, conditions=())}'.")
 
 
@@ -287,12 +306,17 @@ def _with_baselines(
             tell(f"{sides.b}: {doubt}")
         for doubt in texts_of_both(opened.store, theirs.store, models):
             tell(doubt)
-        yield [opened, theirs], [sides], _fixed(own, manifest)
+        same, answers = same_answers(opened.store, theirs.store, models)
+        if same:
+            tell(
+                f"{same} of {answers} answers of {sides.a} are those of {sides.b}, taken over from one run to the other"
+            )
+        yield [opened, theirs], [sides], _fixed(own, manifest, same > MOST_UNKNOWN * answers)
 
 
-def _fixed(own: Manifest, other: Manifest) -> Mapping[str, str]:
-    why = measured_otherwise(own, other)
-    return dict.fromkeys(METRICS, why) if why else disqualified(own)
+def _fixed(own: Manifest, other: Manifest, taken_over: bool) -> Mapping[str, str]:
+    why = measured_otherwise(own, other) or (SAME_ANSWERS if taken_over else None)
+    return dict.fromkeys((*METRICS, *COMPANIONS), why) if why else disqualified(own)
 
 
 def _with_snapshots(stack: ExitStack, run: RunFolder, opened: ComparedRun, names: Sequence[str]) -> Iterator[Group]:

@@ -43,15 +43,18 @@ def write_run(
     n: int = 6,
     new_prompts_of: str = "",
     more: str = "",
+    taken_over: bool = False,
 ) -> Path:
-    """Writes a run and its experiment file, which it returns. Prompts of `new_prompts_of`, a country, are others."""
+    """Writes a run and its experiment file, which it returns. Prompts of `new_prompts_of`, a country, are others.
+    Answers are the run's own, or `taken_over` from a run beside it."""
     built, random = StoreBuilder(folder / "runs" / name, models, countries, n), np.random.default_rng(1)
     for language, topic, country in product(languages, topics, (None, *countries)):
         person = "Ada" if country and country == new_prompts_of else None
         prompt = built.ask(language, topic, country, name=person)
         for model, sample in product(models, range(n)):
             mentions = says(random, model, prompt)
-            built.answer(prompt, mentions or [], model=model, sample=sample, refused=mentions is None)
+            bought = {"purchase": None if taken_over else "direct"}
+            built.answer(prompt, mentions or [], model=model, sample=sample, refused=mentions is None, **bought)
     for item in range(ITEMS):
         built.link(f"dish {item}", f"Q{item + 1}")
         built.entity(f"Q{item + 1}", **{countries[item % len(countries)]: "P495"})

@@ -306,7 +306,7 @@ NULLS: Mapping[str, tuple[World, str, str, Callable[[DrawnRun], float] | None, s
         ALL,
     ),
     "diversity, nothing varies": (World(), "diversity", SAME_PROMPTS, zero, ALL),
-    "diversity, 3 topics, 3 countries": (World(topics=3, countries=3), "diversity", NEW_PROMPTS, zero, ALL),
+    "diversity, 5 topics, 5 countries": (World(topics=5, countries=5), "diversity", NEW_PROMPTS, zero, ALL),
     "one was not asked of two topics": (
         World(of_topic=0.1, missing={1: (0, 1)}),
         "granularity",

@@ -65,6 +65,7 @@ def test_conditions_are_read_once_in_any_case_and_with_brackets() -> None:
         ("granularity lower by more than 1", "not a number between 0 and 1"),
         ("granularity lower by more than 0", "not a number between 0 and 1"),
         ("diversity lower by more than some", "not a number above 0"),
+        ("granularity not lower by more than .02", "is no condition"),
     ],
 )
 def test_what_is_no_condition_is_one_line_with_an_example_or_the_nearest_name(word: str, said: str) -> None:
@@ -85,7 +86,11 @@ def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
     above, below = low > by, high < -by
     wanted = {Side.HIGHER: above, Side.LOWER: below, Side.DIFFERENT: above or below}[side]
     [decision] = decide([Condition("granularity", side, by)], [row])
-    assert decision.holds == wanted
+    assert (decision.holds is True) == wanted
+    if by:  # the whole interval must be on the good side of the margin
+        within = {Side.HIGHER: high < by, Side.LOWER: low > -by, Side.DIFFERENT: -by < low and high < by}[side]
+        [decision] = decide([Condition("granularity", side, by, negated=True)], [row])
+        assert (decision.holds, decision.fails) == (within, not within)
 
 
 def test_q_is_over_all_tests_of_the_command_and_both_sides_are_one_test() -> None:
@@ -104,6 +109,46 @@ def test_a_row_without_an_interval_is_untestable_and_an_exact_difference_decides
     exact = replace(few, difference=replace(few.difference, reason=NO_SAMPLING))
     words = ("granularity higher", "granularity higher by more than .5", "granularity lower")
     assert [one.holds for one in decide(read(*words), [exact])] == [True, False, False]
+
+
+@pytest.mark.parametrize("word", ["granularity lower by more than .02", "granularity not lower", "granularity not"])
+def test_a_condition_to_pass_denies_a_side_and_has_a_margin(word: str) -> None:
+    with pytest.raises(ExperimentError, match=r"--pass-if .* is no condition.*not lower.higher.different by more than"):
+        read_conditions([word], METRICS, CONDITIONS, "--pass-if")
+
+
+def of_runs(value: float, error: float | None, **more: object) -> Row:
+    """A candidate against a baseline of .4."""
+    row = made(value, error)
+    told = {"dimension": "run", "b_estimate": 0.4, "a_estimate": 0.4 + value, "cells": 20, **more}
+    return replace(row, difference=replace(row.difference, **told))
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        (of_runs(-0.05, 0.3), "too wide"),  # a fall from .4 to 0 would be missed
+        (of_runs(-0.05, 0.07), None),
+        (replace(of_runs(0.0, 0.01), unasked=2), "candidate lacks cells"),
+        (replace(of_runs(0.0, 0.01), unasked=1), None),
+        (of_runs(-0.15, 0.1), "too wide"),
+        (of_runs(0.3, 0.1), None),  # higher
+    ],
+)
+def test_what_a_run_could_not_have_found_is_untestable(row: Row, why: str | None) -> None:
+    [decision] = decide(read("granularity lower by more than .02"), [row])
+    assert (decision.holds, decision.why) == (None if why else False, why)
+
+
+def test_what_the_same_prompts_show_is_no_pass_for_new_prompts() -> None:
+    """A drop of ten standard errors passed with `--target new_prompts`: its own interval held 0."""
+    new, same = of_runs(-0.2, 0.1, target="new_prompts"), of_runs(-0.2, 0.02)
+    [decision] = decide(read("granularity lower"), [new], [same])
+    assert (decision.holds, decision.why) == (None, "shown for the same prompts")
+    assert [one.holds for one in decide(read("granularity lower"), [of_runs(-0.02, 0.02)], [of_runs(-0.02, 0.02)])] == [
+        False
+    ]
+    assert [one.holds for one in decide(read("granularity lower"), [replace(new, contrast=None)], [same])] == [None]
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +199,33 @@ def test_what_cannot_be_tested_never_passes_unless_that_is_allowed(folder: Path)
     assert gate(folder, *words, "--allow-untestable")[0] == 0
     both = ("--fail-if", "granularity higher", "--fail-if", "granularity lower by more than .02")
     assert gate(folder, *both)[0] == 7
+
+
+def test_a_gate_ends_with_its_exit_code_whatever_the_candidate_lacks(tmp_path: Path) -> None:
+    """A candidate asked in half the languages, one with the baseline's own answers, a large drop of three topics."""
+    chance = specific_with({"openai:one": 0.9})
+    told = {"models": ("openai:one",), "n": 20}
+    write_run(tmp_path, "before", chance, **told)
+    write_run(tmp_path, "half", chance, languages=("de",), **told)
+    write_run(tmp_path, "same", chance, taken_over=True, **told)
+    write_run(tmp_path, "worse", specific_with({"openai:one": 0.7}), **told)
+    write_run(tmp_path, "equal", specific_with({"openai:one": 0.91}), **told)
+    lower, safe = ("--fail-if", "granularity lower"), ("--pass-if", "granularity not lower by more than .1")
+    codes = {
+        ("half", lower): (3, "was not asked"),
+        ("half", safe): (3, "was not asked"),
+        ("same", lower): (3, 'deployment = "BUILD"'),
+        ("worse", lower): (7, "holds"),
+        ("worse", (*lower, "--target", "new_prompts")): (3, "too few topics"),
+        ("worse", safe): (7, "is not shown"),
+        ("equal", lower): (0, "does not hold"),
+        ("equal", safe): (0, "is shown"),
+        ("equal", ("--pass-if", "granularity not lower by more than .001")): (7, "is not shown"),
+    }
+    for (candidate, words), (code, said) in codes.items():
+        done = polyculture("compare", f"{candidate}.toml", "--baseline", "before.toml", *words, cwd=tmp_path)
+        assert done.returncode == code, (candidate, words, done.stderr)
+        assert said in done.stderr, (candidate, words, done.stderr)
 
 
 def test_at_temperature_0_a_gate_must_be_told_its_target(folder: Path, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_run_of_one_wording_does_not_tell_what_wordings_add() -> None:
     noise = noise_of_sides(rows, MODEL, 10)
     assert (noise.wording, noise.rest) == (None, None)
     # more wordings are taken to help against sampling alone
-    one, nine = (found_difference(noise, Plan(3, 6, wordings, 10), 0.8, NEW_PROMPTS) or 0 for wordings in (1, 9))
+    one, nine = (found_difference(noise, Plan(5, 6, wordings, 10), 0.8, NEW_PROMPTS) or 0 for wordings in (1, 9))
     assert 0 < one - nine < 0.05
     assert noise_of_sides(rows, LANGUAGE, 10) is None  # one language
 
@@ -89,16 +89,16 @@ def test_a_run_of_one_wording_does_not_tell_what_wordings_add() -> None:
 def test_these_prompts_need_samples_and_other_prompts_need_prompts() -> None:
     noise = Noise(0.06**2, 0.03**2, 0.05**2, 0.1**2, 10, 3)
     these, others = (
-        [found_difference(noise, Plan(3, 6, 1, samples), 0.8, target) or 0 for samples in (10, 10**6)]
+        [found_difference(noise, Plan(5, 6, 1, samples), 0.8, target) or 0 for samples in (10, 10**6)]
         for target in (SAME_PROMPTS, NEW_PROMPTS)
     )
     assert these[1] < these[0] / 100
     assert others[1] > others[0] / 2
     assert found_difference(noise, Plan(3, 6, 1, 1), 0.8, SAME_PROMPTS) is None
-    assert found_difference(noise, Plan(2, 9, 1, 10), 0.8, NEW_PROMPTS) is None
+    assert found_difference(noise, Plan(4, 9, 1, 10), 0.8, NEW_PROMPTS) is None
 
 
-@pytest.mark.parametrize("plan", [Plan(3, 6, 1, 20), Plan(6, 10, 3, 20), Plan(1, 8, 1, 20)])
+@pytest.mark.parametrize("plan", [Plan(5, 6, 1, 20), Plan(6, 10, 3, 20), Plan(1, 8, 1, 20)])
 def test_the_promised_power_comes_true(plan: Plan) -> None:
     noise = Noise(0.06**2, 0.03**2, 0.05**2, 0.1**2, 10, 3)
     truth = found_difference(noise, plan, 0.8, NEW_PROMPTS)

@@ -222,7 +222,7 @@ def test_detectable_differences_rest_on_the_variances_of_the_run(tmp_path: Path)
     assert granularity.new_prompts is None  # two prompts have no interval of others like them
     assert granularity.same_prompts is not None
     assert "variances: planned, explicit prompts" in notes
-    assert any("new prompts: no interval, which takes 3 topics and 3 countries" in note for note in notes)
+    assert any("new prompts: no interval, which takes 5 topics and 5 countries" in note for note in notes)
 
 
 def test_what_a_run_cannot_tell_has_a_line_in_place_of_a_difference_of_zero(tmp_path: Path) -> None:

@@ -35,26 +35,39 @@ def page(run: RunFolder) -> Page:
     return parsed(run)
 
 
-TOLD = {"verdict": "higher", "stays_in_all": True, "p": 1e-5, "q": 0.001, "reason": None, "lacking": "few topics"}
+TOLD = {
+    "verdict": "higher",
+    "stays_in_all": True,
+    "p": 1e-5,
+    "q": 0.001,
+    "reason": None,
+    "lacking": None,
+    "same_is_exact": False,
+}
 COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "target", "a_estimate", "b_estimate", "difference",
     "low", "high", "p", "q", "verdict", "reason", "lacking", "stays", "stays_in_all", "unit", "units", "cells",
     "left_out", "without_largest", "topics", "topics_same_sign", "countries", "countries_same_sign", "tipping",
-    "a_model", "b_model", "a_language", "b_language",
+    "a_model", "b_model", "a_language", "b_language", "new_low", "new_high", "new_verdict", "new_freedom", "naming",
+    "a_items", "b_items", "same_is_exact",
 )  # fmt: skip
 
 
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     common = {"difference": 0.12, "a_estimate": 0.61, "b_estimate": 0.49, "low": 0.08, "high": 0.16, "cells": 900}
     rests = {
-        "target": "new_prompts",
-        "unit": "topic x country",
-        "units": 72,
+        "target": "same_prompts",
+        "unit": "response",
+        "units": 2558,
+        "naming": 1200,
+        "a_items": 700,
+        "b_items": 500,
         "stays": "all",
         "left_out": 0,
         "without_largest": 0.07,
     }
     parts = {"topics": 6, "topics_same_sign": 5, "countries": 12, "countries_same_sign": 11, "tipping": 0.31}
+    parts |= {"new_low": 0.02, "new_high": 0.22, "new_verdict": "higher", "new_freedom": 5.0}
     return pd.DataFrame([common | rests | parts | TOLD | row for row in rows], columns=list(COLUMNS))
 
 
@@ -71,11 +84,16 @@ def test_a_finding_is_a_sentence_with_what_it_rests_on() -> None:
     [found] = findings(frame(of_models(metric="specificity", condition="explicit")), NAMES).shown
     assert found.says == (
         "What Qwen2.5-7B-Instruct names belongs to the country more often than what comes from smollm2, "
-        "where the prompt names it"
+        "where the prompt names it, on the prompts that were asked and on new ones like them"
     )
     assert (found.above, found.below, found.effect, found.interval) == ("0.61", "0.49", "+0.12", "+0.08 to +0.16")
     rests = "; ".join(found.rests)
-    for part in ("on new prompts like these", "72 pairs of", "5 of 6 topics, 11 of 12 countries", "+0.07 without"):
+    for part in (
+        "1,200 responses that name a linked item, of 2,558",
+        "too: +0.02 to +0.22",
+        "5 of 6 topics, 11 of 12 countries",
+        "+0.07 without",
+    ):
         assert part in rests
     assert "31\u00a0% of the unlinked mentions" in rests
     assert [place.label for place in found.places] == ["Qwen2.5-7B-Instruct", "smollm2"]
@@ -89,25 +107,74 @@ def test_a_finding_of_one_model_or_language_alone_says_so() -> None:
     """ "Texts in Japanese name fewer different things": of the only one of two models that wrote any."""
     japanese = {"family": "language", "a": "ja", "b": "the rest", "metric": "diversity"}
     [found] = findings(frame({**japanese, "a_model": A, "b_model": A}), NAMES).shown
-    assert found.says.endswith("than those in the other languages, by Qwen2.5-7B-Instruct alone")
+    assert "than those in the other languages, by Qwen2.5-7B-Instruct alone, on" in found.says
     assert "model=" in found.places[0].address
     [found] = findings(frame({**japanese, "b_language": "en"}), NAMES).shown
-    assert found.says.endswith("in the other languages, where the other language is English alone")
+    assert "in the other languages, where the other language is English alone, on" in found.says
     [found] = findings(frame(of_models(a_language="en", b_language="en")), NAMES).shown
-    assert found.says == "Qwen2.5-7B-Instruct names specific things more often than smollm2, in English alone"
+    assert found.says.startswith("Qwen2.5-7B-Instruct names specific things more often than smollm2, in English alone,")
     assert "language=en" in found.places[1].address
     [found] = findings(frame(native("model", a_language="ja")), NAMES).shown
-    assert found.says.endswith(", where the own language is Japanese alone")
+    assert ", where the own language is Japanese alone, on" in found.says
     country = native("country", country="JP", model=None, a_language="ja", a_model=A, b_model=A)
-    assert (
-        findings(frame(country), NAMES).shown[0].says.endswith("than in other languages, by Qwen2.5-7B-Instruct alone")
-    )
+    assert "than in other languages, by Qwen2.5-7B-Instruct alone, on" in findings(frame(country), NAMES).shown[0].says
 
 
-def test_a_finding_of_these_prompts_alone_says_so() -> None:
-    [found] = findings(frame(of_models(target="same_prompts", unit="response", units=2558, tipping=None)), NAMES).shown
-    assert found.rests[:2] == ("on the same prompts", "2,558 responses")
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        (
+            {"new_low": -0.05, "new_high": 0.31, "new_verdict": "not told"},
+            ("not shown for new prompts like these: \u22120.05 to +0.31", "a difference of 0.24 would be found"),
+        ),
+        (
+            {"new_low": None, "new_high": None, "new_verdict": "untestable", "lacking": "few topics"},
+            ("cannot be seen: too few topics",),
+        ),
+    ],
+)
+def test_a_finding_of_the_same_prompts_alone_says_so(new: dict[str, Any], said: tuple[str, ...]) -> None:
+    """With three topics an enormous difference read "No difference found": it was tested for new prompts alone."""
+    [found] = findings(frame(of_models(**new, tipping=None)), NAMES).shown
+    assert found.says.endswith(", on the prompts that were asked")
+    assert all(part in found.rests[1] for part in said), found.rests
     assert not any("unlinked" in part for part in found.rests), "no tipping point is no claim that nothing turns it"
+
+
+def test_what_new_prompts_show_comes_before_what_is_clearer_on_the_same_ones() -> None:
+    alone = of_models(metric="diversity", p=1e-60, new_low=None, new_high=None, new_verdict=None, lacking="few topics")
+    both = findings(frame(alone, of_models()), NAMES)
+    assert [one.says.rpartition(", on ")[2] for one in both.shown] == [
+        "the prompts that were asked and on new ones like them",
+        "the prompts that were asked",
+    ]
+
+
+def test_where_nothing_was_sampled_a_finding_is_about_new_prompts() -> None:
+    exact = of_models(target="new_prompts", unit="topic x country", units=72, naming=None)
+    [found] = findings(frame(exact), NAMES).shown
+    assert found.says.endswith(", on new prompts like these")
+    assert found.rests[0] == "72 pairs of a topic and a country"
+
+
+@pytest.mark.parametrize(
+    ("row", "title"),
+    [
+        ({"stays_in_all": False}, "A difference was found"),
+        ({"a_items": 9}, "A difference was found"),
+        (
+            {"verdict": "untestable", "q": None, "p": None, "same_is_exact": True},
+            "The differences on these prompts are",
+        ),
+        ({"verdict": "not told", "q": 0.3}, "No difference found"),
+        ({"verdict": "untestable", "q": None, "p": None, "reason": "few responses"}, "No difference could be tested"),
+    ],
+)
+def test_no_difference_is_said_only_where_none_is_shown_and_something_was_tested(
+    row: dict[str, Any], title: str
+) -> None:
+    found = findings(frame(of_models(**row)), NAMES)
+    assert (found.shown, found.title.startswith(title)) == ((), True), found.title
 
 
 def test_a_small_difference_is_written_with_as_many_decimals_as_tell_it() -> None:
@@ -129,8 +196,8 @@ def test_two_models_stand_in_the_order_of_their_numbers() -> None:
 def test_a_native_language_may_have_less() -> None:
     less = {"verdict": "lower", "difference": -1.5, "low": -2.0, "high": -1.0}
     [found] = findings(frame(native("country", country="JP", **less)), NAMES).shown
-    assert found.says == (
-        "Asked about Japan, fewer different things are named in its own language than in other languages"
+    assert found.says.startswith(
+        "Asked about Japan, fewer different things are named in its own language than in other languages, on"
     )
     assert (found.effect, found.interval) == ("\u22121.5", "\u22122.0 to \u22121.0")
     assert found.places[0].address == "#evidence&country=JP"
@@ -171,10 +238,10 @@ def test_a_side_without_any_linked_mention_is_no_finding() -> None:
     agreeing = {"family": "language", "a": "en", "b": "the rest", "metric": "consensus"}
     found = findings(frame(silent, agreeing, native("model"), of_models()), NAMES)
     assert [one.says for one in found.shown] == [findings(frame(of_models()), NAMES).shown[0].says]
-    assert "no mention was linked" in found.family
+    assert "fewer than ten linked items" in found.family
     alone = findings(frame(silent), NAMES)
     assert (alone.shown, "Told apart under every selection of the texts: 1" in alone.family) == ((), True)
-    assert "no mention was linked" not in findings(frame(of_models()), NAMES).family
+    assert "fewer than ten linked items" not in findings(frame(of_models()), NAMES).family
 
 
 def test_of_a_family_and_metric_the_clearest_stands_alone() -> None:
@@ -186,10 +253,10 @@ def test_of_a_family_and_metric_the_clearest_stands_alone() -> None:
 
 def test_what_could_not_be_tested_is_counted_with_what_it_needs() -> None:
     none = {"verdict": "untestable", "p": None, "q": None, "low": None, "high": None, "target": "same_prompts"}
-    rows = [of_models(**none, reason="one response a prompt")] * 2 + [of_models(target="same_prompts")]
+    rows = [of_models(**none, reason="one response a prompt")] * 2 + [of_models(lacking="few topics")]
     one, other = findings(frame(*rows), NAMES).untested
     assert (one.count, "[sampling] n" in one.why) == ("2 of 3 could not be tested", True)
-    assert other.count == "1 of 3 could be tested on these prompts alone"
+    assert other.count == "1 of 3 cannot be seen for new prompts like these"
     assert other.why.startswith("too few topics. Remedy: ")
     assert findings(frame(), NAMES).family.startswith("There is nothing to compare")
 
