@@ -4,16 +4,18 @@ A line is a country that prompts name. Its numbers are of the cells (language, t
 a linked item: each is a share of the linked items, each counted once per response, the mean over these cells. An item
 that belongs to the country and to others is of the country.
 
-The sentence is written only where it is told apart for every model, of all texts and of those alone that answer in the
-prompt's language: q < 0.05 over all that could have been said, after a p-value has been multiplied by the number of
-countries, or pairs of countries, that it was the most extreme of.
+The sentence is about two models within one country, never about two countries: how much of what is named Wikidata knows
+the country of differs between countries, and with the snapshot. Within a country it is the same for both models. It is
+written only where the models are told apart in all texts and in those alone that answer, whole and in the prompt's
+language: q < 0.05 over all pairs of models in all countries, and with the same sign under every snapshot that the run
+was linked with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from dataclasses import dataclass, field
+from itertools import combinations, groupby
 from types import MappingProxyType
 from typing import Any
 
@@ -43,7 +45,6 @@ class ModelShare:
 
     here: Estimate
     elsewhere: Estimate
-    contrast: Contrast  # elsewhere less here
     items: int  # linked items, each once per response
     nowhere: int  # those of them of which no country is known
     responses: int  # with a linked item
@@ -55,9 +56,8 @@ class CountryLine:
 
     country: str
     other: str | None  # the other country that most of what is named belongs to; None where several are first
-    others: int  # how many other countries come up
     models: Mapping[str, ModelShare]
-    answering: Mapping[str, ModelShare]  # the same of texts that do not refuse, and are in the prompt's language
+    answering: Mapping[str, ModelShare]  # the same of texts that do not refuse, are whole and in the prompt's language
     things: tuple[str, ...]  # names of the three commonest items
     cells: int  # of each model
     withheld: str
@@ -65,6 +65,14 @@ class CountryLine:
     topics: tuple[str, ...] = ()
     condition: str = "explicit"  # how it was asked about
     repeating: frozenset[str] = frozenset()  # models most of whose texts repeat one another: no share has an interval
+    # By a further snapshot and model: the shares of the country and of no country with its links.
+    snapshots: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+
+    @property
+    def nowhere(self) -> float:
+        """The share of all models' linked items of which no country is known."""
+        items = sum(one.items for one in self.models.values())
+        return sum(one.nowhere for one in self.models.values()) / items if items else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,10 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
     by_model: dict[str, dict[str, list[Row]]] = {}
     for row in reading.rows(_SQL["responses"]):
         by_model.setdefault(row["country"], {}).setdefault(row["model"], []).append(row)
+    linked: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+    for row in reading.rows(_SQL["snapshots"]):
+        of_snapshot = linked.setdefault(row["country"], {}).setdefault(row["snapshot"], {})
+        of_snapshot[row["model"]] = (row["here"], row["nowhere"])
     lines = []
     for country in names.by_region(ordered(manifest.countries, by_model)):
         rows = by_model[country]
@@ -102,7 +114,6 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
             CountryLine(
                 country=country,
                 other=first["other"],
-                others=first["others"],
                 models=shares,
                 answering=answering,
                 things=tuple(things.get(country, ())),
@@ -110,6 +121,7 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
                 condition=answers[country][0]["condition"],
                 withheld=withheld,
                 repeating=frozenset(row["model"] for row in answers[country] if _repeats(row)),
+                snapshots=linked.get(country, {}),
                 languages=tuple(answers[country][0]["languages"]),
                 topics=tuple(answers[country][0]["topics"]),
             )
@@ -119,7 +131,7 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
 
 def _model_share(rows: Sequence[Row]) -> ModelShare:
     """The means over the cells of a model, from the rows `responses` of a country."""
-    parts: dict[str, list[Estimate]] = {"here": [], "elsewhere": [], "apart": []}
+    parts: dict[str, list[Estimate]] = {"here": [], "elsewhere": []}
     for _, found in groupby(rows, key=lambda row: row["place"]):
         own = list(found)
         times = [row["responses"] for row in own]
@@ -127,15 +139,14 @@ def _model_share(rows: Sequence[Row]) -> ModelShare:
             np.repeat(np.array([row[name] for row in own], dtype=float), times)
             for name in ("here", "elsewhere", "items")
         )
-        for name, numerators in (("here", here), ("elsewhere", elsewhere), ("apart", elsewhere - here)):
+        for name, numerators in (("here", here), ("elsewhere", elsewhere)):
             one = share_of(numerators, items)
             if one is not None:
                 parts[name].append(one)
-    here_mean, elsewhere_mean, apart = (mean_share(some) for some in parts.values())
+    here_mean, elsewhere_mean = (mean_share(some) for some in parts.values())
     return ModelShare(
         here_mean,
         elsewhere_mean,
-        Contrast(elsewhere_mean, here_mean, apart.variance, apart.freedom),
         sum(row["items"] * row["responses"] for row in rows),
         sum(row["nowhere"] for row in rows),
         sum(row["responses"] for row in rows),
@@ -176,31 +187,21 @@ def _few(shares: Mapping[str, ModelShare]) -> bool:
 
 
 def sentence(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str] = MappingProxyType({})) -> Sentence:
-    """The title: of another country that comes up more than the one asked about, else of the two that differ most.
+    """The title: the two models that differ most in what they name from one country.
 
     `copies` are models that count as no further ones, each with the one that it is like.
     """
     said = texts().figures["asked_about"].panels
-    testable = [_without(copies, line) for line in lines if not line.withheld]
     uncounted = _uncounted(lines, names, copies)
-    candidates = [*_elsewhere(testable), *_extremes(testable)]
-    q_values = iter(adjusted([p for one in candidates for p in one.p_values]))
-    worst = [max((q for q in islice(q_values, len(one.p_values)) if q is not None), default=1.0) for one in candidates]
-    told = [(one, q) for one, q in zip(candidates, worst, strict=True) if q < RATE and min(one.effects) > 0]
+    pairs = [pair for line in lines if not line.withheld for pair in _pairs(line, copies)]
+    q_values = adjusted([pair.p for pair in pairs])
+    told = [(pair, q) for pair, q in zip(pairs, q_values, strict=True) if q is not None and q < RATE and pair.is_robust]
     if not told:
-        reason = said["none_told"] if candidates else said["none_testable"]
-        smallest = probability(min(worst)) if worst else ""
+        reason = said["none_told"] if pairs else said["none_testable"]
+        smallest = probability(min(q for q in q_values if q is not None)) if pairs else ""
         return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest) + uncounted)
-    kind = min(one.kind for one, _ in told)  # 'elsewhere' before 'extremes'
-    best, q = max((pair for pair in told if pair[0].kind == kind), key=lambda pair: sum(pair[0].effects))
+    best, q = max(told, key=lambda one: one[0].effect)
     return Sentence(_says(best, names), told=True, rests=_rests(best, q) + uncounted)
-
-
-def _without(copies: Mapping[str, str], line: CountryLine) -> CountryLine:
-    def counted(shares: Mapping[str, ModelShare]) -> Mapping[str, ModelShare]:
-        return {model: one for model, one in shares.items() if copies.get(model) not in line.models}
-
-    return replace(line, models=counted(line.models), answering=counted(line.answering))
 
 
 def _uncounted(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str]) -> str:
@@ -214,88 +215,75 @@ def _uncounted(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, 
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    """What could be said: `kind` is 'elsewhere' or 'extremes'; p-values and effects are by model."""
+class _Pair:
+    """Two models that were asked about a country, the one that names more from it first."""
 
-    kind: str
-    lines: tuple[CountryLine, ...]
-    p_values: tuple[float, ...]
-    effects: tuple[float, ...]
+    line: CountryLine
+    more: str
+    less: str
 
+    @property
+    def contrasts(self) -> tuple[Contrast, Contrast]:
+        """Their difference in all texts, and in those that answer."""
+        shares = (self.line.models, self.line.answering)
+        all_texts, answering = (_apart(of[self.more].here, of[self.less].here) for of in shares)
+        return all_texts, answering
 
-def _elsewhere(lines: Sequence[CountryLine]) -> Iterator[_Candidate]:
-    for line in lines:
-        if line.other is not None:
-            contrasts = [(line.models[model].contrast, line.answering[model].contrast) for model in line.models]
-            yield _candidate("elsewhere", (line,), contrasts, line.others)
+    @property
+    def p(self) -> float:
+        """The weaker result counts."""
+        return max(one.p() for one in self.contrasts)
 
+    @property
+    def effect(self) -> float:
+        return min(one.value for one in self.contrasts)
 
-def _extremes(lines: Sequence[CountryLine]) -> Iterator[_Candidate]:
-    if len(lines) < 2:
-        return
-    ranked = sorted(lines, key=lambda line: sum(one.here.value for one in line.models.values()))
-    low, high = ranked[0], ranked[-1]
-    pairs = len(lines) * (len(lines) - 1) / 2
-    contrasts = [
-        (
-            _apart(high.models[model].here, low.models[model].here),
-            _apart(high.answering[model].here, low.answering[model].here),
+    @property
+    def is_robust(self) -> bool:
+        """Whether the sign is the same in both, and under every further snapshot."""
+        others = (
+            of[self.more][0] - of[self.less][0]
+            for of in self.line.snapshots.values()
+            if {self.more, self.less} <= {*of}
         )
-        for model in high.models
-    ]
-    yield _candidate("extremes", (high, low), contrasts, pairs)
+        return self.effect > 0 and all(value > 0 for value in others)
 
 
-def _candidate(
-    kind: str, lines: tuple[CountryLine, ...], contrasts: Sequence[tuple[Contrast, Contrast]], chosen_of: float
-) -> _Candidate:
-    """Of all texts and of those that answer, the weaker result counts."""
-    p_values = tuple(min(1.0, max(one.p(), other.p()) * chosen_of) for one, other in contrasts)
-    return _Candidate(kind, lines, p_values, tuple(min(one.value, other.value) for one, other in contrasts))
+def _pairs(line: CountryLine, copies: Mapping[str, str]) -> Iterator[_Pair]:
+    counted = [model for model in line.models if copies.get(model) not in line.models]
+    for two in combinations(counted, 2):
+        less, more = sorted(two, key=lambda model: line.models[model].here.value)
+        yield _Pair(line, more, less)
 
 
 def _apart(a: Estimate, b: Estimate) -> Contrast:
-    """The difference of the shares of two countries, which no response has in common."""
+    """The difference of the shares of two models, which no response has in common."""
     variance = a.variance + b.variance
     return Contrast(a, b, variance, satterthwaite(variance, [(a.variance, a.freedom), (b.variance, b.freedom)]))
 
 
-def _says(found: _Candidate, names: Names) -> str:
-    said = texts().figures["asked_about"].panels
-    first, last = found.lines[0], found.lines[-1]
-    models = list(first.models)
-    of = len(names.models)
-    many = said["most"] if len(models) < of else said["both"] if of == 2 else said["all"]
-    who = names.model(models[0]) if len(models) == 1 else many.format(models=len(models), of=of)
-    shares = {
-        "here": _range([one.here.value for one in first.models.values()]),
-        "elsewhere": _range([one.elsewhere.value for one in first.models.values()]),
-        "low": _range([one.here.value for one in last.models.values()]),
-    }
-    other = names.country(first.other) if first.other else ""
-    key = f"{found.kind}_one" if len(models) == 1 else found.kind
-    return said[key].format(
-        who=who,
-        country=names.country(first.country),
-        last=names.country(last.country),
-        other=other,
-        **shares,
-    )
-
-
-def _rests(found: _Candidate, q: float) -> str:
-    shares = [one for line in found.lines for one in line.models.values()]
-    items, nowhere = sum(one.items for one in shares), sum(one.nowhere for one in shares)
-    return texts().figures["asked_about"].panels["rests"].format(
-        q=probability(q) if q < 0.001 else f"= {probability(q)}",
-        items=count(items),
-        responses=count(sum(one.responses for one in shares)),
-        cells=" and ".join(count(line.cells) for line in found.lines),
-        nowhere=share(nowhere, items),
+def _says(pair: _Pair, names: Names) -> str:
+    more, less = (pair.line.models[model].here.value for model in (pair.more, pair.less))
+    return texts().figures["asked_about"].panels["says"].format(
+        country=names.country(pair.line.country), more=names.model(pair.more), less=names.model(pair.less),
+        of_more=share(more, 1.0), of_less=share(less, 1.0),
     )  # fmt: skip
 
 
-def _range(values: Sequence[float]) -> str:
-    """'34 %', or '34 to 41 %' of several models."""
-    low, high = (share(value, 1.0) or "" for value in (min(values), max(values)))
-    return low if low == high else f"{low[:-2]} to {high}"  # less its percent sign
+def _rests(pair: _Pair, q: float) -> str:
+    said = texts().figures["asked_about"].panels
+    shares = [pair.line.models[model] for model in (pair.more, pair.less)]
+    low, high = pair.contrasts[0].interval()
+    words = said["rests"].format(
+        q=probability(q) if q < 0.001 else f"= {probability(q)}",
+        low=share(low, 1.0), high=share(high, 1.0),
+        items=count(sum(one.items for one in shares)),
+        responses=count(sum(one.responses for one in shares)),
+        cells=count(pair.line.cells),
+        nowhere=share(sum(one.nowhere for one in shares), sum(one.items for one in shares)),
+    )  # fmt: skip
+    for snapshot, of in pair.line.snapshots.items():
+        if {pair.more, pair.less} <= {*of}:
+            values = {"of_more": share(of[pair.more][0], 1.0), "of_less": share(of[pair.less][0], 1.0)}
+            words += f" {said['rests_snapshot'].format(snapshot=snapshot, **values)}"
+    return words

@@ -122,7 +122,7 @@ def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
     """What each target can tell, in a sentence: the rows of `sql/targets.sql`."""
     said = _texts().targets
     return tuple(
-        said["exact" if row["same_is_exact"] else row["target"]].format(
+        said["exact" if row["exact"] else row["target"]].format(
             **{name: count(row[name]) for name in ("comparisons", "tested", "told", "exact")}
         )
         for row in rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -37,7 +37,9 @@ def asked_about(lines: Sequence[CountryLine], said: Sentence, manifest: Manifest
     left_out = f"{told.panels['withheld']} {'; '.join(unspoken)}." if unspoken else ""
     keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
     chart = _chart(lines, models, f"{said.says}. {said.rests}", names)
-    details = " ".join(filter(None, (told.caption, _cells(lines, manifest, names), left_out)))
+    details = " ".join(
+        filter(None, (told.caption, _cells(lines, manifest, names), *_snapshots(lines, names), left_out))
+    )
     return Figure(said.says, said.rests, ((Panel("", chart),),), tuple(keys), None, details=" ".join(details.split()))
 
 
@@ -55,6 +57,24 @@ def _cells(lines: Sequence[CountryLine], manifest: Manifest, names: Names) -> st
     return said["cells"].format(places=places, some="" if same else said["some"])
 
 
+def _snapshots(lines: Sequence[CountryLine], names: Names) -> Iterator[str]:
+    """A sentence on each further snapshot that the run was linked with: what it changes of each country."""
+    said = texts().figures["asked_about"].panels
+    for snapshot in dict.fromkeys(name for line in lines for name in line.snapshots):
+        parts = []
+        for line in (one for one in lines if snapshot in one.snapshots):
+            of = line.snapshots[snapshot]
+            here, nowhere = (sum(values) / len(of) for values in zip(*of.values(), strict=True))
+            before = sum(line.models[model].here.value for model in of) / len(of)
+            shares = {"here": share(here, 1), "before": share(before, 1), "nowhere": share(nowhere, 1)}
+            parts.append(said["of_snapshot"].format(country=names.country(line.country), **shares))
+        yield said["snapshot"].format(snapshot=snapshot, countries="; ".join(parts))
+
+
+def _nowhere(line: CountryLine) -> str:
+    return texts().figures["asked_about"].panels["nowhere"].format(share=share(line.nowhere, 1))
+
+
 def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str, names: Names) -> Chart:
     apart = _APART if len(models) < 4 else 1.5
     step = _TEXT + max(9.0, apart * len(models) + 6)
@@ -68,7 +88,8 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
         ]
     ).astype({"low": float, "high": float})
     others = [(row + middle, line, _mean(line)) for row, line in enumerate(lines) if line.other]
-    room = label_width([plain(names.country(line.other), _NAME) for _, line, _ in others])
+    beside = [plain(names.country(line.other), _NAME) for _, line, _ in others]
+    room = label_width([*beside, *map(_nowhere, lines)])
     top = min(1.0, axis_limits(pd.DataFrame({"x": [*frame["x"], *frame["high"], *(mean for *_, mean in others)]}))[1])
 
     def paint(axes: Axes, links: Links) -> None:
@@ -82,6 +103,9 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
             words = said if len(said) <= _LETTERS else f"{said[: _LETTERS - 1]}…"  # the commonest things come first
             behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # no grid line runs through the words
             axes.text(0, up, words, va="center_baseline", color=INK, bbox=behind, zorder=1)
+            axes.annotate(
+                _nowhere(line), (top, up), (8, 0), textcoords="offset points", va="center_baseline", color=MUTED
+            )
             if line.other:
                 axes.annotate(
                     plain(names.country(line.other), _NAME), (top, row + middle), (8, 0),

@@ -33,7 +33,7 @@ INNER JOIN sizes AS s USING (country)
 WHERE n.model IN (FROM told) AND n.place IN (FROM common);
 
 -- items: a row is a linked item of a response of these cells, and the countries that it is associated with.
--- `doubtful`: the text refuses, or is in another language than its prompt.
+-- `doubtful`: the text refuses, was cut, or is in another language than its prompt.
 CREATE OR REPLACE TEMP TABLE picture_items AS
 WITH doubts AS (
     SELECT p.prompt, r.sample
@@ -41,7 +41,7 @@ WITH doubts AS (
     INNER JOIN asked_prompts AS p USING (request_id)
     SEMI JOIN picture_cells AS c ON p.cell = c.cell
     WHERE r.sample < p.n
-        AND (is_refusal(r.ending, r.refused) OR is_off_language(r.detected_language, r.language, r.script_share))
+        AND (is_refusal(r.ending, r.refused) OR coalesce(r.ending = 'cut', false) OR is_off_language(r.detected_language, r.language, r.script_share))
 )
 SELECT DISTINCT m.cell, m.prompt, m.sample, l.qid, o.countries, d.prompt IS NOT NULL AS doubtful
 FROM numbered_mentions AS m
@@ -51,8 +51,7 @@ INNER JOIN item_origins AS o USING (qid)
 LEFT JOIN doubts AS d ON m.prompt = d.prompt AND m.sample = d.sample
 WHERE m.counts AND l.status = 'linked';
 
--- elsewhere: a row is a country that prompts name, the other country that most of what is named about it belongs to, and
--- how many other countries come up at all. An item that belongs to both is of the country that was asked about. Where several
+-- elsewhere: a row is a country that prompts name, and the other country that most of what is named about it belongs to. An item that belongs to both is of the country that was asked about. Where several
 -- come up equally often, `other` is NULL.
 CREATE OR REPLACE TEMP TABLE picture_elsewhere AS
 WITH named AS (
@@ -64,7 +63,7 @@ WITH named AS (
 counts AS (SELECT country, other, count(*) AS times FROM named GROUP BY country, other),
 ranked AS (SELECT country, other, rank() OVER (PARTITION BY country ORDER BY times DESC) AS place FROM counts)
 SELECT
-    country, count(*) AS others,
+    country,
     CASE WHEN count(*) FILTER (place = 1) = 1 THEN any_value(other) FILTER (place = 1) END AS other
 FROM ranked
 GROUP BY country;
@@ -73,7 +72,7 @@ GROUP BY country;
 -- the country (`here`), and as many of the other one (`elsewhere`); `doubtful` ones apart.
 WITH counts AS (
     SELECT
-        c.model, c.country, c.place, e.other, e.others, i.prompt, i.sample, i.doubtful, count(*) AS items,
+        c.model, c.country, c.place, e.other, i.prompt, i.sample, i.doubtful, count(*) AS items,
         count(*) FILTER (list_contains(i.countries, c.country)) AS here,
         count(*) FILTER (list_contains(i.countries, e.other) AND NOT list_contains(i.countries, c.country)) AS elsewhere,
         count(*) FILTER (i.countries = []) AS nowhere
@@ -83,8 +82,7 @@ WITH counts AS (
     GROUP BY ALL
 )
 SELECT
-    model, country, place, any_value(other) AS other, coalesce(any_value(others), 0) AS others,
-    items, here, elsewhere, doubtful, sum(nowhere)::BIGINT AS nowhere, count(*) AS responses
+    model, country, place, any_value(other) AS other, items, here, elsewhere, doubtful, sum(nowhere)::BIGINT AS nowhere, count(*) AS responses
 FROM counts
 GROUP BY model, country, place, items, here, elsewhere, doubtful
 ORDER BY ALL;
@@ -115,4 +113,30 @@ INNER JOIN health AS h
     ON n.model = h.model AND n.language = h.language AND n.topic = h.topic AND n.condition = h.condition
     AND n.country = h.country AND n.wording = h.wording
 GROUP BY c.country, c.model
+ORDER BY ALL;
+
+-- snapshots: a row is a further snapshot that the run was linked with, a country and a model: the means over the same cells.
+--   here: the share of the linked items that belong to the country, with the links of that snapshot
+--   nowhere: the share of those items of which it knows no country
+WITH items AS (
+    SELECT DISTINCT s.snapshot, s.identity, m.cell, m.prompt, m.sample, s.qid, s.countries
+    FROM numbered_mentions AS m
+    SEMI JOIN picture_cells USING (cell)
+    INNER JOIN snapshot_links AS s USING (query)
+    WHERE m.counts AND s.status = 'linked'
+),
+shares AS (
+    SELECT
+        i.snapshot, i.identity, c.country, c.model, c.cell,
+        count(*) FILTER (list_contains(i.countries, c.country)) / count(*) AS here,
+        count(*) FILTER (i.countries = []) / count(*) AS nowhere
+    FROM items AS i
+    INNER JOIN picture_cells AS c USING (cell)
+    GROUP BY ALL
+)
+SELECT
+    if(count(DISTINCT identity) OVER (PARTITION BY snapshot) > 1, snapshot || ' ' || identity, snapshot) AS snapshot,
+    country, model, avg(here) AS here, avg(nowhere) AS nowhere
+FROM shares
+GROUP BY snapshot, identity, country, model
 ORDER BY ALL;

@@ -16,9 +16,9 @@
 SELECT
     CASE WHEN dimension <> 'native' THEN dimension WHEN model = '*' THEN 'native by country' ELSE 'native by model' END AS family,
     a, b, nullif(model, '*') AS model, nullif(country, '*') AS country, metric, nullif(condition, '*') AS condition,
-    target, a_estimate, b_estimate, difference, low, high, p, q, verdict, reason, new_low, new_high, new_verdict, new_freedom, lacking, same_is_exact, array_to_string(stays, ', ') AS stays,
-    stays_in_all, unit, units, cells, naming, a_items, b_items, freedom, missing_a, missing_b, left_out, at_n, without_largest, topics, topics_same_sign,
-    countries, countries_same_sign, a_model, b_model, a_language, b_language, tipping
+    target, a_estimate, b_estimate, difference, low, high, p, q, verdict, reason, new_low, new_high, new_verdict,
+    new_freedom, lacking, same_is_exact, array_to_string(stays, ', ') AS stays, stays_in_all, unit, units, cells, naming,
+    a_items, b_items, missing_a, missing_b, left_out, at_n, without_largest, topics, topics_same_sign, countries, countries_same_sign, a_model, b_model, a_language, b_language, tipping
 FROM compared_sides
 WHERE measure = 'entities' AND is_first
 ORDER BY

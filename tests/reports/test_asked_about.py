@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.schema import WANTED_RESPONSES, WantedResponse
+from polyculture.cache.schema import SNAPSHOT_LINKS, WANTED_RESPONSES, SnapshotLink, WantedResponse
 from polyculture.metrics import METRICS
-from polyculture.metrics.inference.limits import Contrast, Estimate
+from polyculture.metrics.inference.limits import Estimate
 from polyculture.reports.asked_about import CountryLine, ModelShare, _withheld, country_lines, sentence
 from polyculture.reports.building import open_report
 from polyculture.reports.figures.asked_about import asked_about
@@ -57,42 +58,56 @@ def test_a_dot_is_the_mean_share_over_the_cells_that_all_models_have(
         for one in line.models.values():
             low, high = one.here.interval()
             assert low < one.here.value < high
-            assert one.contrast.value == pytest.approx(one.elsewhere.value - one.here.value)
     assert figure.title == sentence(lines, NAMES).says
 
 
-def told(here: float, elsewhere: float, variance: float = 1e-4) -> ModelShare:
+def told(
+    here: float, elsewhere: float = 0.1, variance: float = 1e-4, items: int = 300, nowhere: int = 30
+) -> ModelShare:
     a, b = (Estimate(value, variance, 200, 200, share=True) for value in (elsewhere, here))
-    return ModelShare(b, a, Contrast(a, b, 2 * variance, 200), 300, 30, 150)
+    return ModelShare(b, a, items, nowhere, 150)
 
 
-def line(country: str, other: str, *shares: tuple[float, float], withheld: str = "") -> CountryLine:
-    models = {model: told(*share) for model, share in zip(MODELS, shares, strict=False)}
-    return CountryLine(country, other, 5, models, models, ("sushi",), 12, withheld)
+def line(country: str, *shares: float, withheld: str = "", **more: Any) -> CountryLine:
+    models = {model: told(share) for model, share in zip(MODELS, shares, strict=False)}
+    return CountryLine(country, "US", models, models, ("sushi",), 12, withheld, **more)
 
 
-def test_the_sentence_names_the_other_country_where_every_model_is_told_apart() -> None:
-    found = sentence([line("IT", "US", (0.1, 0.4), (0.12, 0.34)), line("JP", "US", (0.6, 0.1), (0.5, 0.1))], NAMES)
+def test_the_sentence_is_about_two_models_within_the_country_where_they_differ_most() -> None:
+    found = sentence([line("IT", 0.3, 0.4), line("JP", 0.6, 0.45), line("MX", 0.1, 0.1)], NAMES)
     assert found.told
-    assert found.says.startswith("Asked about Italy, both models")
-    assert found.says.endswith("34 to 40\u00a0% against 10 to 12\u00a0%")
+    assert found.says == (
+        "Asked about Japan, Qwen2.5-7B-Instruct names things from there more often than smollm2: "
+        "60\u00a0% against 45\u00a0% of the linked items"
+    )
     assert "600 linked items" in found.rests
+    assert "10\u00a0% of these items have no known country" in found.rests
 
 
-def test_countries_are_told_apart_where_no_other_country_comes_up_more() -> None:
-    found = sentence([line("IT", "US", (0.1, 0.1)), line("JP", "US", (0.6, 0.1))], NAMES)
+@pytest.mark.parametrize("coverage", [(0.14, 0.66), (0.68, 0.12)])
+def test_no_sentence_compares_countries_whatever_a_snapshot_knows_of_them(coverage: tuple[float, float]) -> None:
+    """True shares of .6: with the starter it was "asked about Egypt", with a larger snapshot "asked about India"."""
+    found = sentence(
+        [line(country, share, share) for country, share in zip(("EG", "IN"), coverage, strict=True)], NAMES
+    )
+    assert (found.told, found.says[-1]) == (False, "?")
+    assert not sentence([line("EG", coverage[0]), line("IN", coverage[1])], NAMES).told, "one model has no other"
+
+
+def test_a_sentence_that_a_further_snapshot_turns_is_not_written() -> None:
+    turned, kept = ({"new": {A: (here, 0.1), B: (0.4, 0.1)}} for here in (0.35, 0.5))
+    assert not sentence([line("IT", 0.6, 0.4, snapshots=turned)], NAMES).told
+    found = sentence([line("IT", 0.6, 0.4, snapshots=kept)], NAMES)
     assert found.told
-    assert (found.says.index("Japan") < found.says.index("Italy"), "60\u00a0%" in found.says) == (True, True)
+    assert "With the links of new it is 50\u00a0% against 40\u00a0%" in found.rests
 
 
 @pytest.mark.parametrize(
     "lines",
     [
-        [line("IT", "US", (0.1, 0.4), (0.4, 0.1))],  # models differ in which comes up more
-        [line("IT", "US", (0.2, 0.22), (0.2, 0.22))],  # not told apart
-        [line("IT", "US", (0.1, 0.4), (0.1, 0.4), withheld="unequal")],
-        [replace(line("IT", "US", (0.2, 0.26)), others=10_000)],  # the most frequent of so many is no finding
-        [replace(line("IT", "US", (0.1, 0.4)), answering={A: told(0.4, 0.1)})],  # not so without refusals
+        [line("IT", 0.4, 0.42)],  # not told apart
+        [line("IT", 0.1, 0.4, withheld="unequal")],
+        [replace(line("IT", 0.1, 0.4), answering={A: told(0.4), B: told(0.1)})],  # not so without refusals
         [],
     ],
 )  # fmt: skip
@@ -122,7 +137,7 @@ def test_a_country_is_in_no_sentence_where_its_cells_are_few_unequal_or_refused(
     of_a: dict[str, int], of_b: dict[str, int], items: int, reason: str
 ) -> None:
     answers = [{**COUNTS, **of_a}, {**COUNTS, **of_b}]
-    shares = {model: replace(told(0.1, 0.4), items=items) for model in MODELS}
+    shares = {model: replace(told(0.4), items=items) for model in MODELS}
     assert _withheld(answers, shares, shares, deterministic=False) == reason
     assert _withheld(answers, shares, shares, deterministic=True) == "deterministic"
 
@@ -131,34 +146,33 @@ def test_texts_that_repeat_one_another_give_no_interval_whatever_else_a_country_
     manifest = Manifest(
         experiment="x", polyculture="0", models=list(MODELS), countries=["JP"], languages=["en"], topics=["food"]
     )
-    few = replace(line("JP", "US", (0.6, 0.1), (0.5, 0.1), withheld="few"), repeating=frozenset({A}))
+    few = replace(line("JP", 0.6, 0.5, withheld="few"), repeating=frozenset({A}))
     figure = asked_about([few], sentence([few], NAMES), manifest, NAMES)
     low = figure.rows[0][0].chart.frame.set_index("series")["low"]
     assert np.isnan(low[A])
     assert low[B] > 0, "a dot of a country in no sentence keeps its interval"
 
 
-def test_no_difference_is_told_apart_in_few_of_many_worlds() -> None:
-    """A simulation: 8 countries whose models name each of 6 countries at random. The sentence is then an error."""
+def test_models_that_do_not_differ_are_told_apart_in_few_of_many_worlds() -> None:
+    """A simulation: 8 countries of which a snapshot knows 5 to 60 %, two models alike in each: a sentence is wrong."""
     dice = np.random.default_rng(1)
-    errors = 0
-    for _ in range(60):
-        lines = []
-        for country in ("IT", "JP", "US", "ES", "FR", "DE", "KR", "IN"):
-            models = {}
-            counts = {model: dice.multinomial(120, [1 / 6] * 6) for model in MODELS}
-            other = int(sum(counts.values())[1:].argmax()) + 1
-            for model, own in counts.items():
-                a, b = (
-                    Estimate(own[at] / 120, (own[at] / 120) * (1 - own[at] / 120) / 119, 119, 120, share=True)
-                    for at in (other, 0)
-                )
-                difference = a.value - b.value
-                apart = (a.value + b.value - difference**2) / 119
-                models[model] = ModelShare(b, a, Contrast(a, b, apart, 119), 120, 0, 120)
-            lines.append(CountryLine(country, "MX", 5, models, models, (), 4, ""))
-        errors += sentence(lines, NAMES).told
-    assert errors <= 6
+    errors, found_differences = 0, 0
+    for _ in range(100):
+        lines = {0.0: [], 0.17: []}
+        for country, share in zip(
+            ("IT", "JP", "US", "ES", "FR", "DE", "KR", "IN"), np.linspace(0.05, 0.6, 8), strict=True
+        ):
+            for shift, own in lines.items():
+                shares = {}
+                for model, extra in zip(MODELS, (0.0, shift if country == "US" else 0.0), strict=True):
+                    value = dice.binomial(240, share + extra) / 240
+                    one = Estimate(value, value * (1 - value) / 239, 239, 240, share=True)
+                    shares[model] = ModelShare(one, one, 240, 0, 120)
+                own.append(CountryLine(country, "MX", shares, shares, (), 4, ""))
+        errors += sentence(lines[0.0], NAMES).told
+        found_differences += sentence(lines[0.17], NAMES).says.startswith(f"Asked about {NAMES.country('US')}, smollm2")
+    assert errors <= 10
+    assert found_differences >= 70
 
 
 def test_a_model_with_languages_of_its_own_takes_no_cell_from_the_others(tmp_path: Path) -> None:
@@ -194,12 +208,12 @@ def test_of_two_other_countries_that_come_up_equally_often_none_is_named(tmp_pat
     built.know()
     with open_report(built.write(), None, METRICS, ()) as data:
         [line] = country_lines(data.reading, data.manifest, data.names)
-    assert (line.other, line.others, line.models[A].here.value) == (None, 2, 0.5)
+    assert (line.other, line.models[A].here.value) == (None, 0.5)
 
 
 def test_the_reason_names_the_texts_that_are_too_few() -> None:
     """All texts are enough, those that answer are not: the count beside the dot is of all."""
-    shares = {model: told(0.1, 0.4) for model in MODELS}
+    shares = {model: told(0.4) for model in MODELS}
     answering = {A: shares[A], B: replace(shares[B], responses=9)}
     assert _withheld([COUNTS, COUNTS], shares, answering, deterministic=False) == "few_answering"
 
@@ -211,14 +225,47 @@ def test_a_model_that_wrote_what_another_wrote_is_no_further_model(tmp_path: Pat
     for model in built.models:
         for sample in range(30):
             text = f"{sample} {'one' if model == 'a:twin' else model.partition(':')[2]}"
-            built.answer(prompt, [] if model == "b:mute" else ["taco"], model=model, sample=sample, text=text)
-    built.link("taco", "Q1")
-    built.entity("Q1", "taco", MX="P495")
+            named = [] if model == "b:mute" else ["sushi"] if model == "b:two" or sample % 3 == 0 else ["taco"]
+            built.answer(prompt, named, model=model, sample=sample, text=text)
+    for name, qid, code in (("taco", "Q1", "MX"), ("sushi", "Q2", "JP")):
+        built.link(name, qid)
+        built.entity(qid, name, **{code: "P495"})
     built.know()
     with open_report(built.write(), None, METRICS, ()) as data:
         figure = picture(data)
-    assert figure.title.startswith("Asked about Japan, 2 of 4 models name more from Mexico")
-    assert "60 linked items in 60 responses" in figure.caption
+    assert figure.title.startswith("Asked about Japan, two names things from there more often than one: 100\u00a0%")
+    assert "60 linked items of both models in 60 responses" in figure.caption
     assert figure.caption.endswith(
         "Not counted: twin (most of its texts are those of one, word for word), mute (no linked item)."
     )
+
+
+def test_beside_a_country_stands_what_is_of_no_country_and_what_a_further_snapshot_changes(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "run", models=[A], countries=("JP",), n=12)
+    prompt = built.ask("en", "food", "JP")
+    for sample in range(12):
+        built.answer(prompt, ["sushi", "stew"], model=A, sample=sample, text=f"{sample} sushi and stew")
+    for name, qid, codes in (("sushi", "Q1", {"JP": "P495"}), ("stew", "Q2", {})):
+        built.link(name, qid)
+        built.entity(qid, name, **codes)
+    built.know()
+    run = built.write()
+    with open_report(run, None, METRICS, ()) as data:
+        links = data.reading.rows("SELECT * EXCLUDE (qid), qid FROM links")
+        [line] = country_lines(data.reading, data.manifest, data.names)
+        page = picture(data)
+    assert (line.models[A].here.value, line.nowhere) == (0.5, 0.5)
+    assert "With the links of" not in page.details
+    known = {name: row[name] for row in links[:1] for name in ("language", "topic")}
+    more = [
+        SnapshotLink("newer", "abc", None, row["query"], **known, kind="dish", surface=row["surface"], status="linked",
+                     qid=row["qid"], countries=["JP"])
+        for row in links
+    ]  # fmt: skip
+    write_parquet(objects_to_table(SNAPSHOT_LINKS, more), run.table(SNAPSHOT_LINKS.name))
+    with open_report(run, None, METRICS, ()) as data:
+        [line] = country_lines(data.reading, data.manifest, data.names)
+        page = picture(data)
+    assert line.snapshots == {"newer": {A: (1.0, 0.0)}}
+    assert "With the links of newer" in page.details
+    assert "Japan 100 % (before: 50 %), without a country 0 %" in page.details

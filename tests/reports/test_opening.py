@@ -163,7 +163,7 @@ def test_where_nothing_was_sampled_a_finding_is_about_new_prompts() -> None:
         ({"stays_in_all": False}, "A difference was found"),
         ({"a_items": 9}, "A difference was found"),
         (
-            {"verdict": "untestable", "q": None, "p": None, "same_is_exact": True},
+            {"verdict": "untestable", "q": None, "p": None, "same_is_exact": True, "reason": "no sampling"},
             "The differences on these prompts are",
         ),
         ({"verdict": "not told", "q": 0.3}, "No difference found"),
