@@ -18,6 +18,7 @@ from polyculture.experiment.workspace import Workspace, warn_of_changes
 from polyculture.running.batching import waiting_line
 from polyculture.running.reasons import failures_query
 from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status
+from polyculture.running.taken_answers import taken_lines
 
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
@@ -126,7 +127,16 @@ def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
     imports = (
         [("imported", origin_line(file)) for file in workspace.imports.files] if workspace.experiment.imported else []
     )
-    return [*imports, *_totals(status), *batches, ("link", link), ("report", report), *_reasons(workspace, status)]
+    taken = [("answers", line) for line in taken_lines(workspace.run, workspace.jobs)]
+    return [
+        *imports,
+        *_totals(status),
+        *taken,
+        *batches,
+        ("link", link),
+        ("report", report),
+        *_reasons(workspace, status),
+    ]
 
 
 def _reasons(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:

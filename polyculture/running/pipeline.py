@@ -25,6 +25,7 @@ from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, fill_with, plan_linking
 from polyculture.running.models import LoadedModels
 from polyculture.running.steps import StepRunner
+from polyculture.running.taken_answers import taken_lines
 
 # The extracted responses that none of the given extractors has processed.
 UNREAD = """
@@ -101,6 +102,8 @@ class Pipeline(StepRunner):
             say(f"generate: {texts} texts are imported, and none is generated")
             return
         self.run_step(self.workspace.sampling_step(jobs))
+        for line in taken_lines(self.workspace.run, jobs):
+            say(f"generate: {line}")
 
     def extract(self, jobs: Sequence[Job]) -> None:
         """Extracts the mentions of these jobs' responses that have none yet."""
