@@ -184,7 +184,8 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
     """Tells a rule of the rows of one answer: of use if any of them is; otherwise the first says why not.
 
     A refusal in words is an answer, though of no use. What fails before anybody is asked, as an entity that no token
-    stands for, says nothing of the others; nor does a batch that is lost, whose rows must not be bought again unasked.
+    stands for, says nothing of the others; nor does a batch that is lost, whose rows must not be bought again unasked,
+    or an answer that the token limit cut and that is asked for again with more room.
     """
     key = table.key or ""
     rule.odd_usage += any(ODD_USAGE in (getattr(row, "note", None) or "") for row in rows)
@@ -195,8 +196,9 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
     row = rows[0]
     refused = getattr(row, "ending", None) == "withheld" and not (row.error or "").startswith("HTTP ")
     kind = kind_of_error(row.error).name
+    grows = row.status == "unusable" and getattr(row, "ending", None) == "cut"
     not_asked = kind == LOST_BATCH or (kind == OTHER and getattr(row, "purchase", None) is None)
-    if not (refused or not_asked):
+    if not (refused or not_asked or grows):
         first_try = (getattr(row, "attempts", None) or 1) <= 1
         rule.fail(Failure(job, getattr(row, key), subject, row.error, first_try))
 

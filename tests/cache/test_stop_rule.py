@@ -221,9 +221,11 @@ def test_refusals_second_attempts_and_what_nobody_was_asked_count_for_nothing() 
         refused = row("failed", "refused: I cannot", ending="withheld", response_id=str(number))
         second = row("unusable", "the answer is no JSON: x", attempts=2, response_id=str(number))
         unasked = row("failed", "a token is unknown", purchase=None, response_id=str(number))
+        grows = row("unusable", "the answer was cut", attempts=1, ending="cut", response_id=str(number))
         see_rows(stage, JOB, [refused], RESPONSES)
         see_rows(stage, JOB, [second], EXTRACTIONS)
         see_rows(stage, JOB, [unasked], RESPONSES)
+        see_rows(stage, JOB, [grows], EXTRACTIONS)  # it is asked for again with more room
     assert stage.stopped is None
 
 

@@ -215,6 +215,17 @@ def test_lines_that_are_not_clearly_entities_are_asked_again(raw: str) -> None:
         read_answer(raw, FOOD.kinds, "whole")
 
 
+def test_a_sentence_of_the_text_is_no_mention() -> None:
+    """As a small model fills a table: the sentence as the text, and what it is about as its name."""
+    sentence = {"text": "She eats a bowl of ramen in Kyoto every day.", "kind": "dish", "name": "ramen"}
+    japanese = {"text": "彼女は毎日京都でラーメンを食べます。", "kind": "dish", "name": "ラーメン"}
+    dish, title = {"text": "ramen", "kind": "dish"}, {"text": "Goodbye, Mr. Chips.", "kind": "dish"}
+    read = read_answer(json.dumps([sentence, dish, title]), FOOD.kinds, "whole")
+    assert ([one.text for one in read.entities], read.unreadable) == (["ramen", "Goodbye, Mr. Chips."], 1)
+    with pytest.raises(UnusableAnswerError, match="sentences"):
+        read_answer(json.dumps([sentence, japanese, dish]), FOOD.kinds, "whole")
+
+
 @pytest.mark.parametrize("form", NAMED)
 def test_names_are_read_and_may_be_missing(form: str) -> None:
     (one,) = read_answer(NAMED[form], FOOD.kinds, "whole").entities
