@@ -227,7 +227,7 @@ def _is_schema(value: Any) -> bool:
 
 def _says_nothing(text: str) -> bool:
     """Whether an answer is a word for nothing, or a table without a field, and no more."""
-    word = "".join(text.strip("`'\"*_ \t\r\n.").removeprefix("json").split())
+    word = "".join(text.strip("`'\"*_-• \t\r\n.").removeprefix("json").split())
     return bool(word) and (word == "{}" or _holds_nothing(word))
 
 

@@ -51,6 +51,11 @@ class TableReader:
 
     def rows(self, header: Sequence[str], rows: Sequence[Sequence[Any]], kind: str = "") -> Iterator[NamedEntity]:
         """The mentions of rows below a header, one each; no mention where no column is a text."""
+        if self._are_kinds(header):  # a column for each kind: `| title | author |`
+            for row in rows:
+                named = [(one, cell) for one, cell in zip(header, row, strict=False) if self.is_kind(one)]
+                yield from (NamedEntity(cell, one) for one, cell in named if isinstance(cell, str) and cell.strip())
+            return
         place = self._places(header, rows)
         if "text" not in place or ("kind" not in place and not kind):
             return
@@ -101,7 +106,12 @@ class TableReader:
         """Whether cells name a text and a kind, or each of them a field or the numbers of rows."""
         fields = {field[0] for one in cells if (field := self.field(one)) is not None}
         each = all(self.field(one) is not None or is_number(one) for one in cells)
-        return {"text", "kind"} <= fields or (bool(fields) and each)
+        return {"text", "kind"} <= fields or (bool(fields) and each) or self._are_kinds(cells)
+
+    def _are_kinds(self, header: Sequence[str]) -> bool:
+        """Whether a header names two kinds or more, and else the numbers of rows."""
+        kinds = sum(map(self.is_kind, header))
+        return kinds > 1 and all(self.is_kind(one) or is_number(one) for one in header)
 
     def name(self, value: Any, text: str = "") -> str | None:
         """A name on one line, without its kind in parentheses; None where a model says that there is none."""
@@ -173,10 +183,14 @@ class TableReader:
         place = self._places(list(table), [values])
         cells = {field: values[column] for field, column in place.items()}
         by_kind = [key for key in table if self.is_kind(key)]  # `{"dish": "ramen", "english": "ramen"}`
-        if len(by_kind) == 1 and len(table) > 1 and all(self.field(key) for key in table if key not in by_kind):
-            cells = {field: cell for field, cell in cells.items() if field != "kind"}
-            names = {key: value for key, value in table.items() if self.is_field(key, "name")}
-            cells |= {"text": table[by_kind[0]], "kind": by_kind[0], "name": next(iter(names.values()), None)}
+        names = [key for key in table if key not in by_kind]
+        if (
+            len(by_kind) == 1
+            and names
+            and all(self.is_field(key, "name") or self.is_field(key, "english") for key in names)
+        ):
+            name = next((table[key] for key in names if self.is_field(key, "name")), None)
+            cells |= {"text": table[by_kind[0]], "kind": by_kind[0], "name": name}
         if (entity := self._entity(cells, kind, table)) is not None:
             yield entity
             return
@@ -264,7 +278,9 @@ class TableReader:
         """The header and rows of a table that has its columns as lists, or a list of names and one of rows."""
         lists = {key: value for key, value in table.items() if isinstance(value, list)}
         headers = [value for value in lists.values() if value and all(isinstance(one, str) for one in value)]
-        header = next((one for one in headers if len(one) > 1 and self.is_header(one)), None)
+        header = next(
+            (one for one in headers if len(one) > 1 and self.is_header(one) and not self._are_kinds(one)), None
+        )
         if header is not None:
             rows = [
                 value

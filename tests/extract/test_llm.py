@@ -26,7 +26,7 @@ from polyculture.generate.engines import open_engine
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.endings import ending_of
 from tests.extract_engines import Script, ScriptedEngine, answer
-from tests.servers import Reply, StubServer
+from tests.servers import Reply, StubServer, failure
 
 CATALOG = read_catalog()
 FOOD = CATALOG.topic("food")
@@ -232,6 +232,24 @@ def test_names_are_read_and_may_be_missing(form: str) -> None:
     assert (one.text, one.kind) == ("tacos", "dish")
     assert one.name == (None if "no fields" in form or "earlier" in form else "taco")
     assert one.english == ("taco" if form == "all fields" else None)
+
+
+BOOK = CATALOG.topic("book")
+BORGES = {"Ficciones": "title", "Jorge Luis Borges": "author"}
+OF_BOOKS = {
+    "a column for each kind": "| title | author |\n|---|---|\n| Ficciones | Jorge Luis Borges |",
+    "CSV of kinds": "title,author\nFicciones,Jorge Luis Borges",
+    "tables of kinds": '[{"title": "Ficciones", "author": "Jorge Luis Borges"}]',
+    "kinds as labels": "title: Ficciones\nauthor: Jorge Luis Borges",
+    "an author beside": '[{"text": "Ficciones", "kind": "title", "name": "Ficciones", "author": "Borges"},'
+    ' {"text": "Jorge Luis Borges", "kind": "author"}]',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", OF_BOOKS)
+def test_kinds_that_could_be_fields_are_kinds(form: str) -> None:
+    found = read_answer(OF_BOOKS[form], BOOK.kinds, "whole").entities
+    assert {one.text: one.kind for one in found} == BORGES
 
 
 def test_half_a_character_can_be_stored() -> None:
@@ -563,6 +581,29 @@ def test_the_identity_is_of_model_and_kinds() -> None:
     ids = {llm_extractor_id("a:b", FOOD), llm_extractor_id("a:c", FOOD), llm_extractor_id("a:b", other)}
     assert len(ids) == 3
     assert llm_extractor_id("a:b", FOOD) in ids
+
+
+def test_a_server_that_refuses_more_room_loses_no_whole_mention() -> None:
+    """As OpenAI's does beyond the tokens that a model can write."""
+
+    def behave(body: Mapping[str, Any], times: int) -> Reply:
+        room = body["max_tokens"]
+        if room > 20:
+            return failure(400, f"max_tokens is too large: {room}. This model supports at most 20 completion tokens.")
+        choice = {"finish_reason": "length", "message": {"content": GOOD[: 6 * room]}}
+        usage = {"prompt_tokens": 7, "completion_tokens": room}
+        return Reply(body=json.dumps({"model": "m", "choices": [choice], "usage": usage}).encode())
+
+    with StubServer(behaviour=behave) as server:
+        spec = ModelSpec("openai:m", {"base_url": server.url})
+        with open_engine(spec) as engine:
+            extractor = LlmExtractor(engine, spec.model, FOOD, max_tokens=15)
+            first, refused, one = extractor.extract([ResponseText("r", "en", TEXT)])
+        assert [body["max_tokens"] for body in server.bodies] == [15, 30]
+    assert (first.error, first.completion_tokens) == (CUT_SHORT, 15)
+    assert (refused.status, "at most 20" in (refused.error or "")) == ("unusable", True)
+    assert (one.status, one.cut) == ("ok", True)
+    assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen"}
 
 
 def test_against_a_server() -> None:
