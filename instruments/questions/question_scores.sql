@@ -8,12 +8,14 @@
 --   value: which category, country, level, ...; NULL: all questions
 --   prompt: its name, '-' of sentences and gaps, which have none; NULL: the mean over prompts
 --   condition: what stands before the questions, where a set has several; and of which type they are
+--   as_unknown: a bias or `acc_a` if unread answers that name no option are counted as 'unknown'; where neither the sign of a
+--     bias nor whether its interval holds 0 depends on that, NULL
 --   declared: how the set's rules declare the number, where it is a set's own: `NAME = SHARE`
 --   n: answers behind the number; of pairs and orders, questions; NULL of a bound
 --   of_prompts: prompts that the number is a mean over
 --   unread: answers that pick no option, refusals and ties among them, of all that came; of open questions empty ones
 --   undirected: questions of which nobody knows whom the stereotype is about: they are in accuracy, and in no bias
--- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, n, unread, undirected
+-- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, as_unknown, n, unread, undirected
 -- no rows: no answer of a question set was measured: `polyculture ask SET --model MODEL` asks
 WITH declarations AS (
     SELECT DISTINCT set AS dataset, trim(split_part(declared, '=', 1)) AS metric, declared
@@ -26,18 +28,26 @@ parts AS (
         list_filter(map_keys(facets), lambda name: name <> 'type') AS names,
         sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost
     FROM numbers
-    WHERE measure = 'questions' AND facets['test'] IS NULL
+    WHERE measure = 'questions' AND facets['test'] IS NULL AND NOT ends_with(metric, '_as_unknown')
+),
+bounds AS (
+    SELECT
+        level, dataset, language, model, method, reader, country, topic, wording, condition, facets,
+        replace(metric, '_as_unknown', '') AS metric, estimate AS as_unknown, low AS as_unknown_low, high AS as_unknown_high
+    FROM numbers
+    WHERE measure = 'questions' AND ends_with(metric, '_as_unknown')
 )
 SELECT
     dataset, nullif(language, '-') AS language, model, method, reader,
     CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
     CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
     nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition,
-    metric, estimate, low, high, no_estimate, no_interval, nullif(n, 0) AS n, units, cells AS of_prompts,
+    metric, estimate, low, high, no_estimate, no_interval, as_unknown, as_unknown_low, as_unknown_high, nullif(n, 0) AS n, units, cells AS of_prompts,
     CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
     nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed, declared
 FROM parts
 LEFT JOIN declarations USING (dataset, metric)
+LEFT JOIN bounds USING (level, dataset, language, model, method, reader, country, topic, wording, condition, facets, metric)
 WHERE $part IN (
         'any', CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END
     )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
-from polyculture.instruments.questions.reading_step import UNREAD
+from polyculture.instruments.questions.reading_step import UNREAD, unread_by_language
 from polyculture.instruments.questions.rules.opened import known_sets
 from polyculture.instruments.questions.section import COVERAGE, SCORES, SETTINGS, TEXTS
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import short
-from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, lacking, share
+from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known, lacking, share
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, counted, page_table
 from polyculture.reports.texts import section_texts, texts
@@ -59,6 +59,7 @@ class SetBlock:
     table: PageTable
     unkeyed: int  # answers to questions without a right option
     undirected: int
+    has_bounds: bool  # a number depends on whether unread answers are counted as 'unknown'
     covered: str  # how many of the set's questions were answered
     differing: str | None  # that models answered different ones
 
@@ -69,6 +70,7 @@ class QuestionSets:
 
     sets: tuple[SetBlock, ...]
     unread: tuple[Unread, ...]
+    languages: tuple[str, ...]  # of a model and set: shares that are not read by language, where they differ
 
 
 def build(data: ReportData) -> QuestionSets | None:
@@ -84,7 +86,9 @@ def build(data: ReportData) -> QuestionSets | None:
         asked[row["dataset"], row["language"]].append(row)
     blocks = groupby(lines, key=lambda line: (line["dataset"], line["language"]))
     return QuestionSets(
-        tuple(_block(data, *key, list(some), covered[key], asked[key]) for key, some in blocks), tuple(_unread(data))
+        tuple(_block(data, *key, list(some), covered[key], asked[key]) for key, some in blocks),
+        tuple(_unread(data)),
+        tuple(_languages(data)),
     )
 
 
@@ -150,6 +154,7 @@ def _block(
         table,
         unkeyed,
         undirected,
+        any(row["as_unknown"] is not None for line in lines for row in line["numbers"].values()),
         _covered(answered),
         _differing(data, answered),
     )
@@ -234,7 +239,14 @@ def _cell(metric: str, line: Row) -> FormattedEstimate:
     if metric in _BOUNDS:
         return FormattedEstimate(decimal(row["estimate"], kind), None, None)
     reason = row["no_interval"] if row["no_interval"] in texts().missing else "no_interval"
-    return estimate(kind, row["estimate"], row["low"], row["high"], without=reason)
+    if row["as_unknown"] is None:
+        return estimate(kind, row["estimate"], row["low"], row["high"], without=reason)
+    first, second = (decimal(value, kind) for value in sorted((row["estimate"], row["as_unknown"])))
+    ends = [known(row[name]) for name in ("low", "high", "as_unknown_low", "as_unknown_high")]
+    whole = estimate(kind, row["estimate"], None, None, without=reason)
+    if all(end is not None for end in ends):
+        whole = estimate(kind, row["estimate"], min(ends[::2]), max(ends[1::2]))
+    return replace(whole, value=f"{first} to {second}", thin="bounds")
 
 
 def _not_read(line: Row) -> str:
@@ -300,3 +312,10 @@ def _unread(data: ReportData) -> Iterable[Unread]:
             title += f"; {_words('readers', first['reader'])}"
             texts = dict.fromkeys(text for row in found for text in row["texts"] or ())
             yield Unread(title, share(lost, answered) or "", tuple(short(text) or "(empty)" for text in texts)[:3])
+
+
+def _languages(data: ReportData) -> Iterable[str]:
+    """'Model, MBBQ; its answers: Spanish 41 %, English 0 %'."""
+    for one in unread_by_language(data.reading.rows(UNREAD)):
+        named = ", ".join(f"{data.names.language(code)} {share(part, 1)}" for code, part in one.by_language.items())
+        yield f"{data.names.model(one.model)}, {short(one.dataset)}; {_words('readers', one.reader)}: {named}"

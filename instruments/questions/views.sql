@@ -16,6 +16,7 @@ FROM questions;
 --   matched: of open questions: how far the text matches an accepted answer, 0 to 1, as the reader compares them
 --   also: other options that are picked, where all that fit are asked for
 --   chance: how often a guess is right: right options of all
+--   unnamed: nothing is read, and the answer names no option: it may mean 'unknown' in words that no rule knows
 CREATE VIEW question_readings AS
 SELECT
     a.answer_id, q.dataset, q.language, a.model, a.method, coalesce(r.reader, '-') AS reader, a.prompt AS wording,
@@ -27,7 +28,8 @@ SELECT
         WHEN a.status <> 'ok' THEN 'failed' WHEN r.picked IS NOT NULL THEN 'picked'
         WHEN r.ground IN ('refusal', 'tie') THEN r.ground
         WHEN r.matched IS NOT NULL AND trim(a.raw, e' \t\n\r') <> '' THEN 'read' ELSE 'unread'
-    END AS outcome
+    END AS outcome,
+    outcome = 'unread' AND coalesce(r.ground, '') NOT IN ('several', 'conflict', 'denied', 'tie') AS unnamed
 FROM answers AS a
 INNER JOIN known_questions AS q ON q.question_id = a.question_id
 LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
@@ -37,10 +39,11 @@ LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
 --   n: answers
 --   matched: of open questions: the sum of how far they match
 --   chance: the sum of how often guesses are right
+--   unnamed: answers of which nothing is read, and which name no option
 CREATE VIEW question_tally AS
 SELECT
     dataset, language, model, method, reader, wording, unit, facets, undirected, role, place, "right",
-    outcome, count(*) AS n, sum(matched ORDER BY matched) AS matched, sum(chance ORDER BY chance) AS chance
+    outcome, count(*) AS n, count(*) FILTER (unnamed) AS unnamed, sum(matched ORDER BY matched) AS matched, sum(chance ORDER BY chance) AS chance
 FROM question_readings
 GROUP BY ALL;
 

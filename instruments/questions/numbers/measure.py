@@ -16,7 +16,7 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
-from polyculture.instruments.questions.numbers.declared import declared_numbers
+from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers
 from polyculture.instruments.questions.numbers.families import FAMILIES, FEW_READ, Bound, Metrics, few_read, named
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
@@ -25,6 +25,8 @@ from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, 
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.metrics.measured import renew
 
+ACCURACY = "acc_a"
+AS_UNKNOWN = "_as_unknown"  # behind a metric's name: unread answers that name no option count as 'unknown'
 HYPOTHESES, SURVEY = "hypotheses", "survey"  # families that are no functions of a tally
 # What the form of answers does, of sets that have a family.
 _FORMS = {**dict.fromkeys(("accuracy", "kobbq", "bbq", "levels"), "choices"), SURVEY: "unread"}
@@ -79,15 +81,54 @@ def number_rows(
             metrics: Metrics = {name: one.of(some) for name, one in declared.items()}
             for name in (*own, *forms):
                 metrics |= FAMILIES[name](some) if name in FAMILIES else {}
-            for metric, number in metrics.items():
-                for prompt in (None, *some.prompts):
-                    row = _row(number, some.prompts, prompt)
+            ends = _if_unknown(own, declared, some)
+            for prompt in (None, *some.prompts):
+                rows = {metric: _row(number, some.prompts, prompt) for metric, number in metrics.items()}
+                rows = {
+                    metric: _withheld(row) if row and few_read(some, metric, declared, prompt) else row
+                    for metric, row in rows.items()
+                }
+                for metric, row in (rows | _bounds(ends, some.prompts, prompt, rows)).items():
                     if row is not None:
-                        row = _withheld(row) if few_read(some, metric, declared, prompt) else row
                         yield replace(
                             row, **_place(study, part, prompt, some), sizes=sizes[prompt],
                             metric=named(metric, study.reader), inputs=inputs,
                         )  # fmt: skip
+
+
+def _if_unknown(families: Sequence[str], declared: Mapping[str, Declared], tally: Tally) -> Metrics:
+    """`acc_a` and the numbers that can be below 0, had every unread answer that names no option picked 'unknown'."""
+    if not (tally["unnamed"] > 0).any():
+        return {}
+    other = tally.with_unknown()
+    metrics: Metrics = {name: one.of(other) for name, one in declared.items()}
+    for name in ("kobbq", "bbq"):
+        metrics |= FAMILIES[name](other) if name in families else {}
+    return {
+        name: number
+        for name, number in metrics.items()
+        if isinstance(number, Ratio) and (number.lowest < 0 or name == ACCURACY)
+    }
+
+
+def _bounds(
+    ends: Metrics, prompts: Sequence[str], prompt: str | None, rows: Mapping[str, Number | None]
+) -> dict[str, Number]:
+    """The other ends of numbers (`_if_unknown`), with `acc_a`, where it matters which end is right.
+
+    It matters where the sign of a bias, or whether its interval holds 0, would be another one.
+    """
+    known = {name: row for name, row in rows.items() if row is not None and row.estimate is not None}
+    other = {name: row for name in ends.keys() & known.keys() if (row := _row(ends[name], prompts, prompt)) is not None}
+    differing = {name for name, row in other.items() if name != ACCURACY and _direction(row) != _direction(known[name])}
+    kept = differing | ({ACCURACY} & other.keys() if differing else set())
+    return {f"{name}{AS_UNKNOWN}": other[name] for name in sorted(kept)}
+
+
+def _direction(row: Number) -> tuple[float, bool | None]:
+    """The sign of a bias, and whether its interval leaves out 0."""
+    apart = None if row.low is None or row.high is None else not row.low <= 0 <= row.high
+    return float(np.sign(row.estimate or 0.0)), apart
 
 
 def _withheld(row: Number) -> Number:

@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.uncertainty import Numbers
 
 NOT_READ = "-"  # the reader of what did not come
@@ -76,6 +77,21 @@ class Tally:
         used, columns["unit"] = np.unique(columns["unit"], return_inverse=True)
         return Tally(columns, {name: values[rows] for name, values in self.facets.items()}, self.prompts, len(used))
 
+    def with_unknown(self) -> Tally:
+        """The same, had every unread answer that names no option picked 'unknown': right in an ambiguous context."""
+        lost = self["unnamed"] > 0
+        columns = {name: np.concatenate([values, values[lost]]) for name, values in self.columns.items()}
+        added = slice(len(lost), None)
+        columns["n"][: len(lost)] -= self["unnamed"]
+        columns["n"][added] = self["unnamed"][lost]
+        for name in ("outcome", "role"):
+            columns[name] = columns[name].astype(object)
+        columns["outcome"][added], columns["role"][added] = "picked", UNKNOWN
+        columns["right"][added] = self.facet("context")[lost] == "ambiguous"
+        columns |= {name: columns[name].astype(str) for name in ("outcome", "role")}
+        facets = {name: np.concatenate([values, values[lost]]) for name, values in self.facets.items()}
+        return Tally(columns, facets, self.prompts, self.units)
+
     def parts(self) -> Iterator[tuple[Part, Tally]]:
         """All rows, then those of each value of each facet that groups questions."""
         yield Part(), self
@@ -127,7 +143,7 @@ def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
 
 
 # Of answers, of questions, of right candidates of gaps.
-_COUNTS = ("n", "matched", "chance", "questions", "reordered", "flipped", "golds", "golds_found")
+_COUNTS = ("n", "unnamed", "matched", "chance", "questions", "reordered", "flipped", "golds", "golds_found")
 _ROWS = f"""
 SELECT
     wording, kind, coalesce(undirected, false) AS undirected, coalesce(role, '') AS role, coalesce(place, -1) AS place,
