@@ -65,6 +65,6 @@ def test_no_place_shows_a_number_that_is_withheld(tmp_path: Path) -> None:
         assert FEW_READ in board[0][3]
         rows = store.sql(
             "SELECT difference, a_estimate, b_estimate, p, reason FROM differences WHERE dimension = 'model' "
-            "AND metric = 'acc_a' AND target = 'others' AND 'lost' IN (a, b)"
+            "AND metric = 'acc_a' AND target = 'new_prompts' AND 'lost' IN (a, b)"
         ).fetchall()
         assert set(rows) == {(None, None, None, None, FEW_READ)}
