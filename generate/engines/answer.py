@@ -30,6 +30,7 @@ from polyculture.generate.engines.reasoning import is_only_tags, split_reasoning
 from polyculture.generate.engines.turns import end_turn, has_words, without_padding
 
 NO_ANSWER = "no answer behind the reasoning"
+_VERSION = ("model", "modelVersion", "system_fingerprint")
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
 
 
@@ -205,14 +206,15 @@ def _read_answer(body: object, prompt_tail: str, specials: Collection[str]) -> A
             said = f" ({one_line(message)})" if (message := message_of(answer)) else ""
             words = f"no answer in a known form: it has {one_line(', '.join(answer))}{said}"
         raise NoAnswerError(words, usage, status)
-    refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, parts.ending))
+    raw_ending = str(parts.ending) if type(parts.ending) is int else parts.ending  # a number that nobody explains
+    refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, raw_ending))
     if usage.completion == 0 and (text or refusal or parts.reasoning):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)
         usage = replace(usage, completion=None, nonsense="0 completion tokens for a text")
-    names = (
-        sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in ("model", "modelVersion", "system_fingerprint")
-    )
-    for name, value in (("finish_reason", parts.ending), ("refusal", parts.refusal)):
+    names = [sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in _VERSION]
+    if isinstance(behind := answer.get("provider"), str):  # of OpenRouter: who ran the model, by what it ran it
+        names.append(sanitizer.text("provider", behind, LONGEST_NAME))
+    for name, value in (("finish_reason", raw_ending), ("refusal", parts.refusal)):
         if value is not None and not isinstance(value, str):
             sanitizer.drop(name, "no text", value)
     return read_text(

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from polyculture.generate.engines.endings import ending_of
+from polyculture.generate.engines.endings import ending_of, numbered_ending
 from polyculture.generate.engines.error_body import message_of
 
 # Names of fields and kinds of parts with reasoning, and not with what is said of it: `reasoning_effort`.
@@ -32,8 +32,11 @@ _WAY = _NAMES | {"choice", "candidate", "alternative", "prediction", "message", 
 _SURE = ("choices", "candidates")  # lists that nothing but an answer has
 _ENDING = re.compile(
     "^(?:native)?(?:finish|stop|done|end|completion|termination)(?:reason|type|status)$"
-    "|^(?:done|status|incompletedetails|stopped[a-z]+)$"
+    "|^(?:done|status|incompletedetails|stopped[a-z]+|(?:is)?truncated)$"
 )
+_TRUE_ENDINGS = ("stopped", "istruncated", "truncated")  # llama.cpp's, and Baidu's
+# Parts of an answer that are none of its text: Anthropic's summary of the conversation so far.
+_ASIDES = ("compaction",)
 _ASKERS = ("user", "system", "developer", "tool", "human")
 _WORST = ("cut", "withheld", "broken")
 _DEEPEST, _WIDEST = 6, 16  # tables within tables, and ways that are followed
@@ -66,6 +69,8 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
     text, thought = content_of(value)
     fields = (_plain_text(one) for key, one in said.items() if _is_reasoning(key))
     ending_name, ending = _ending(inner_first)
+    if isinstance(ending, int) and first_choice(body.get("candidates")):  # Gemini's libraries write the enumeration
+        ending = numbered_ending(ending)
     parts = [table_of(part) for one in _list(value) for part in (one, *_list(table_of(one).get("content")))]
     blocked = table_of(said.get("promptfeedback")).get("blockReason")
     refusals = (said.get("refusal"), *(part.get("refusal") for part in parts), blocked)
@@ -158,7 +163,7 @@ def _is_ending(name: str) -> bool:
 def _word(name: str, ending: object) -> object:
     """The word of an ending, which some servers have in a table, a list or a name: `stopped_eos`; `done` says none."""
     if isinstance(ending, bool):
-        return name if ending and small(name).startswith("stopped") else None
+        return name if ending and small(name).startswith(_TRUE_ENDINGS) else None
     if isinstance(ending, Mapping):
         return ending.get("reason") or ending.get("type") or ending
     return ending[0] if isinstance(ending, list) and len(ending) == 1 else ending
@@ -193,6 +198,13 @@ def content_of(content: object) -> tuple[object, str | None]:
     thoughts: list[str] = []
     for part in content:
         one = table_of(part)
+        if one.get("type") in _ASIDES:
+            continue
+        if (
+            one.get("phase") == "commentary"
+        ):  # what OpenAI's Responses say before the answer, as Harmony's channel has it
+            thoughts += filter(None, [_plain_text(one.get("content"))])
+            continue
         named = [name for name in one if _is_reasoning(name) and one[name] is not True]  # Gemini marks a part `thought`
         if named or _is_reasoning(str(one.get("type", ""))) or one.get("thought") is True:
             thoughts += filter(None, [_plain_text(one[named[0]] if named else one)])

@@ -31,6 +31,12 @@ def ending_of(word: str | None) -> Ending:
     return "unknown" if found is None or (found == "whole" and {"not", "without"} & {*parts}) else found
 
 
+def numbered_ending(number: int) -> str:
+    """The word for a number of Gemini's enumeration; an unknown number is its own word."""
+    numbers: Mapping[str, str] = _endings()["numbers"]
+    return numbers.get(str(number), str(number))
+
+
 def _is_part(known: str, parts: Sequence[str]) -> bool:
     begin = known.removesuffix("*")
     return begin in parts or (begin != known and any(part.startswith(begin) for part in parts))
@@ -48,7 +54,7 @@ def _folded(word: str) -> str:
 
 
 @cache
-def _endings() -> Mapping[str, Mapping[Ending, Sequence[str]]]:
-    """Of whole words and of their parts, those of each ending."""
-    table: Mapping[str, Any] = tomllib.loads(_ENDINGS.read_text(encoding="utf-8"))
+def _endings() -> Mapping[str, Mapping[Any, Any]]:
+    """Of whole words and of their parts, those of each ending; and words for numbers."""
+    table: Mapping[str, Mapping[Any, Any]] = tomllib.loads(_ENDINGS.read_text(encoding="utf-8"))
     return table

@@ -89,6 +89,8 @@ class EngineKind(Generic[Told]):
     places: Callable[[ModelSpec, Told], Mapping[str, str]] = lambda _spec, _options: {}
     # The remedy of one failed answer, where the service's words say more than the table of faults; None where not.
     advice: Callable[[str], str | None] = lambda _error: None
+    # What `plan` warns of: how the model is reached makes its numbers another model's, or those of several.
+    warning: Callable[[ModelSpec, Told], str | None] = lambda _spec, _options: None
 
     def offer(self, capability: Capability[E_co]) -> Offer[E_co] | None:
         """How a model is opened for a capability; None where the engine does not have it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +18,7 @@ from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
+from polyculture.generate.engines import find_kind, read_options
 from polyculture.link.origins import items_by_country
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
@@ -117,7 +118,7 @@ def plan(
     rows = [*stages, *request_rows(workspace)]
     rows += [*([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
     print_table(("stage", "with"), rows)
-    for line in (*not_ready(workspace.experiment), limit_line(pipeline.manifest, LIMITS)):
+    for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(pipeline.manifest, LIMITS)):
         if line:
             say(line)
     if workspace.experiment.link.fill and workspace.experiment.link.contact is None:
@@ -128,6 +129,15 @@ def plan(
     status = run_status(workspace)
     over = status.reported and not status.surfaces_left and not any(one.open for one in status.jobs)
     say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")
+
+
+def _warnings(workspace: Workspace, costs: Sequence[StageEstimate]) -> Iterator[str]:
+    """What the engines warn of, for each model of the file."""
+    for model in dict.fromkeys((*workspace.experiment.models, *(e.model for e in costs if ":" in e.model))):
+        spec = workspace.experiment.model_spec(model)
+        kind = find_kind(spec)
+        if warning := kind.warning(spec, read_options(kind.options, spec)):
+            yield warning
 
 
 def _print_jobs(workspace: Workspace, runs: Path | None) -> None:

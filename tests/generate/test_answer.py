@@ -437,3 +437,43 @@ def test_the_special_tokens_of_a_text_are_no_words_of_it() -> None:
     assert read_text(written, "stop", specials={"<|im_end|>"}).text == "It says"
     assert read_text("Ra[control_8]men.", "stop", specials={"[control_8]"}).text == "Ramen."
     assert read_text("Ra[control_8]men.", "stop").text == "Ra[control_8]men."
+
+
+COMMENTARY = {"type": "message", "phase": "commentary", "content": [{"type": "output_text", "text": "I look: pizza."}]}
+FINAL = {"type": "message", "phase": "final_answer", "content": [{"type": "output_text", "text": "Ramen."}]}
+TEXT = {"type": "text", "text": "Ramen."}
+SUMMARY = {"type": "compaction", "content": "Summary: the user likes pizza."}
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "reasoning", "ending"),
+    [
+        ({"status": "completed", "output": [COMMENTARY, FINAL]}, "Ramen.", "I look: pizza.", "whole"),
+        (
+            {"object": "response", "incomplete_details": {"reason": "max_output_tokens"}, "output": [COMMENTARY]},
+            None, "I look: pizza.", "cut",
+        ),
+        ({"content": [SUMMARY, TEXT], "stop_reason": "end_turn"}, "Ramen.", None, "whole"),
+        ({"content": [SUMMARY], "stop_reason": "compaction"}, None, None, "cut"),
+        ({"candidates": [{"content": {"parts": [{"text": "Ram"}]}, "finishReason": 2}]}, "Ram", None, "cut"),
+        ({"candidates": [{"content": {"parts": [{"text": "Ramen."}]}, "finish_reason": 1}]}, "Ramen.", None, "whole"),
+        ({"candidates": [{"finish_reason": 3}]}, None, None, "withheld"),
+        ({"choices": [{"message": {"content": "Ramen."}, "finish_reason": 1}]}, "Ramen.", None, "unknown"),
+        ({"result": "Ram", "is_truncated": True, "usage": {"completion_tokens": 1}}, "Ram", None, "cut"),
+        ({"result": "Ram", "is_truncated": True, "finish_reason": "normal"}, "Ram", None, "cut"),
+        ({"result": "Ramen.", "is_truncated": False, "finish_reason": "normal"}, "Ramen.", None, "whole"),
+        ({"content": "Ram", "stop": True, "truncated": True, "tokens_predicted": 3}, "Ram", None, "cut"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_services_say_beside_an_answer_is_read_as_they_document_it(
+    body: dict[str, Any], text: str | None, reasoning: str | None, ending: str
+) -> None:
+    answer = read_answer(body)
+    assert (answer.text, answer.reasoning, answer.ending) == (text, reasoning, ending)
+
+
+def test_who_ran_a_model_behind_a_gateway_is_a_part_of_its_version() -> None:
+    choice = {"message": {"content": "Tea."}, "finish_reason": "stop"}
+    assert read_answer({"model": "m", "provider": "DeepInfra", "choices": [choice]}).version == "m DeepInfra"
+    assert read_answer({"model": "m", "provider": {"id": "x"}, "choices": [choice]}).version == "m"

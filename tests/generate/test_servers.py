@@ -14,7 +14,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import Message, ModelSpec, Request, check_model, find_kind, open_engine, read_options
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.openai import servers
-from polyculture.generate.engines.openai.kind import UNBOUNDED, OpenAIOptions, found_servers, most_written
+from polyculture.generate.engines.openai.kind import KIND, UNBOUNDED, OpenAIOptions, found_servers, most_written
 from polyculture.generate.engines.openai.servers import advice, known_servers, rejected_fields
 from polyculture.generate.engines.setup import model_setup
 from tests.polyculture.test_command_line import polyculture
@@ -224,6 +224,28 @@ def test_a_longer_prompt_counts() -> None:
     assert written == 16
 
 
-def test_an_answer_in_pieces_is_refused() -> None:
-    with pytest.raises(EngineError, match=r"stream.*possible"):
-        read_options(OpenAIOptions, ModelSpec("openai:m", {"extra_body": {"stream": True}}))
+def test_an_answer_in_pieces_is_refused_in_a_batch() -> None:
+    read_options(OpenAIOptions, ModelSpec("openai:m", {"extra_body": {"stream": True}}))
+    with pytest.raises(EngineError, match=r"stream.*batch"):
+        read_options(OpenAIOptions, ModelSpec("openai:m", {"extra_body": {"stream": True}, "batch": True}))
+
+
+@pytest.mark.parametrize(
+    ("provider", "pinned"),
+    [
+        (None, False),
+        ({"only": ["deepinfra"]}, True),
+        ({"only": ["deepinfra", "together"]}, False),
+        ({"order": ["deepinfra"]}, False),
+        ({"order": ["deepinfra"], "allow_fallbacks": False}, True),
+        ("deepinfra", False),
+    ],
+    ids=str,
+)
+def test_routing_that_is_not_pinned_is_warned_of(provider: Any, pinned: bool) -> None:
+    spec = ModelSpec("openai:m", {"server": "openrouter", "extra_body": {"provider": provider} if provider else {}})
+    warning = KIND.warning(spec, read_options(OpenAIOptions, spec))
+    assert (warning is None) == pinned
+    if warning is not None:
+        assert "only = [" in warning
+    assert KIND.warning(ModelSpec("openai:m"), OpenAIOptions()) is None

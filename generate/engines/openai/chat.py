@@ -21,6 +21,7 @@ from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.error_body import looks_like_html
+from polyculture.generate.engines.event_stream import BrokenStreamError, assemble, is_event_stream
 from polyculture.generate.engines.metering import Meter, Usage
 from polyculture.generate.engines.openai.faults import RequestError, Server, useless
 from polyculture.generate.engines.openai.kind import OpenAIOptions
@@ -117,10 +118,12 @@ class ChatApi:
         )
 
     def parse(self, content: bytes) -> Answer:
-        """The answer in a body. Raises `RequestError`."""
+        """The answer in a body, whole or as an event stream. Raises `RequestError`."""
         try:
-            body = parse(content)
+            body = assemble(content) if is_event_stream(content) else parse(content)
         except ValueError as error:
+            if isinstance(error, BrokenStreamError):
+                raise self._useless(str(error), Usage()) from error
             if looks_like_html(content):
                 raise self.server.not_an_api() from error
             raise self._useless(content.decode("utf-8", "replace"), Usage()) from error

@@ -10,7 +10,7 @@ from http.client import HTTPException
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlsplit
 from urllib.request import ProxyHandler, build_opener
 
@@ -38,6 +38,9 @@ _BESIDE = re.compile(r"(?:\w+_)?budget(?:_tokens)?")
 _TIMES = ("n", "best_of", "num_return_sequences")  # texts that one request is answered with, all of them billed
 
 
+_OPENROUTER = "openrouter.ai"
+
+
 def most_written(extra_body: Mapping[str, Any], written: int) -> int:
     """The most tokens that a request for `written` tokens may be answered with."""
     values = list(_numbers(extra_body))
@@ -45,11 +48,6 @@ def most_written(extra_body: Mapping[str, Any], written: int) -> int:
     beside = sum(value for name, value in values if _BESIDE.fullmatch(name))
     times = max([1, *(value for name, value in values if name in _TIMES)])
     return (most + beside) * times
-
-
-def streams(extra_body: Mapping[str, Any]) -> bool:
-    """Whether it asks for an answer in pieces, which nobody here reads."""
-    return bool(extra_body.get("stream"))
 
 
 def _numbers(table: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
@@ -164,9 +162,13 @@ class OpenAIOptions(Options):
                 f"{place} looks like a key, and every run keeps a copy of this file; put the key in an environment "
                 "variable and name that in api_key_env"
             )
-        if streams(body):
-            raise ValueError("stream is not possible: an answer is read as a whole; remove it")
         return body
+
+    @model_validator(mode="after")
+    def _has_whole_batches(self) -> Self:
+        if self.batch and self.extra_body.get("stream"):
+            raise ValueError("stream is not possible in a batch; remove it from extra_body, or remove batch")
+        return self
 
 
 class OllamaOptions(OpenAIOptions):
@@ -207,6 +209,26 @@ def _server(options: OpenAIOptions, use: Use) -> Mapping[str, Any]:
     return {"base_url": None if server == OPENAI else server}
 
 
+def _routing(spec: ModelSpec, options: OpenAIOptions) -> str | None:
+    """A warning where OpenRouter may send each request to another provider (UKGovernmentBEIS/inspect_ai#4707).
+
+    https://openrouter.ai/docs/features/provider-routing
+    """
+    host = urlsplit(options.base_url).hostname or ""
+    if host != _OPENROUTER and not host.endswith(f".{_OPENROUTER}"):
+        return None
+    routing = options.extra_body.get("provider")
+    routing = routing if isinstance(routing, Mapping) else {}
+    names = routing.get("only") or (routing.get("order") if routing.get("allow_fallbacks") is False else None)
+    if isinstance(names, list | tuple) and len(names) == 1:
+        return None
+    return (
+        f"Warning: {spec.model}: OpenRouter sends each request to any of several providers, which may run the model in "
+        'different ways. Name one: extra_body = { provider = { only = ["NAME"] } } under its options; the column '
+        "`model_version` says who answered"
+    )
+
+
 def _counter(spec: ModelSpec) -> TokenCounter | None:
     """OpenAI's own vocabulary, where the package that holds it knows the model."""
     if find_spec("bpe_openai") is None:
@@ -237,6 +259,7 @@ KIND = EngineKind(
     most_tokens=lambda options, prompt, written: options.most_tokens(prompt, written),
     places=_places,
     advice=advice,
+    warning=_routing,
     batching=Batching(
         wanted=lambda options: options.batch, at_once=lambda options: options.batches_at_once, open=_open_batches
     ),

@@ -23,6 +23,10 @@ _REJECTS = re.compile(
     r"does not support|cannot find field|invalid (param|field|arg)|no such (param|field)",
     re.IGNORECASE,
 )
+# DashScope, of models that reason: "This model only support stream mode, please enable the stream parameter".
+_STREAMS = re.compile(
+    r"only supports? (the )?stream|(must|has to) be (set to )?stream|non-?stream\w* (calls?|mode)", re.IGNORECASE
+)
 _STATUS = re.compile(r"HTTP 4(00|22)\b")
 _WORD = re.compile(r"[a-z][a-z0-9_]{2,40}")
 
@@ -82,6 +86,9 @@ def with_server(data: dict[str, Any]) -> dict[str, Any]:
 
 def advice(error: str) -> str | None:
     """What to write where a server rejects fields of the requests; None where its words say no such thing."""
+    if _STATUS.match(error) and _STREAMS.search(error):
+        streams = "extra_body = { stream = true, stream_options = { include_usage = true } }"
+        return f"It answers in event streams alone: write {streams} under its options. See docs/servers.md."
     fields = rejected_fields(error)
     return None if not fields else f"{'. '.join(map(remedy_of, fields))}. Presets of servers: docs/servers.md."
 
