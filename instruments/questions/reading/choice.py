@@ -21,6 +21,7 @@ from polyculture.instruments.questions.reading.sentence import Named, Sentence, 
 from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, Offered, offered, place_of
 
 _BRIEF = 80  # characters of a text that says only that the answer is unknown
+_SHORT = 160  # characters of an answer that may say so in any words, by what it denies of the text
 _MARKS = re.escape(MARKS)
 _TEXT = re.compile(f"[{TEXTS}]")
 _LABEL = re.compile(f"[{LABELS}]")
@@ -220,6 +221,8 @@ class _Answer:
     def _says_unknown(self, standing: Sequence[Named] = ()) -> bool:
         """Is there a phrase that nobody can know, which is not what an option does: "the man did not know"?"""
         phrase = self.words["unknown"].search(self.without_labels)
+        if phrase is None and not any(one.standing for one in self.named) and len(self.text) <= _SHORT:
+            return any(self._denies_text(part.text) for part in self.sentences)
         if phrase and self.words["negation"].fullmatch(phrase[0]):  # "neither A nor B" of four options
             denied = {one.place for one in self.named if one.denied}
             phrase = phrase if len(denied) in (0, len(self.options.shown) - 1) else None
@@ -227,6 +230,12 @@ class _Answer:
             return phrase is not None
         begun = max(self.without_labels.rfind(stop, 0, phrase.start()) for stop in ".!?\n。")
         return _TEXT.search(self.without_labels, begun + 1, phrase.start()) is None
+
+    def _denies_text(self, sentence: str) -> bool:
+        """Does a sentence that names no option deny something of the text: "the passage does not go into that"?"""
+        return self.words["text"].search(sentence) is not None and any(
+            self.words[kind].search(sentence) for kind in ("negation", "wrong")
+        )
 
     def _is_only_unknown(self) -> bool:
         """Is a label all that stands before a phrase that nobody can know, which is the whole text?"""

@@ -51,6 +51,7 @@ class Words(BaseModel):
     counters: str = ""  # a pattern of what makes a number of a digit that it is written onto: "2명"
     follows: tuple[str, ...] = ()  # may follow a label and no article: verbs, conjunctions
     question: tuple[str, ...] = ()  # names a question or its text, at the beginning of a line and before a colon
+    text: tuple[str, ...] = ()  # names the text that is asked about
     unknown: tuple[str, ...] = ()  # phrases that say that the answer cannot be known
 
 

@@ -15,6 +15,7 @@ from polyculture.instruments.questions.reading.choice import read_choice
 
 FRAMES = tomllib.loads(Path(__file__).with_name("frames.toml").read_text(encoding="utf-8"))
 NO_LABEL = FRAMES.pop("no_label")
+NO_UNKNOWN = FRAMES.pop("no_unknown")
 ANY = FRAMES.pop("any")["frames"]  # in no language: marks, JSON, LaTeX
 EVERYWHERE = ("en", "ko", "tr", "hi")  # languages in which they are tried
 LABELS = [
@@ -134,3 +135,11 @@ def test_words_and_numbers_are_no_labels(language: str) -> None:
     for said, labels in product(NO_LABEL[language], ("ABCDE", "12345", "abcde")):
         shown = ("Qwerty", "Asdf", "Zxcv", "Poiu", "Lkjh")
         assert read_choice(said, shown, labels, None, language).place is None, said
+
+
+@pytest.mark.parametrize("language", NO_UNKNOWN)
+def test_what_only_has_the_words_of_an_unknown_is_none(language: str) -> None:
+    options = FRAMES[language]["options"][-3:]
+    assert [
+        said for said in NO_UNKNOWN[language] if read_choice(said, options, "ABC", 2, language).place is not None
+    ] == []
