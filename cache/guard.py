@@ -17,8 +17,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 LOOK_EVERY = 0.05  # seconds
@@ -90,6 +91,36 @@ def _watch(process: int, told: int, stopped: list[float]) -> int:
             _kill(process, output)
             raise OverLimitError(over, seconds if over == "time" else memory)
         time.sleep(LOOK_EVERY if end < float("inf") else LOOK_EVERY / 5)
+
+
+@dataclass
+class Watch:
+    """What came of watching a process: the limit for which it was killed, 'time' or 'memory'; else ''."""
+
+    over: str = ""
+
+
+@contextmanager
+def watching(process: int, seconds: float, memory: int) -> Iterator[Watch]:
+    """Kills a process of ours that is still at work in the block after so many seconds, or holds so many bytes."""
+    watch, ended = Watch(), threading.Event()
+    end = time.monotonic() + seconds
+
+    def look() -> None:
+        while not ended.wait(LOOK_EVERY):
+            watch.over = "time" if time.monotonic() > end else "memory" if resident_memory(process) > memory else ""
+            if watch.over:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+                return
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    try:
+        yield watch
+    finally:
+        ended.set()
+        looking.join()
 
 
 def resident_memory(process: int | None = None) -> int:

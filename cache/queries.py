@@ -138,6 +138,11 @@ class LiveStore:
     _looked: float = field(default=0.0, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
+    @property
+    def at(self) -> Path:
+        """Where its database file stands, once it is opened."""
+        return self.folder / "store.duckdb"
+
     def asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T], seconds: float | None = None) -> T:
         """What `ask` answers, asked once more where the run has written a file anew meanwhile.
 
@@ -162,8 +167,7 @@ class LiveStore:
                 if connection is None or afresh or written != self._written:
                     # Questions to the one before are still being answered: its file has lost its name, and loses its
                     # room on the disk when nobody reads it any more.
-                    at = self.folder / "store.duckdb"
-                    connection = open_store(self.run, self.layout, at=at, memory=memory_limit())
+                    connection = open_store(self.run, self.layout, at=self.at, memory=memory_limit())
                     self.opened += 1
                 self._connection, self._written, self._looked = connection, written, now
             return connection.cursor()

@@ -21,7 +21,7 @@ from xml.parsers import expat
 from polyculture.cache.errors import DataSetError, StoreError
 
 if TYPE_CHECKING:
-    from python_calamine import CalamineWorkbook
+    from polyculture.cache.workbook import WorkSheet
 
 LONGEST_CELL = 131_072  # letters: more is no cell that a spreadsheet holds
 _DELIMITERS = ",;\t"
@@ -96,26 +96,24 @@ def is_error(value: str) -> bool:
     return value == value.upper() and _ERROR.fullmatch(value.strip()) is not None
 
 
-def open_workbook(path: Path) -> CalamineWorkbook:
-    """A workbook, .xlsx held against the bounds and with the words of its errors (`is_error`), `NO_VALUE` among them.
+def open_workbook(path: Path) -> list[WorkSheet]:
+    """The sheets of a workbook, .xlsx held against the bounds and with the words of its errors (`is_error`), `NO_VALUE`
+    among them.
 
     Raises `DataSetError` where it cannot be read or is too large.
     """
-    from python_calamine import CalamineError, CalamineWorkbook
+    from polyculture.cache.workbook import read_sheets
 
     try:
-        return (
-            CalamineWorkbook.from_filelike(_bounded(path))
-            if zipfile.is_zipfile(path)
-            else CalamineWorkbook.from_path(path)
-        )
-    except (CalamineError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as fault:
+        content = _bounded(path) if zipfile.is_zipfile(path) else path.read_bytes()
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as fault:
         raise DataSetError(
             f"cannot be read as a workbook: {fault}", where=path, remedy="Save or fetch it again."
         ) from fault
+    return read_sheets(path, content)
 
 
-def _bounded(path: Path) -> io.BytesIO:
+def _bounded(path: Path) -> bytes:
     """The workbook as an archive that is not compressed: no member of it is longer than was counted here.
 
     Its errors, and formulas without a value, are texts: the reader would give empty cells.
@@ -142,15 +140,16 @@ def _bounded(path: Path) -> io.BytesIO:
                 what = f"has a sheet that reaches to row {sheet.bottom} and column {sheet.right}, {sheet.cells} cells"
                 remedy = f"At most {MOST_CELLS} are read: remove the cell that lies far out, or save it as CSV UTF-8."
                 raise DataSetError(what, where=path, remedy=remedy)
-    plain.seek(0)
-    return plain
+    return plain.getvalue()
 
 
 def _before_last_cell(xml: bytes) -> tuple[bytes, bytes]:
     """What is whole of a sheet, and the beginning of a cell; of a tag where no cell can be so long."""
     found = _UP_TO_LAST_CELL.match(xml)
     cut = found.end() if found else 0
-    cut = cut if cut or len(xml) <= 2 * _CHUNK else max(xml.rfind(b"<"), 0)
+    if not cut and len(xml) > 2 * _CHUNK:  # within a cell of megabytes: what is kept is looked through again each time
+        tag = xml.rfind(b"<")
+        cut = tag if tag > 0 and xml.find(b">", tag) < 0 else len(xml)
     return xml[:cut], xml[cut:]
 
 

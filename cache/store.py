@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
@@ -198,11 +199,23 @@ def open_store(
         # This connection has just written the store: the condition is left out of all its queries.
         connection.execute("CREATE TEMP MACRO in_place() AS true")
     _confine(connection, run, at)
-    if at is not None:  # else a process that goes on keeps the memory of a large answer
-        connection.execute("SET allocator_background_threads = true")
     _keep(connection, [view for view in keep if view in there])
     connection.execute("SET lock_configuration = true")
     return connection
+
+
+@contextmanager
+def reopen_store(at: Path, root: Path, memory: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A store that another process has built at `at`, for somebody else's SQL. What it spills is removed with it."""
+    from polyculture.cache.readonly_files import confine
+
+    with (
+        TemporaryDirectory(dir=at.parent, prefix="spill-") as spill,
+        connect(at, read_only=True, memory=memory) as found,
+    ):
+        confine(found, root, Path(spill))
+        found.execute("SET lock_configuration = true")
+        yield found
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, views: Sequence[str]) -> None:

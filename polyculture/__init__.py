@@ -11,9 +11,12 @@ What stands in `__all__` is the interface; it is loaded when it is first used (d
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
+# As `typing` has it, which takes longer to load than all that a Ctrl-C may meet before it ends a command in one line.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from polyculture.api.handle import Run
     from polyculture.api.opening import open
     from polyculture.api.start import run

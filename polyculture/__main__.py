@@ -7,10 +7,12 @@ import io
 import os
 import signal
 import sys
-from pathlib import Path
-from types import FrameType, TracebackType
 
 from polyculture import UNSUPPORTED
+
+TYPE_CHECKING = False  # as in `polyculture/__init__.py`
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 # Arrow would load pandas, half a second's work, to look for frames in lists of ours. What reads a little has no use for
@@ -152,7 +154,9 @@ def command() -> None:
 
 def _watched_query() -> None:
     """Asks somebody's query in a process of its own: it is killed where it takes more time or memory than it may."""
+    _stop_at_once()
     import tempfile
+    from pathlib import Path
 
     from polyculture.cache.guard import OverLimitError, watched
 

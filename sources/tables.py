@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
+from polyculture.cache.workbook import WorkSheet
 from polyculture.sources.compressed import plain
 from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, folded, known_names, shown
 
@@ -120,51 +121,36 @@ def _unquoted(cell: str) -> str:
 
 def read_workbook(path: Path) -> Rows:
     """The rows of the first sheet that is a table, and of others with the same columns, in any order."""
-    from python_calamine import CalamineError
-
-    try:
-        yield from _rows_of_sheets(path)
-    except CalamineError as fault:  # of the XML of a sheet, which is read as its rows are
-        raise UserError(
-            f"is a broken workbook: {fault}", where=path, remedy="Save it again, or as CSV UTF-8."
-        ) from fault
-
-
-def _rows_of_sheets(path: Path) -> Rows:
-    with open_workbook(path) as book:
-        hidden = {one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")}
-        header: list[str] | None = None
-        first, sheets = "", book.sheet_names
-        for place, name in enumerate(sheets):
-            if name in hidden:
-                yield BadRow(f"{name}!1", "is a hidden sheet, and is not read: unhide it", lost=False)
-                continue
-            sheet = book.get_sheet_by_name(name)
-            cells_of = _merged(sheet, (list(map(_cell, row)) for row in sheet.iter_rows()))
-            rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))
-            start = list(islice(rows, 1 + LOOKED_AT))
-            for _ in range(_above_header([cells for _, cells in start])):
-                number, cells = start.pop(0)
-                yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(filter(None, cells))), lost=False)
-            if not start:
-                continue
+    header: list[str] | None = None
+    first, sheets = "", open_workbook(path)
+    for place, sheet in enumerate(sheets):
+        name = sheet.name
+        if sheet.is_hidden:
+            yield BadRow(f"{name}!1", "is a hidden sheet, and is not read: unhide it", lost=False)
+            continue
+        cells_of = _merged(sheet, (list(map(_cell, row[sheet.left :])) for row in sheet.rows))
+        rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))
+        start = list(islice(rows, 1 + LOOKED_AT))
+        for _ in range(_above_header([cells for _, cells in start])):
             number, cells = start.pop(0)
-            later = (book.get_sheet_by_name(other) for other in sheets[place + 1 :])
-            if header is None and len(list(filter(None, cells))) == 1 and any(other.width > 1 for other in later):
-                yield BadRow(
-                    f"{name}!{number}", "is a sheet of notes before the table", shown(" ".join(cells)), lost=False
-                )
-                continue
-            columns = _header(cells, path)
-            if header is None:
-                header, first = columns, name
-            elif sorted(columns) != sorted(header):
-                yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {first}")
-                continue
-            for line, cells in chain(start, rows):
-                yield _row(f"{name}!{line}", columns, cells)
+            yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(filter(None, cells))), lost=False)
+        if not start:
+            continue
+        number, cells = start.pop(0)
+        alone = len(list(filter(None, cells))) == 1
+        if header is None and alone and any(other.width > 1 for other in sheets[place + 1 :]):
+            yield BadRow(f"{name}!{number}", "is a sheet of notes before the table", shown(" ".join(cells)), lost=False)
+            continue
+        columns = _header(cells, path)
         if header is None:
-            raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
+            header, first = columns, name
+        elif sorted(columns) != sorted(header):
+            yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {first}")
+            continue
+        for line, cells in chain(start, rows):
+            yield _row(f"{name}!{line}", columns, cells)
+    if header is None:
+        raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
 
 
 def read_parquet(path: Path) -> Rows:
@@ -209,15 +195,15 @@ def read_arrow(path: Path) -> Rows:
         raise UserError(where, where=path, remedy="Get the file again.") from fault
 
 
-def _merged(sheet: Any, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+def _merged(sheet: WorkSheet, rows: Iterator[list[str]]) -> Iterator[list[str]]:
     """The rows with what a merged cell says in each row that it reaches down to: a model above its answers."""
-    down = {top: right for top, right in sheet.merged_cell_ranges or () if top[0] < right[0]}
+    down = {top: right for top, right in sheet.merged if top[0] < right[0]}
     said = dict[tuple[int, int], str]()
-    first = (sheet.start or (0, 0))[0]
-    for number, cells in enumerate(rows, first):
+    for number, cells in enumerate(rows):
         for top, bottom in down.items():
-            if top[0] <= number <= bottom[0] and top[1] < len(cells):
-                cells[top[1]] = said.setdefault(top, cells[top[1]])
+            place = top[1] - sheet.left
+            if top[0] <= number <= bottom[0] and 0 <= place < len(cells):
+                cells[place] = said.setdefault(top, cells[place])
         yield cells
 
 

@@ -17,7 +17,7 @@ from polyculture.sources.encoding import UTF_8, encoding_of
 from polyculture.sources.tables import LOOKED_AT, separator_of
 
 if TYPE_CHECKING:
-    from python_calamine import CalamineSheet
+    from polyculture.cache.workbook import WorkSheet
 
 _TABLES = (".csv", ".tsv")
 RECORDS = (".json", ".jsonl", ".ndjson", ".parquet", ".pq")  # a row an object
@@ -79,16 +79,14 @@ def read_sheets(folder: Path, path: Path) -> list[Sheet]:
 
 
 def _read_workbook(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
-    with open_workbook(path) as book:
-        return [(name, _unmerged(book.get_sheet_by_name(name))) for name in book.sheet_names]
+    return [(sheet.name, _unmerged(sheet)) for sheet in open_workbook(path)]
 
 
-def _unmerged(sheet: CalamineSheet) -> list[list[Any]]:
-    rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
-    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
-        for row in rows[top : bottom + 1]:
-            row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
-    return rows
+def _unmerged(sheet: WorkSheet) -> list[list[Any]]:
+    for (top, left), (bottom, right) in sheet.merged:
+        for row in sheet.rows[top : bottom + 1]:
+            row[left : right + 1] = [sheet.rows[top][left]] * len(row[left : right + 1])
+    return sheet.rows
 
 
 def read_text(path: Path) -> str:

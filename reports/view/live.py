@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,21 +11,12 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.guard import resident_memory
 from polyculture.cache.queries import LiveStore, check_query
 from polyculture.cache.sql_file import read_sql
+from polyculture.reports.view.question import Found, Question, ask, stop
 
 SQL = Path(__file__).with_name("sql")
-# Types of values of a bounded length; any other is shown as text: a date of DuckDB may be none of Python's.
-_SHORT = frozenset(
-    (
-        *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint"),
-        *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint", "float", "double", "decimal"),
-        "uuid",
-    )
-)
-_KEPT = 512 << 20  # bytes that a question may leave behind in DuckDB's allocator
-Found = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # columns and rows
+Process = subprocess.Popen[bytes]
 Ask = Callable[[duckdb.DuckDBPyConnection], Found]
 
 
@@ -48,7 +40,7 @@ class PageStore(LiveStore):
     seconds: float | None = 60.0
     _running: set[duckdb.DuckDBPyConnection] = field(default_factory=set)
     _told: dict[tuple[int, str], Answer] = field(default_factory=dict)  # by how often the store was opened
-    _at_first: int = field(default_factory=resident_memory)  # bytes
+    _asking: set[Process] = field(default_factory=set)
 
     def ask(self, name: str, limit: int = 1_000, **values: Any) -> Answer:
         """The rows of `sql/<name>.sql`."""
@@ -70,16 +62,12 @@ class PageStore(LiveStore):
         """
         try:
             check_query(query)
-            return self._again(lambda cursor: _shortened(cursor, query, limit, longest), limit)
         except duckdb.Error as fault:
             raise StoreError(str(fault).splitlines()[0]) from fault
-        finally:
-            self._let_go()
-
-    def _let_go(self) -> None:
-        """Drops a store that has taken much memory: DuckDB gives some of it back only with its last connection."""
-        if resident_memory() - self._at_first > _KEPT:
-            self.close()
+        self.cursor().close()  # reopens the store where the run has written
+        asked = Question(self.at, self.run.root, query, limit, longest, self.seconds or 0)
+        columns, rows = ask(asked, self._asking)
+        return Answer(columns, rows[:limit], len(rows) > limit)
 
     def answer(self, query: str, values: Mapping[str, Any], limit: int) -> Answer:
         """At most `limit` rows of a query. Raises `StoreError` where it takes too long, else DuckDB's own errors."""
@@ -89,6 +77,8 @@ class PageStore(LiveStore):
         """Stops all queries: nobody reads their answers any more."""
         for cursor in tuple(self._running):
             cursor.interrupt()
+        for process in tuple(self._asking):
+            stop(process)
 
     def _again(self, ask: Ask, limit: int) -> Answer:
         def watched(cursor: duckdb.DuckDBPyConnection) -> Found:
@@ -111,17 +101,3 @@ class PageStore(LiveStore):
 def _first_rows(cursor: duckdb.DuckDBPyConnection, query: str, values: Mapping[str, Any], limit: int) -> Found:
     cursor.execute(query, dict(values) or None)
     return tuple(column[0] for column in cursor.description or ()), cursor.fetchmany(limit + 1)
-
-
-def _shortened(cursor: duckdb.DuckDBPyConnection, query: str, limit: int, longest: int) -> Found:
-    """The first rows of a query, cut within DuckDB: a thousand long cells would fill this process."""
-    found = cursor.sql(query)
-    names = [f"c{place}" for place in range(len(found.columns))]
-    cells = (
-        name if kind.id in _SHORT else f"left({name}::VARCHAR, {longest})"
-        for name, kind in zip(names, found.types, strict=True)
-    )
-    # The names are ours: those of a query's columns may stand there twice.
-    cut = f"SELECT {', '.join(cells)} FROM answer AS answer({', '.join(names)})"  # noqa: S608
-    rows = found.limit(limit + 1).query("answer", cut)
-    return tuple(found.columns), rows.fetchall() if rows is not None else []

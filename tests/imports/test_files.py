@@ -238,6 +238,63 @@ def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, monkeyp
         list(read_file(tmp_path / "b.xlsx"))
 
 
+def test_a_workbook_that_takes_all_memory_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of 114 KB took 12.9 GB and the process with it: many cells share one long text, and each gets a copy."""
+    monkeypatch.setattr("polyculture.cache.workbook.MOST", 400 * 2**20)
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    long = f"<sst xmlns='{space}'><si><t>{'x' * 2**20}</t></si></sst>".encode()
+    cells = "".join(f"<row><c r='A{n}' t='s'><v>0</v></c></row>" for n in range(1, 13_000))
+    sheet = f"<worksheet xmlns='{space}'><sheetData>{cells}</sheetData></worksheet>".encode()
+    file = workbook(tmp_path / "a.xlsx", {"S": []}, {"xl/worksheets/s0.xml": sheet, "xl/sharedStrings.xml": long})
+    with zipfile.ZipFile(file, "a") as archive:
+        relations = archive.read("xl/_rels/workbook.xml.rels").decode()
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
+    shared = f'<Relationship Id="rs" Type="{kind}" Target="sharedStrings.xml"/></Relationships>'
+    rewritten(file, "xl/_rels/workbook.xml.rels", relations.replace("</Relationships>", shared).encode())
+    assert file.stat().st_size < 200_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UserError, match="memory to read") as fault:
+        open_workbook(file)
+    assert "CSV" in str(fault.value)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700 << 10
+
+
+def rewritten(file: Path, name: str, content: bytes) -> None:
+    """The same archive with another member of this name."""
+    with zipfile.ZipFile(file) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one, data in {**members, name: content}.items():
+            archive.writestr(one, data)
+
+
+def test_one_cell_of_many_megabytes_is_read_in_one_pass(tmp_path: Path) -> None:
+    """Of one cell of 40 MB each piece was looked through again with each that came: 30 s."""
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    cell = f"<row><c t='inlineStr'><is><t>{'x' * (16 * 2**20)}</t></is></c></row>"
+    sheet = f"<worksheet xmlns='{space}'><sheetData>{cell}</sheetData></worksheet>".encode()
+    file = workbook(tmp_path / "a.xlsx", {"S": []}, {"xl/worksheets/s0.xml": sheet})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    (found,) = open_workbook(file)
+    assert len(found.rows[0][0]) == 16 * 2**20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 4
+
+
+def test_a_merged_cell_of_a_table_that_begins_further_in_is_said_in_its_rows(tmp_path: Path) -> None:
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+    def row(number: int, *cells: tuple[str, str]) -> str:
+        texts = (f"<c r='{at}{number}' t='inlineStr'><is><t>{text}</t></is></c>" for at, text in cells)
+        return f"<row r='{number}'>{''.join(texts)}</row>"
+
+    rows = row(3, ("C", "who"), ("D", "text")) + row(4, ("C", "gpt"), ("D", "Pizza.")) + row(5, ("D", "Sushi."))
+    merged = "<mergeCells count='1'><mergeCell ref='C4:C5'/></mergeCells>"
+    sheet = f"<worksheet xmlns='{space}'><sheetData>{rows}</sheetData>{merged}</worksheet>".encode()
+    file = workbook(tmp_path / "a.xlsx", {"S": []}, {"xl/worksheets/s0.xml": sheet})
+    found = [(row.row, row.get("who"), row.get("text")) for row in read_file(file) if isinstance(row, Record)]
+    assert found == [("S!4", "gpt", "Pizza."), ("S!5", "gpt", "Sushi.")]
+
+
 @pytest.mark.parametrize("columns", [MOST_COLUMNS, 100_000])
 def test_many_columns_are_read_or_refused_at_once(columns: int, tmp_path: Path) -> None:
     header = ["text", *(f"c{n}" for n in range(columns - 1))]
