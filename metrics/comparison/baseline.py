@@ -72,7 +72,8 @@ def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
         }.items()
         if other
     ]
-    return f"measured otherwise: {', '.join(differ)} differ between the runs" if differ else None
+    verb = "differs" if len(differ) == 1 else "differ"
+    return f"measured otherwise: {', '.join(differ)} {verb} between the runs" if differ else None
 
 
 def texts_of_both(

@@ -14,13 +14,14 @@ import pytest
 
 import polyculture as api
 from polyculture.cache.errors import UserError
-from polyculture.cache.manifest import read_manifest, write_manifest
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
 from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics.comparison.baseline import measured_otherwise
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import Sides
@@ -194,8 +195,23 @@ def test_runs_that_were_measured_otherwise_tell_nothing_and_say_why(folder: Path
         found = ask(ready[0], metrics=("granularity",), baselines=(ready[1],))
     finally:
         write_manifest(before, run.manifest)
-    assert {one.difference.reason for one in found.rows} == {"measured otherwise: the linker differ between the runs"}
+    assert {one.difference.reason for one in found.rows} == {"measured otherwise: the linker differs between the runs"}
     assert remarks_of(found.rows)[-1].startswith("0 of 2 ")
+
+
+def test_an_extractor_behind_another_port_is_said_to_be() -> None:
+    """ "measured otherwise: the extractor differ between the runs" did not say in what."""
+    runs = [
+        Manifest(
+            experiment="x", polyculture="0", extractor_ids={"food": port}, extractor={"with": "openai:m"},
+            setups={"extract openai:m": {"name": "m", "options": {"base_url": f"http://127.0.0.1:{port}/v1"}}},
+        )
+        for port in ("8001", "8002")
+    ]  # fmt: skip
+    why = measured_otherwise(*runs)
+    assert why is not None
+    assert "base_url: http://127.0.0.1:8001/v1 here, http://127.0.0.1:8002/v1 in the baseline" in why
+    assert measured_otherwise(runs[0], runs[0]) is None
 
 
 @pytest.fixture
