@@ -111,8 +111,9 @@ def _title(rows: Sequence[Row], picked: Sequence[Row]) -> str:
     """The key of the title. Nothing is called no difference where one is shown, or exact, for the same prompts."""
     if picked:
         return "found"
-    if any(row["verdict"] in (HIGHER, LOWER) for row in rows):
-        return "unsaid"
+    told = [row for row in rows if row["verdict"] in (HIGHER, LOWER)]
+    if told:
+        return "unsaid" if any(is_told(row) for row in told) else "turned"
     if any(row["same_is_exact"] and row["difference"] for row in rows):
         return "exact"
     return "none" if any(row["q"] is not None for row in rows) else "untested"
@@ -259,8 +260,12 @@ def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
         return said["empty"] if rows else said["nothing"]
     told = sum(is_told(row) for row in rows)
     unsaid = any(is_told(row) and _is_unsaid(row, rows) for row in rows)
-    turned = any(row["verdict"] in (HIGHER, LOWER) and not is_told(row) for row in rows)
-    more = "".join(f" {said[key]}" for key, is_so in (("unlinked", unsaid), ("turned", turned)) if is_so)
+    turned = sum(row["verdict"] in (HIGHER, LOWER) and not is_told(row) for row in rows)
+    more = "".join(
+        f" {said[key].format(turned=count(turned))}"
+        for key, is_so in (("unlinked", unsaid), ("turned", turned))
+        if is_so
+    )
     key = "some" if picked else "unsaid" if told else "none"
     return (
         said[key].format(

@@ -299,7 +299,7 @@ NULLS: Mapping[str, tuple[World, str, str, Callable[[DrawnRun], float] | None, s
     },
     "both, large": (World(of_topic=0.08, of_country=0.08, of_cell=0.05), "granularity", NEW_PROMPTS, None, ALL),
     "half the topics under 1 of 8 conditions": (
-        World(of_topic=0.05, of_prompt=0.05, of_cell=0.06, countries=6, conditions=8, thin=(3, 4, 5)),
+        World(topics=10, of_topic=0.05, of_prompt=0.05, of_cell=0.06, countries=6, conditions=8, thin=(5, 6, 7, 8, 9)),
         "granularity",
         NEW_PROMPTS,
         None,

@@ -106,7 +106,7 @@ def test_all_comparisons_must_be_so_and_one_that_is_missing_leaves_it_open() -> 
     assert (few.result, few.tested) == (UNDECIDED, 1)
     assert "1 of 2" in few.why
     none = verdict(Rows(made(0.2, None)), one)
-    assert "3 topics and 3 countries" in none.why
+    assert "5 topics and 5 countries" in none.why
 
 
 def test_a_claim_that_refusals_make_says_that_it_is_not_so_without_them() -> None:
@@ -126,7 +126,9 @@ def test_p_is_adjusted_over_the_claims_of_a_file() -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClaimedRun]:
     folder = tmp_path_factory.mktemp("claimed")
-    write_run(folder, "run", specific_with({"m:one": 0.9, "m:two": 0.4}), ("m:one", "m:two"), ("de", "en", "ja"), n=3)
+    says = specific_with({"m:one": 0.9, "m:two": 0.4})
+    topics, countries = ("beverage", "book", "clothing", "food", "music"), ("DE", "IT", "JP", "MX", "US")
+    write_run(folder, "run", says, ("m:one", "m:two"), ("de", "en", "ja"), topics, countries, n=3)
     with closing(open_store(RunFolder(folder / "runs" / "run"), store_layout(), KEPT)) as store:
         yield ClaimedRun(ComparedRun(store), (("de", "DE"), ("ja", "JP")), {})
 

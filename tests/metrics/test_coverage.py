@@ -98,7 +98,7 @@ def test_counts_are_compared_at_the_fewest_responses() -> None:
 
 
 def test_at_temperature_nought_these_prompts_have_no_sampling() -> None:
-    drawn = World(countries=4).draw(np.random.default_rng(1))
+    drawn = World(countries=5).draw(np.random.default_rng(1))
     drawn.deterministic = True
     these, others = (row.difference for row in compared(drawn, ("m0", "m1"), "granularity"))
     assert (these.low, these.reason, these.verdict) == (None, "no sampling", "untestable")

@@ -84,5 +84,5 @@ def test_a_difference_of_texts_that_were_cut_alone_is_no_sentence(tmp_path: Path
     built.entity("Q1", "dish", JP="P495")
     built.know()
     found, _ = first_page(built.write())
-    assert found.title == "A difference was found, but not one to make a sentence of"
+    assert found.title == "What differs depends on which texts count"
     assert "texts that were cut" in found.family

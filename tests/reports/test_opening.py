@@ -160,7 +160,7 @@ def test_where_nothing_was_sampled_a_finding_is_about_new_prompts() -> None:
 @pytest.mark.parametrize(
     ("row", "title"),
     [
-        ({"stays_in_all": False}, "A difference was found"),
+        ({"stays_in_all": False}, "What differs depends on which texts count"),
         ({"a_items": 9}, "A difference was found"),
         (
             {"verdict": "untestable", "q": None, "p": None, "same_is_exact": True, "reason": "no sampling"},
