@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from polyculture.cache.manifest import FORMAT, read_manifest
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cli.demo import RECORDED
 from polyculture.running.taken_answers import taken_lines
 from tests.store_builder import StoreBuilder
 
@@ -34,3 +36,8 @@ def test_answers_of_a_run_that_is_gone_are_counted_all_the_same(tmp_path: Path) 
 
 def test_a_run_that_has_not_begun_took_nothing(tmp_path: Path) -> None:
     assert taken_lines(RunFolder(tmp_path / "runs" / "new"), JOBS) == []
+
+
+def test_the_demos_recorded_answers_are_of_the_present_format() -> None:
+    """Of a former one they are not taken, and the demo asks for a file that nobody has."""
+    assert read_manifest(RECORDED / "manifest.json").format == FORMAT
