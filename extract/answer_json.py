@@ -17,13 +17,14 @@ _MOST_TRIES = 2_000  # brackets of an answer at which JSON is looked for
 _LONGEST = 40_000  # characters of a piece that is mended
 _MOST_OBJECTS = 400  # innermost objects that are mended one by one
 _BRACKET = re.compile(r"[{\[(]")
+_FENCE = re.compile(r"```\w*")
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _DECODER = json.JSONDecoder(strict=False)  # a line break within a string is no reason to lose it
 # Full-width brackets, and the colons and commas next to what they part: a Chinese or Japanese keyboard writes them.
 _WIDE = str.maketrans("｛｝［］", "{}[]")
 _QUOTES = re.compile("[“”„‟«»＂]")
 _PARTS = (
-    (re.compile(r""":?(["']?\w+["']?)\s*=>\s*"""), r"\1: "),  # Ruby's hashes and PHP's arrays
+    (re.compile(r""":?(["']?)\b(\w{1,40})\1\s{0,4}=>"""), r"\1\2\1:"),  # Ruby's hashes and PHP's arrays
     (re.compile(r'(?<=["\]}])\s*：\s*'), ": "),
     (re.compile(r'(?<=["\]}])\s*[，、]\s*(?=["\[{])'), ", "),
     (re.compile(r"(?<=[\[{,}\]:])\s*\\n\s*"), "\n"),  # a line break that is written out, between values
@@ -48,7 +49,8 @@ def strict_values(text: str) -> tuple[list[Any], bool]:
 
 def whole_value(text: str) -> Any:
     """The value of a text that is JSON from its first character to its last, be it in a fence; None of any other."""
-    plain = re.sub(r"^\s*```\w*\s*|\s*```\s*$", "", text)
+    plain = text.strip()
+    plain = _FENCE.sub("", plain).removesuffix("```") if plain.startswith("```") else plain
     with suppress(ValueError, RecursionError):
         value = _DECODER.decode(plain.strip())
         if isinstance(value, str):  # JSON within a string

@@ -19,6 +19,9 @@ from collections.abc import Iterator, Sequence
 from polyculture.extract.answer_tables import TableReader, is_rule
 from polyculture.extract.base import NamedEntity
 
+_LONGEST_LINE = 8_000  # characters; no list of mentions has longer lines, and matching them takes long
+_LONGEST_ITEM = 600  # characters of a line that is one mention
+_MOST_LINES = 2_000
 _SEPARATORS = "|\t;,"
 _BULLET = re.compile(r"\s*(?:(?:[-*•+‣◦●○▪]|\d{1,3}[.)]|[（(]?\d{1,3}[)）])\s+|[・·]\s*)")
 _HEADING = re.compile(r"\s*#+\s*")
@@ -49,9 +52,12 @@ def line_entities(text: str, reader: TableReader, *, cut: bool) -> list[NamedEnt
 
     Of a text that was `cut` the last line is left out.
     """
+    lines = text.splitlines()[:_MOST_LINES]
+    if any(len(line) > _LONGEST_LINE for line in lines):
+        return None
     if (elements := _elements(text, reader)) is not None:
         return elements
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("```")]
+    lines = [line for line in lines if not line.lstrip().startswith("```")]
     lines = [line for line in (lines[:-1] if cut else lines) if line.strip(" \t-`")]
     if (rows := _tables(lines, reader)) is not None:
         return rows
@@ -60,6 +66,8 @@ def line_entities(text: str, reader: TableReader, *, cut: bool) -> list[NamedEnt
 
 def line_entity(line: str, reader: TableReader) -> NamedEntity | None:
     """The mention in a line that is a text with its kind, or cells with a kind among them."""
+    if len(line) > _LONGEST_ITEM:
+        return None
     if line.count("|") > 1:
         return next(reader.cells([[_plain(cell) for cell in line.strip(" |").split("|")]]), None)
     item = _ITEM.fullmatch(line.strip().strip("*_`"))

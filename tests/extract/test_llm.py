@@ -403,7 +403,12 @@ def test_unknown_kinds_and_what_cannot_be_read_are_counted() -> None:
     assert (one.status, len(one.mentions), one.unknown_kinds, one.unreadable) == ("ok", 5, 1, 1)
 
 
-@pytest.mark.parametrize("raw", ["[" * 50_000, "{" * 50_000, '{"a":' * 20_000, "[{" * 20_000])
+@pytest.mark.parametrize(
+    "raw",
+    ["[" * 50_000, "{" * 50_000, '{"a":' * 20_000, "[{" * 20_000, " " * 150_000 + "x", "a" * 150_000, "|" * 50_000,
+     "- a: b\n" * 20_000, "ramen (" * 20_000, '"' * 50_000, "<a>" * 20_000, "a = " * 30_000],
+    ids=lambda raw: raw[:3],
+)  # fmt: skip
 def test_hostile_brackets_end(raw: str) -> None:
     with pytest.raises(UnusableAnswerError):
         read_answer(raw, FOOD.kinds, "whole")
