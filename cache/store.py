@@ -39,6 +39,7 @@ from polyculture.cache.shards import committed_parts
 from polyculture.cache.view_template import asks_of_schema, create_views, statements_of, write_view_template
 
 _IN_PLACE = "in_place()"
+_NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 _IN_PLACE_SQL = Path(__file__).with_name("in_place.sql")
 _opened: dict[Path, None] = {}  # folders of runs whose files this process has asked DuckDB for, the latest last
 
@@ -106,14 +107,15 @@ def _built(
 
 @contextmanager
 def _disk_faults(path: Path) -> Iterator[None]:
-    """Turns DuckDB's own error for a full disk into the `OSError` that others raise."""
-    full = os.strerror(errno.ENOSPC)
+    """Turns DuckDB's own error for a full disk, or for a folder that one may only read, into the `OSError` that others
+    raise."""
     try:
         yield
     except duckdb.Error as fault:
-        if full not in str(fault):
+        number = next((one for one in _NOT_WRITTEN if os.strerror(one) in str(fault)), None)
+        if number is None:
             raise
-        raise OSError(errno.ENOSPC, full, str(path)) from fault
+        raise OSError(number, os.strerror(number), str(path)) from fault
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from polyculture.cache.files import scratch_folder
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.store import open_store
 from polyculture.experiment.workspace import Workspace
@@ -101,7 +102,10 @@ def _sources(workspace: Workspace) -> Iterator[tuple[str, Source]]:
     if not workspace.run.manifest.exists():
         yield from ((metric, _of_demo(metric)) for metric in METRICS)
         return
-    with open_store(workspace.run, METRIC_VIEWS, CELLS) as store:
+    with (  # outside of the run, which whoever plans may only be allowed to read
+        scratch_folder("plan") as folder,
+        open_store(workspace.run, METRIC_VIEWS, CELLS, at=folder / "store.duckdb") as store,
+    ):
         for metric in METRICS:
             yield metric, _of_run(store, workspace, metric) or _of_demo(metric)
 

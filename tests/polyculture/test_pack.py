@@ -8,6 +8,7 @@ import re
 import shutil
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -358,3 +359,27 @@ def test_a_pack_without_implicit_prompts_is_asked_without_them(tmp_path: Path) -
         planned = polyculture("plan", "a.toml", cwd=tmp_path)
         assert planned.returncode == code, planned.stderr
     assert "take 'implicit_male' out of the conditions" in planned.stderr
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2])
+def test_a_pack_whose_writing_is_interrupted_is_written_by_the_same_command(
+    writes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said that the same command resumes, and then refused the half folder."""
+    real, done = Path.write_text, 0
+
+    def interrupted(path: Path, *words: Any, **options: Any) -> int:
+        nonlocal done
+        done += path.suffix == ".toml"
+        if done > writes:
+            raise KeyboardInterrupt
+        return real(path, *words, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write_pack(tmp_path / "swahili", "sw", ["KE"], [])
+    assert list(tmp_path.iterdir()) == []
+    write_pack(tmp_path / "swahili", "sw", ["KE"], [])
+    assert [path.name for path in tmp_path.iterdir()] == ["swahili"]
+    assert not any(path.name.startswith(".") for path in (tmp_path / "swahili").rglob("*"))

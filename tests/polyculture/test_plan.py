@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import time
 from importlib.util import find_spec
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import _disk_faults
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import most_prompt_tokens
@@ -22,9 +27,12 @@ from polyculture.running.calibration import calibrate, read_rates
 from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, estimates
 from polyculture.running.pipeline import Pipeline
+from tests import servers
 from tests.metrics.test_prompt_values import kitchen
 from tests.polyculture.test_command_line import polyculture
+from tests.polyculture.test_sql import contents
 from tests.servers import Reply, StubServer
+from tests.test_nothing_is_lost import say, write_experiment
 
 EXPERIMENT = """
 name = "planned"
@@ -242,3 +250,29 @@ def test_a_part_of_a_country_is_said_to_be_the_whole(tmp_path: Path) -> None:
     planned = polyculture("plan", file, cwd=tmp_path)
     assert "countries: Scotland is a part of GB, and the whole is asked about: United Kingdom" in planned.stderr
     assert "Italy is" not in planned.stderr
+
+
+def test_a_finished_run_is_planned_beside_another_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended in a ValueError where another run held the same job, and in a traceback where one may only read."""
+    monkeypatch.setattr(servers, "answer_text", say)
+    with StubServer(latency=0) as stub:
+        first = write_experiment(tmp_path, stub.url, n=2)
+        second = tmp_path / "second.toml"
+        second.write_text(
+            first.read_text(encoding="utf-8").replace('name = "run"', 'name = "second"'), encoding="utf-8"
+        )
+        for file in (first, second):
+            assert polyculture("run", file, cwd=tmp_path).returncode == 0
+        before = contents(RunFolder(tmp_path / "runs" / "second"))
+        done = polyculture("plan", second, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert contents(RunFolder(tmp_path / "runs" / "second")) == before
+
+
+def test_a_folder_that_one_may_only_read_is_said_in_a_line(tmp_path: Path) -> None:
+    for number in (errno.EACCES, errno.EROFS, errno.ENOSPC):
+        said = f'IO Error: Cannot open file "{tmp_path}/.store.duckdb.tmp": {os.strerror(number)}'
+        with pytest.raises(OSError, match=re.escape(os.strerror(number))), _disk_faults(tmp_path / "store.duckdb"):
+            raise duckdb.IOException(said)
