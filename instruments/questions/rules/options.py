@@ -29,7 +29,7 @@ def options_of(row: Row, rule: Sequence[Value] | OptionsColumn, value: Callable[
     told = row.get(rule.column)
     if told is None:
         raise RowError(f"there is no {rule.column!r}")
-    found = [as_text(rule.column, one) for one in _listed(rule, told)]
+    found = [as_text(rule.column, one, whole=True) for one in _listed(rule, told)]
     if len(found) > MOST_OPTIONS:
         raise RowError(f"{len(found)} options; at most {MOST_OPTIONS} are read")
     return found
@@ -147,8 +147,8 @@ class Options:
 
 
 def _folded(text: str) -> str:
-    """A text without case, its letters composed: columns of one file may be written in two forms of Unicode."""
-    return unicodedata.normalize("NFC", text).casefold()
+    """A text without case, in single blanks, its letters composed: columns of one file may be written in two forms."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def _ascii_digits(text: str) -> str:

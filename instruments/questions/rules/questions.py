@@ -100,7 +100,10 @@ class Questions:
         facets = self._facets(row, block)
         language = self._language(row, facets)
         context, text = (self._text(row, block, one) for one in (block.context, block.text))
-        options = [_replaced(one, block) for one in options_of(row, block.options, lambda one: self._value(row, one))]
+        options = [
+            _replaced(one, block)
+            for one in options_of(row, block.options, lambda one: self._value(row, one, whole=True))
+        ]
         if self.rules.kind == "gap":
             options = list(dict.fromkeys(options))  # a candidate that stands there twice is scored once
         if isinstance(block.options, tuple):
@@ -212,11 +215,11 @@ class Questions:
         return told
 
     def _text(self, row: Row, block: Block, rule: Value | None) -> str:
-        return "" if rule is None else _replaced(self._value(row, rule), block)
+        return "" if rule is None else _replaced(self._value(row, rule, whole=True), block)
 
-    def _value(self, row: Row, rule: Value) -> str:
+    def _value(self, row: Row, rule: Value, *, whole: bool = False) -> str:
         if not isinstance(rule, From):
-            return row.text(rule)
+            return row.text(rule, whole=whole)
         told = row.text(rule.source)
         if told in rule.words or not rule.cldr:
             return rule.words.get(told, told)
@@ -277,9 +280,11 @@ def _content(question: Question) -> tuple[object, ...]:
 
 
 def _replaced(text: str, block: Block) -> str:
+    """A text with its placeholders replaced; where one is left out, its blanks are, too."""
+    removed = any(old in text and not new for old, new in block.replace.items())
     for old, new in block.replace.items():
         text = text.replace(old, new)
-    return tidy(text) if block.replace else text
+    return tidy(text) if removed else text
 
 
 def _values(row: Row, source: Accepted) -> list[Any]:

@@ -20,6 +20,7 @@ from polyculture.sources.record import Record, find, names
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_CONTROL_BUT_TABS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a byte that is not UTF-8, or of a broken escape
 LONGEST_PATTERN = 1000
 
@@ -56,13 +57,18 @@ class Row:
             return all(self.has(part) for part in _BRACES.findall(name))
         return name in self.more or self.record.has(name.replace("[]", "[*]"))
 
-    def text(self, name: int | str) -> str:
-        """A value as a text. Raises `RowError` where there is no such column, or it holds no text."""
+    def text(self, name: int | str, *, whole: bool = False) -> str:
+        """A value as a text in tidy spaces; `whole` keeps the blanks within it, as a question is asked.
+
+        Raises `RowError` where there is no such column, or it holds no text.
+        """
+        if whole and isinstance(name, str) and "{" in name and name not in self.record.values:
+            return _BRACES.sub(lambda match: self.text(match[1], whole=True), name)
         value = self.get(name)
         if value is None and not self.has(name):
             there = names({**self.more, **self.record.values})
             raise RowError(f"there is no {name!r}; there are {there}")
-        return as_text(name, value)
+        return as_text(name, value, whole=whole)
 
     def texts(self, name: str) -> list[str]:
         """All texts of a value: of a list its elements, of a list of lists theirs, of a text itself.
@@ -75,12 +81,12 @@ class Row:
         return [value for _, value in find(self.record.values, path.replace("[]", "[*]"))]
 
 
-def as_text(name: object, value: Any) -> str:
-    """A value as a text in tidy spaces: a whole number without a point. Raises `RowError` where it is none."""
+def as_text(name: object, value: Any, *, whole: bool = False) -> str:
+    """A value as a text in tidy spaces, or `whole`: a whole number without a point. Raises `RowError` of no text."""
     if isinstance(value, str):
         if not value.isascii() and _SURROGATE.search(value):
             raise RowError(f"{name!r} is not in UTF-8")
-        return tidy(value)
+        return kept_whole(value) if whole else tidy(value)
     if value is None:
         return ""
     if isinstance(value, (list, dict)):
@@ -105,6 +111,14 @@ def _flat(name: str, value: Any) -> Sequence[str]:
         return [text for one in value for text in _flat(name, one)]
     text = as_text(name, value)
     return [text] if text else []
+
+
+def kept_whole(text: str) -> str:
+    """A question's text as its publisher has it, but for blanks around it and control characters within.
+
+    A likelihood depends on each blank: double ones, and those that do not break, stay.
+    """
+    return _CONTROL_BUT_TABS.sub(" ", text.replace("\r\n", "\n")).strip()
 
 
 def tidy(text: str) -> str:

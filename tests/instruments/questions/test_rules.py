@@ -416,3 +416,11 @@ def test_kobbq_and_bbq_as_published(shared_data: Path, tmp_path: Path) -> None:
 def test_right_options_may_stand_among_roles(right: object) -> None:
     block = Block.model_validate({"files": "a.csv", "roles": {"right": right, "unknown": {"place": 3}}})
     assert (block.right[0].column, list(block.roles)) == ("key", ["unknown"])
+
+
+def test_blanks_within_a_text_are_asked_as_the_publisher_has_them(tmp_path: Path) -> None:
+    row = {**ROW, "context": "Two  men\u00a0came.\tOne left. ", "ans0": "The  tall one", "question": "Who\u00a0left?"}
+    lines(tmp_path, "Religion_en.jsonl", [row])
+    [found] = open_set(rules(tmp_path, BIAS)).questions
+    assert (found.context, found.text) == ("Two  men\u00a0came.\tOne left.", "Who\u00a0left?")
+    assert found.options[0] == "The  tall one"
