@@ -10,6 +10,8 @@
 --   condition: what stands before the questions, where a set has several; and of which type they are
 --   as_unknown: a bias or `acc_a` if unread answers that name no option are counted as 'unknown'; where neither the sign of a
 --     bias nor whether its interval holds 0 depends on that, NULL
+--   as_unknown_from: the lower limit of its 95 % interval
+--   as_unknown_to: the upper limit
 --   declared: how the set's rules declare the number, where it is a set's own: `NAME = SHARE`
 --   n: answers behind the number; of pairs and orders, questions; NULL of a bound
 --   of_prompts: prompts that the number is a mean over
@@ -33,7 +35,7 @@ parts AS (
 bounds AS (
     SELECT
         level, dataset, language, model, method, reader, country, topic, wording, condition, facets,
-        replace(metric, '_as_unknown', '') AS metric, estimate AS as_unknown, low AS as_unknown_low, high AS as_unknown_high
+        replace(metric, '_as_unknown', '') AS metric, estimate AS as_unknown, low AS as_unknown_from, high AS as_unknown_to
     FROM numbers
     WHERE measure = 'questions' AND ends_with(metric, '_as_unknown')
 )
@@ -42,7 +44,7 @@ SELECT
     CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
     CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
     nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition,
-    metric, estimate, low, high, no_estimate, no_interval, as_unknown, as_unknown_low, as_unknown_high, nullif(n, 0) AS n, units, cells AS of_prompts,
+    metric, estimate, low, high, no_estimate, no_interval, as_unknown, as_unknown_from, as_unknown_to, nullif(n, 0) AS n, units, cells AS of_prompts,
     CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
     nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed, declared
 FROM parts

@@ -242,7 +242,7 @@ def _cell(metric: str, line: Row) -> FormattedEstimate:
     if row["as_unknown"] is None:
         return estimate(kind, row["estimate"], row["low"], row["high"], without=reason)
     first, second = (decimal(value, kind) for value in sorted((row["estimate"], row["as_unknown"])))
-    ends = [known(row[name]) for name in ("low", "high", "as_unknown_low", "as_unknown_high")]
+    ends = [known(row[name]) for name in ("low", "high", "as_unknown_from", "as_unknown_to")]
     whole = estimate(kind, row["estimate"], None, None, without=reason)
     if all(end is not None for end in ends):
         whole = estimate(kind, row["estimate"], min(ends[::2]), max(ends[1::2]))

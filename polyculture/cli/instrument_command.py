@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from inspect import Signature
 from pathlib import Path
@@ -18,6 +18,8 @@ from polyculture.instruments.contract import NamesData
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from polyculture.cache.faults import RetryFailed
+    from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Command, Demo
     from polyculture.running.instrument_calls import InstrumentCall
 
@@ -109,11 +111,27 @@ def _ask(
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     studies = []
     for calls in in_turns(expanded(asked)):
+        if asked.declared.own_experiment:  # nobody has planned what needs no experiment file
+            _tell_costs(workspace, calls, runner.retry)
         studies += ask_all(runner, calls, accept_changes=accept_changes)
         for study in studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
     print_tables(workspace, studies)
     runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
+
+
+def _tell_costs(workspace: Workspace, calls: Sequence[InstrumentCall], retry: RetryFailed | None) -> None:
+    """Prints what is about to be asked of each model, as `plan` counts it."""
+    from polyculture.console import say
+    from polyculture.running.estimate import instrument_estimates
+
+    for one in instrument_estimates(workspace, calls, retry):
+        if one.left:
+            cost = "no price is known" if one.most is None else f"at most ${one.most:,.2f}"
+            say(
+                f"{one.stage}, {one.model}: {one.left:,} to ask, {one.prompt_tokens:,} tokens in, at most "
+                f"{one.most_tokens:,} out; {'no bill' if one.free else cost}"
+            )
 
 
 def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:

@@ -86,15 +86,27 @@ def estimates(
 
     Final failures that `retry` names are asked again.
     """
-    told = _rows(workspace, _MEANS)
-    means = {(stage, asked): _Means(read or 0.0, written) for stage, asked, read, written in told}
+    means = _means(workspace)
     rates = read_rates(workspace.run)
     for model in () if workspace.experiment.imported or not workspace.jobs else workspace.experiment.models:
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)
+    yield from instrument_estimates(workspace, calls, retry)
+
+
+def instrument_estimates(
+    workspace: Workspace, calls: Iterable[InstrumentCall], retry: RetryFailed | None = None
+) -> Iterator[StageEstimate]:
+    """An estimate per step and model of some instruments alone."""
+    means = _means(workspace)
     for asked in calls:
         yield from _instrument(workspace, asked, means, retry)
+
+
+def _means(workspace: Workspace) -> dict[tuple[str, str], _Means]:
+    told = _rows(workspace, _MEANS)
+    return {(stage, asked): _Means(read or 0.0, written) for stage, asked, read, written in told}
 
 
 def asked_later(calls: Iterable[InstrumentCall]) -> Iterator[str]:

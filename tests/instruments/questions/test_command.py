@@ -271,3 +271,15 @@ def test_mistakes_are_one_line_each(here: Path, server: StubServer, words: tuple
 
 def test_the_demo_takes_no_other_data(tmp_path: Path) -> None:
     assert "leave out SET, or --demo" in one_line(polyculture("ask", "kobbq", "--demo", cwd=tmp_path))
+
+
+def test_requests_tokens_and_cost_are_told_before_anything_is_asked(tmp_path: Path) -> None:
+    for file in ("made-up.toml", "made-up.tsv"):
+        shutil.copyfile(DEMO / file, tmp_path / file)
+    words = ("ask", "made-up.toml", "--model", "mock:one", "--questions", "6")
+    said = [polyculture(*words, cwd=tmp_path).stderr for _ in "ab"]
+    [line] = [line for line in said[0].splitlines() if "to ask" in line]
+    assert "mock:one: 6 to ask" in line
+    assert f"at most {6 * 30:,} out" in line
+    assert said[0].index("to ask") < said[0].index("6 done")
+    assert "to ask" not in said[1]  # nothing is left
