@@ -140,7 +140,7 @@ LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
     Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),
     Layer(
-        (_OWN / "views.sql", _OWN / "board_views.sql"),
+        (_OWN / "views.sql", _OWN / "board_views.sql", _OWN / "score_views.sql"),
         {
             "board_entries": ("question_board_entries",),
             "board_orders": ("question_board_orders",),

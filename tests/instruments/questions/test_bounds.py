@@ -99,3 +99,12 @@ def test_languages_that_are_read_unequally_are_a_warning_and_on_the_page(tmp_pat
 
 def test_languages_that_are_read_alike_are_no_warning(tmp_path: Path) -> None:
     assert unread_lines(stored(in_languages(en=10, es=13), tmp_path / "run"), ["mbbq"]) == []
+
+
+def test_scores_are_a_view_that_sql_and_python_read(tmp_path: Path) -> None:
+    with open_store(stored(leaning(UNREAD), tmp_path / "run"), compose(CORE, LAYOUT)) as store:
+        [(low, high)] = store.sql(
+            "SELECT estimate, as_unknown FROM question_scores "
+            "WHERE metric = 'diff_bias_d' AND part = 'all' AND prompt IS NULL"
+        ).fetchall()
+    assert low < 0 < high
