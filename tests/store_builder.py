@@ -156,7 +156,8 @@ class StoreBuilder:
 
     def _write_shards(self, run: RunFolder, tables: list[str]) -> None:
         for table in tables:
-            shutil.rmtree(run.root / table, ignore_errors=True)  # a run that is written again has its rows once
+            for parent in (run.root, run.root / "inventory"):  # a run that is written again has its rows once
+                shutil.rmtree(parent / table, ignore_errors=True)
         jobs = {(row["model"], row["language"], row["topic"]) for table in tables for row in self.rows[table]}
         for job in sorted(jobs):
             mine = {

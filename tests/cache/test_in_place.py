@@ -80,7 +80,8 @@ def test_two_runs_are_read_side_by_side(original: RunFolder) -> None:
 
 def test_a_copy_answers_from_its_own_files_once_it_is_opened(original: RunFolder) -> None:
     copy = copied(original)
-    shutil.rmtree(copy.root / "responses" / "model=m" / "language=ja")
+    for parent in (copy.root, copy.root / "inventory"):
+        shutil.rmtree(parent / "responses" / "model=m" / "language=ja")
     with open_store(copy) as store:
         assert store.sql(QUESTION).fetchall() == [("en", 1)]
     assert plain(copy) == [("en", 1)]

@@ -172,7 +172,8 @@ def test_reading_writes_nothing_into_the_run(small: RunFolder, tmp_path: Path) -
 
 def test_several_runs_are_open_at_once_and_a_copy_is_its_own(small: RunFolder, tmp_path: Path) -> None:
     copy = RunFolder(Path(shutil.copytree(small.root, tmp_path / "copy")))
-    shutil.rmtree(next((copy.root / "responses").glob("model=llamacpp*")))
+    for parent in (copy.root, copy.root / "inventory"):
+        shutil.rmtree(next((parent / "responses").glob("model=llamacpp*")))
     with polyculture.open(small.root) as one, polyculture.open(copy.root) as other:
         assert set(one.responses()["model"]) == set(one.models)
         assert set(other.responses()["model"]) == {MODEL}

@@ -237,6 +237,7 @@ def test_the_extractors_accuracy_stands_in_tables_8_and_9_where_people_judged(wr
         tables = {one.table.name: one for one in joined_tables(run, "makieval", 0)[0]}
     finally:
         run.table("judgements").unlink()
+        (run.root / "inventory" / "judgements.written").unlink()
     own = {line.row: line for line in tables["8"].lines if line.own}
     assert {line.model for line in own.values()} == {"extractor"}
     assert own["English"].cells["Precision (%)"].value == 100

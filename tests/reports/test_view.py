@@ -308,6 +308,7 @@ def test_a_run_that_goes_on_writing_is_followed(tmp_path: Path) -> None:
         assert "awaiting" in served.get("/?q=sushi").text
         shutil.rmtree(folder / "mentions")
         shutil.rmtree(folder / "extractions")
+        shutil.rmtree(folder / "inventory" / "extractions")
         assert "0 found" in served.get("/?q=sushi").text
     finally:
         served.close()
