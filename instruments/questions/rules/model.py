@@ -11,9 +11,7 @@ from polyculture.instruments.datasets.rules import Source, parse_files
 from polyculture.instruments.questions.model import Kind
 from polyculture.instruments.questions.rules.values import parse_name, parse_pattern
 
-Family = Literal[
-    "accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels", "hypotheses", "survey", "unread"
-]
+Family = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels", "hypotheses", "survey"]
 # Names of numbers of the families.
 _METRICS = (
     "accuracy", "chance", "acc_a", "acc_d", "diff_bias_a", "diff_bias_d", "max_bias_a", "max_bias_d", "s_amb", "s_dis",
