@@ -19,8 +19,8 @@ from polyculture.cache.schema import (
     WANTED_RESPONSES,
 )
 
-# The numbered cells and their prompts, which all queries of mentions start from.
-CELLS = ("numbered_cells", "asked_prompts")
+# The numbered cells, their prompts, and the copies, which all queries of mentions start from.
+CELLS = ("numbered_cells", "asked_prompts", "copies")
 # The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
     *CELLS,

@@ -42,17 +42,15 @@ from polyculture.metrics.responses import (
     level_name,
     levels_of,
 )
-from polyculture.metrics.text_doubts import FEWEST_DISTINCT
 
 NO_RESPONSE, NO_ITEM, ONE_RESPONSE, NOT_LINKED = "no response read", "no linked item", "one response", "not linked yet"
 NO_CELL, TOO_FEW_IN_COMMON = "no cell has a number", "too few in common"
-FEW_DISTINCT, DETERMINISTIC = "few distinct texts", "deterministic sampling"
+SAME_TEXTS, DETERMINISTIC = "models with the same texts", "deterministic sampling"
 FEW_RESPONSES, ONE_A_PROMPT, FEW_A_PROMPT, ONE_PROMPT = (
     *("few responses", "one response a prompt", "few responses a prompt", "one prompt"),
 )
 FEWEST_RESPONSES = 10  # that a number must rest on, for an interval
-# The highest share of a mean's weight in cells of whose variance nothing is known: a prompt has one response alone, or
-# most texts repeat one another.
+# The highest share of a mean's weight in cells of whose variance nothing is known: a prompt has one response alone.
 MOST_UNKNOWN = 0.05
 _ROUNDING = 1e-9
 _METHODS = {True: "jackknife over responses; Wilson's interval", False: "jackknife over responses; Student's interval"}
@@ -95,23 +93,11 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class CellSizes:
-    """What the numbers of cells rest on: responses that the extractor read whole, and linked items in them.
-
-    `texts` are those of a cell, and how many of them are distinct within their prompt; `repeating` is the reason why a
-    number has no interval where too few are.
-    """
+    """What the numbers of cells rest on: responses that the extractor read whole, and linked items in them."""
 
     of_cell: Mapping[Place, tuple[int, int]]
-    texts: Mapping[Place, tuple[int, int]]
-    repeating: str
+    deterministic: bool = False  # nothing was sampled
     uncovered: frozenset[tuple[str, str]] = frozenset()  # topics and countries of which the snapshot holds no item
-
-    def dependent(self, cells: Iterable[Place]) -> str | None:
-        """Why the texts of too many of some cells are no independent samples; None where they may be."""
-        if self.repeating == DETERMINISTIC:  # nothing was sampled
-            return DETERMINISTIC
-        dependent = [are_dependent(*self.texts.get(cell, (0, 0))) for cell in cells]
-        return self.repeating if sum(dependent) > MOST_UNKNOWN * len(dependent) else None
 
     def units(self, cells: Iterable[Place]) -> tuple[int, int]:
         """Those of several cells together."""
@@ -135,11 +121,6 @@ class CellSizes:
         if any(not items for _, items in sizes):
             return NO_ITEM
         return ONE_RESPONSE if any(responses == 1 for responses, _ in sizes) else NOT_LINKED
-
-
-def are_dependent(texts: int, distinct: int) -> bool:
-    """Whether so few of some texts are distinct that they are no independent samples: an ignored seed, or a cache."""
-    return distinct < FEWEST_DISTINCT * texts
 
 
 def model_numbers(
@@ -172,8 +153,7 @@ def model_numbers(
         for number, (key, members) in enumerate(groups.items()):
             own = [rows[at] for at in members]
             under = set().union(*(behind[at] for at in members))
-            counted = set().union(*(behind[at] for at in members if rows[at].estimate is not None))
-            row = _number(metric, key, own, under, counted, found, number, sizes, inputs)
+            row = _number(metric, key, own, under, found, number, sizes, inputs)
             yield _beside_others(row, key, shared[metric]) if key[0] and SHARED in key[0] else row
 
 
@@ -241,13 +221,12 @@ def _number(
     key: _Key,
     rows: Sequence[Value],
     cells: set[Place],
-    counted: set[Place],
     found: Moments,
     at: int,
     sizes: CellSizes,
     inputs: str,
 ) -> Number:
-    """`cells` are those behind the number, `counted` those of them whose values are in it."""
+    """`cells` are those behind the number."""
     values = [row.estimate for row in rows if row.estimate is not None]
     level, place = key
     if metric == CONSENSUS and level and "language" in level and place.other_language == EVERY:
@@ -261,7 +240,7 @@ def _number(
         common = reasons.pop() if len(reasons) == 1 else None
         why_missing = common or (sizes.why_missing(cells) if level is None else NO_CELL)
     else:
-        withheld = sizes.dependent(counted) or _too_little(metric, units, found, at)
+        withheld = DETERMINISTIC if sizes.deterministic else _too_little(metric, units, found, at)
         if withheld is None:
             estimate = Estimate(
                 value,

@@ -35,7 +35,7 @@ from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers, shared_cells
+from polyculture.metrics.means import CellSizes, Value, model_numbers, shared_cells
 from polyculture.metrics.measured import renew
 from polyculture.metrics.responses import ALL, SELECTIONS
 
@@ -70,7 +70,6 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
 
 def _numbers(compared: ComparedRun, store: duckdb.DuckDBPyConnection, inputs: str) -> Iterator[Number]:
     reader = compared.reader
-    repeating = DETERMINISTIC if compared.deterministic else FEW_DISTINCT
     responses = [cell.responses for cell in reader.cells if cell.diversity is not None]
     rarefied = {cell.place: min(responses, default=0) for cell in reader.cells}
     shared = shared_cells(store, len(reader.models))
@@ -78,8 +77,7 @@ def _numbers(compared: ComparedRun, store: duckdb.DuckDBPyConnection, inputs: st
         cells = compared.metrics(model, ALL)
         values = [Value(*row) for row in reader.values(model)]
         rests_on = {v.place: (v.responses, v.incidences) for v in values if v.metric == "diversity"}
-        texts = {cell.place: (cell.texts, cell.distinct_texts) for cell in reader.cells if cell.model == model}
-        sizes = CellSizes(rests_on, texts, repeating, reader.uncovered)
+        sizes = CellSizes(rests_on, compared.deterministic, reader.uncovered)
         yield from model_numbers(values, sizes, cells, rarefied, shared, inputs)
 
 

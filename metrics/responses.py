@@ -135,8 +135,6 @@ class Cell:
     wording: str
     responses: int
     diversity: int | None
-    texts: int
-    distinct_texts: int  # within their prompt
 
     @property
     def place(self) -> Place:

@@ -1,14 +1,10 @@
 -- The cells under numbers, and what each response names: temporary, so that no query carries names of columns.
 -- `responses.py` reads one model at a time.
 
--- measured_cells: a row is a cell under its number, with its diversity, the responses that this rests on, and how many of
--- its texts are distinct.
+-- measured_cells: a row is a cell under its number, with its diversity and the responses that this rests on.
 CREATE TEMP TABLE measured_cells AS
-SELECT
-    cell, model, language, topic, condition, country, wording, responses, diversity,
-    coalesce(texts, 0) AS texts, coalesce(distinct_texts, 0) AS distinct_texts
-FROM cell_diversity
-LEFT JOIN cell_texts USING (cell);
+SELECT cell, model, language, topic, condition, country, wording, responses, diversity
+FROM cell_diversity;
 
 -- measured_values: a row is a metric of a cell (for consensus: of a pair of cells), as the view of its name defines it: the
 -- estimate, or NULL, which is a missing number; and what it rests on, of a gain and of consensus that of both sides.
@@ -59,8 +55,9 @@ SELECT
     coalesce(country, 'none') AS country, wording, estimate, responses, incidences
 FROM found;
 
--- read_responses: a row is a response that an extractor read whole, in numbers: its prompt as its model is asked it, and its
--- name, which has the prompt in its upper half. `refused`, `off_language` and `cut` (at the limit of tokens) are of its text.
+-- read_responses: a row is a response that an extractor read whole, and that is no copy, in numbers: its prompt as its model
+-- is asked it, and its name, which has the prompt in its upper half. `refused`, `off_language` and `cut` (at the limit of
+-- tokens) are of its text.
 CREATE TEMP TABLE read_responses AS
 WITH told AS (
     SELECT
@@ -74,6 +71,7 @@ SELECT
 FROM extractions AS e
 INNER JOIN asked_prompts AS p USING (request_id)
 LEFT JOIN told AS t ON e.request_id = t.request_id AND e.sample = t.sample
+ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
 WHERE e.status = 'ok';
 
 -- associated_items: a row is a counted country that an item is associated with. The number of an item is its QID's.

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.sanitize import CUT_WORDS
 
-FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
 MOST_ASIDE = 0.5  # of the texts: with more in another language, or refusals, a language's numbers say little of it
-MOST_SHARED = 0.5  # of the texts under the same prompts: with more, two models may be one
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,18 +22,14 @@ SELECT model, string_agg(format('{} ({})', model_version, texts), ', ' ORDER BY 
 FROM (SELECT model, model_version, count(*) AS texts FROM responses WHERE model_version IS NOT NULL GROUP BY ALL)
 GROUP BY model HAVING count(*) > 1 ORDER BY model
 """
-_REPEATED = """
-SELECT model, sum(texts)::BIGINT, sum(distinct_texts)::BIGINT, string_agg(language, ', ' ORDER BY language)
-FROM (
-    SELECT model, language, sum(times) AS texts, count(*) AS distinct_texts
-    FROM prompt_texts INNER JOIN prompts USING (prompt_id)
-    GROUP BY ALL HAVING count(*) < $fewest * sum(times)
-)
+_COPIED = """
+SELECT model, sum(texts)::BIGINT, sum(copies)::BIGINT, string_agg(language, ', ' ORDER BY language)
+FROM (SELECT model, language, count(*) AS copies FROM copies GROUP BY ALL)
+INNER JOIN (SELECT model, language, count(*) AS texts FROM answer_texts GROUP BY ALL) USING (model, language)
 GROUP BY model ORDER BY model
 """
 _SHARED = """
-SELECT model, other_model, shared, texts FROM shared_texts
-WHERE model < other_model AND shared > $most * texts ORDER BY ALL
+SELECT model, other_model, shared, texts FROM shared_texts WHERE model < other_model AND alike ORDER BY ALL
 """
 _ASIDE = """
 SELECT model, sum(texts)::BIGINT, sum(aside)::BIGINT, string_agg(language, ', ' ORDER BY language)
@@ -62,7 +56,7 @@ SELECT model, count(*), count(*) FILTER (contains(note, '{CUT_WORDS}')) AS cut F
 WHERE status = 'ok' GROUP BY model HAVING cut > 0 ORDER BY model
 """  # noqa: S608
 ASKED = " ".join(
-    (_VERSIONS, _REPEATED, _SHARED, _ELSEWHERE, _REFUSED, _ENDINGS, _CUT)
+    (_VERSIONS, _COPIED, _SHARED, _ELSEWHERE, _REFUSED, _ENDINGS, _CUT)
 )  # all that `text_doubts` asks a store
 
 
@@ -78,15 +72,15 @@ def text_doubts(
     for model, versions in rows(_VERSIONS):
         several = f"its texts are of several versions behind one name: {versions}"
         yield f"{model}: {several}; the view health lists them by cell"
-    why = "they are no independent samples"
+    why = ""
     if manifest.deterministic:
-        why = "sampling is deterministic by the experiment's settings"
+        why = ": sampling is deterministic by the experiment's settings"
     elif not manifest.imported:
-        why += ". Is the seed ignored, or does a cache stand before the server?"
-    for model, texts, distinct, languages in rows(_REPEATED, fewest=FEWEST_DISTINCT):
-        few = f"in {languages} {distinct} of {texts} texts are distinct within their prompt"
-        yield f"{model}: {few}, and numbers have no interval: {why}"
-    yield from _alike([row for row in rows(_SHARED, most=MOST_SHARED) if models is None or row[1] in models])
+        why = ". Does the server ignore the seed, or does a cache answer in its place?"
+    for model, texts, copies, languages in rows(_COPIED):
+        many = f"in {languages} {copies} of {texts} texts copy another answer to their prompt"
+        yield f"{model}: {many}, which chance does not explain, and each text counts once{why}"
+    yield from _alike([row for row in rows(_SHARED) if models is None or row[1] in models])
     for model, texts, off, languages in rows(_ELSEWHERE, most=MOST_ASIDE):
         yield f"{model}: of what was asked in {languages}, {off} of {texts} texts came in another language"
     for model, texts, refused, languages in rows(_REFUSED, most=MOST_ASIDE):
@@ -106,9 +100,9 @@ def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:
         yield same_texts(f"{model} and {like[0][0]}{more}", *min(row[1:] for row in like))
 
 
-def copies(store: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Models that wrote most of what another one wrote, too, with that one: they may be one under two names."""
-    return _first_of(store.execute(_SHARED, {"most": MOST_SHARED}).fetchall())
+def models_alike(store: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Models that wrote most of what another one wrote, more than chance explains, with that one: they may be one."""
+    return _first_of(store.sql(_SHARED).fetchall())
 
 
 def _first_of(pairs: Sequence[tuple[str, str, int, int]]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.jackknife import mean_share, share_of
 from polyculture.metrics.inference.limits import Contrast, Estimate
-from polyculture.metrics.means import FEWEST_RESPONSES, MOST_UNKNOWN
+from polyculture.metrics.means import FEWEST_RESPONSES
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, probability, share
 from polyculture.reports.reading import SQL, Reading, statements
@@ -64,7 +64,6 @@ class CountryLine:
     languages: tuple[str, ...] = ()  # of these cells
     topics: tuple[str, ...] = ()
     condition: str = "explicit"  # how it was asked about
-    repeating: frozenset[str] = frozenset()  # models most of whose texts repeat one another: no share has an interval
     # By a further snapshot and model: the shares of the country and of no country with its links.
     snapshots: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
 
@@ -120,7 +119,6 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
                 cells=answers[country][0]["places"],
                 condition=answers[country][0]["condition"],
                 withheld=withheld,
-                repeating=frozenset(row["model"] for row in answers[country] if _repeats(row)),
                 snapshots=linked.get(country, {}),
                 languages=tuple(answers[country][0]["languages"]),
                 topics=tuple(answers[country][0]["topics"]),
@@ -170,16 +168,9 @@ def _withheld(
         return "few"
     if len(answering) < len(shares) or _few(answering):
         return "few_answering"
-    if any(_repeats(row) for row in answers):
-        return "repeated"
     if any(row["asked"] - row["answered"] + row["refused"] > _LOST * row["asked"] for row in answers):
         return "lost"
     return "unequal" if min(texts_of) < (1 - _UNEQUAL) * max(texts_of) else ""
-
-
-def _repeats(answers: Row) -> bool:
-    """Whether a model's texts about a country are no independent samples: the rule of `metrics.means`."""
-    return bool(answers["repeating"] > MOST_UNKNOWN * answers["places"])
 
 
 def _few(shares: Mapping[str, ModelShare]) -> bool:

@@ -9,7 +9,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import tables_of_setups
 from polyculture.metrics.audit.scores import audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
-from polyculture.metrics.text_doubts import copies
+from polyculture.metrics.text_doubts import models_alike
 from polyculture.reports.asked_about import country_lines, sentence
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.figures.asked_about import asked_about
@@ -112,7 +112,7 @@ def opening(data: ReportData) -> Opening:
 def picture(data: ReportData) -> Figure | None:
     """Asked about a country, answered from where; None where no prompt names one, or origins are not known."""
     lines = country_lines(data.reading, data.manifest, data.names)
-    said = sentence(lines, data.names, copies(data.reading.connection))
+    said = sentence(lines, data.names, models_alike(data.reading.connection))
     return asked_about(lines, said, data.manifest, data.names) if lines else None
 
 

@@ -19,10 +19,9 @@ Rows = Sequence[Mapping[str, Any]]
 _SHARES = (
     ("Without an item", "unlinked", "mentions", "of mentions"),
     ("Off-language", "off_language", "answered", "of texts"),
-    ("Distinct texts", "distinct_texts", "texts", "of texts"),
+    ("Copies", "copies", "texts", "of texts, each counted once"),
     ("Refused", "refused", "asked", "of what was asked"),
 )
-_LOWEST_IS_WORST = ("distinct_texts",)
 _LONGEST = 24  # letters of a name in the strip
 _HASH = re.compile(r"[-_.]?[0-9a-f]{12,}")
 
@@ -67,12 +66,11 @@ def _what(part: str, says: str, manifest: Manifest) -> str:
 
 
 def _worst(part: str, of: str, says: str, health: Rows, names: Names) -> str:
-    """What it is a share of, and where it is worst: for distinct texts the lowest share, else the highest."""
+    """What it is a share of, and where that is highest."""
     rows = [row for row in health if row[of]]
     if len({share(row[part], row[of]) for row in rows}) < 2:
         return says
-    ranked = sorted(rows, key=lambda row: row[part] / row[of])
-    row = ranked[0] if part in _LOWEST_IS_WORST else ranked[-1]
+    row = max(rows, key=lambda row: row[part] / row[of])
     model = f", {names.model(row['model'])}" if len(names.models) > 1 else ""
     return f"{says}; {share(row[part], row[of])} in {names.language(row['language'])}{model}"
 

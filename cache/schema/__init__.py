@@ -373,7 +373,13 @@ _CACHE = Path(__file__).parent.parent
 CORE = Layout(
     TABLES,
     Layer(
-        (_CACHE / "wanted.sql", _CACHE / "store.sql", _CACHE / "texts.sql"),
+        (
+            _CACHE / "wanted.sql",
+            _CACHE / "store.sql",
+            _CACHE / "texts.sql",
+            _CACHE / "copies.sql",
+            _CACHE / "shared_texts.sql",
+        ),
         {"failed": ("unusable_extractions",)},
         (_CACHE / "purchases.sql", _CACHE / "failures.sql"),
     ),

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture import cache
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.text_doubts import MOST_SHARED, same_texts
+from polyculture.cache.sql_file import read_sql
+from polyculture.metrics.text_doubts import same_texts
 
 if TYPE_CHECKING:
     import duckdb
 
-# How many texts of a candidate's model the baseline's wrote, too, under the same prompts.
-_SHARED = """
-SELECT
-    coalesce(sum(a.times) FILTER (b.text IS NOT NULL), 0)::BIGINT AS shared, coalesce(sum(a.times), 0)::BIGINT AS texts
-FROM (FROM candidate WHERE model = $one AND prompt_id IN (SELECT prompt_id FROM baseline WHERE model = $other)) AS a
-LEFT JOIN (FROM baseline WHERE model = $other) AS b ON a.prompt_id = b.prompt_id AND a.text = b.text
-"""
+_SHARED = "SELECT shared, texts FROM shared_texts WHERE model = $one AND other_model = $other AND alike"
 # How many answers of a candidate's model are those of the baseline: of the same request, which one of them did not ask.
 _SAME = """
 SELECT count(*) FILTER (b.request_id IS NOT NULL) AS same, count(*) AS answers
@@ -79,13 +76,17 @@ def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
 def texts_of_both(
     candidate: duckdb.DuckDBPyConnection, baseline: duckdb.DuckDBPyConnection, models: Models
 ) -> Iterator[str]:
-    """A line for each two models most of whose texts are the same, word for word: they may be one."""
+    """A line for each two models most of whose texts are the same, more than chance explains: they may be one."""
     with memory_database() as connection:
-        for name, store in (("candidate", candidate), ("baseline", baseline)):
+        for name, store in (("a", candidate), ("b", baseline)):
             connection.register(name, store.sql("FROM prompt_texts").to_arrow_table())
+        connection.execute(
+            "CREATE VIEW prompt_texts AS SELECT * REPLACE ('a ' || model AS model) FROM a"
+            " UNION ALL SELECT * REPLACE ('b ' || model AS model) FROM b"
+        )
+        connection.execute(read_sql(Path(cache.__file__).parent, "shared_texts"))
         for one, other in models:
-            [(shared, texts)] = connection.execute(_SHARED, {"one": one, "other": other}).fetchall()
-            if shared > MOST_SHARED * texts:
+            for shared, texts in connection.execute(_SHARED, {"one": f"a {one}", "other": f"b {other}"}).fetchall():
                 yield same_texts(f"{one} of this run and {other} of the baseline", shared, texts)
 
 

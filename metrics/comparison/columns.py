@@ -19,9 +19,8 @@ from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable
 from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
-from polyculture.metrics.means import are_dependent
 from polyculture.metrics.responses import ALL, CONSENSUS, Answers, Cell, Place, ResponseReader
-from polyculture.metrics.text_doubts import copies
+from polyculture.metrics.text_doubts import models_alike
 
 _DOUBTS = """
 SELECT
@@ -69,9 +68,9 @@ class ComparedRun:
         return {cell.place: cell for cell in self.reader.cells}
 
     @cached_property
-    def copies(self) -> frozenset[str]:
+    def alike(self) -> frozenset[str]:
         """The models most of whose texts another model wrote, too: they may be one model under two names."""
-        return frozenset(model for pair in copies(self.store).items() for model in pair)
+        return frozenset(model for pair in models_alike(self.store).items() for model in pair)
 
     @cached_property
     def values(self) -> Mapping[str, set[str]]:
@@ -133,16 +132,14 @@ class Columns:
 
     @cached_property
     def _counts(self) -> Integers:
-        """Of each cell the responses that the selection takes, whether most of its texts repeat one another, whether
-        another model wrote most of its model's texts, too, and the number of its model."""
-        found = np.zeros((4, len(self._cells[0])), dtype=np.int64)
+        """Of each cell the responses that the selection takes, whether another model wrote most of its model's texts,
+        too, and the number of its model."""
+        found = np.zeros((3, len(self._cells[0])), dtype=np.int64)
         models: dict[tuple[int, str], int] = {}
         for at, (run, place) in enumerate(self._cells[0]):
-            cell = self.runs[run].cell_of[place]
             size = self.runs[run].metrics(place.model, self.selection).size_at("diversity", place)
-            copied = place.model in self.runs[run].copies
             model = models.setdefault((run, place.model), len(models))
-            found[:, at] = size, are_dependent(cell.texts, cell.distinct_texts), copied, model
+            found[:, at] = size, place.model in self.runs[run].alike, model
         return found
 
     @cached_property
@@ -197,11 +194,10 @@ class Columns:
         return np.asarray((second >= 0) & (sizes[first] != sizes[second]))
 
     def counts(self, weights: Numbers) -> tuple[int, float]:
-        """The responses of all cells behind the columns that have a weight, and the share of cells whose texts repeat
-        one another: together with a model that wrote the same, a model's texts are no further samples."""
-        responses, dependent, copied, models = self._counts[:, self._used(weights)]
-        several = models.min() < models.max()
-        return int(responses.sum()), float((dependent | copied * several).mean())
+        """The responses of all cells behind the columns that have a weight, and the share of cells whose texts another
+        model wrote, too: together with that model they are no further samples."""
+        responses, alike, models = self._counts[:, self._used(weights)]
+        return int(responses.sum()), float(alike.mean()) if models.min() < models.max() else 0.0
 
     @cached_property
     def _roles(self) -> dict[tuple[object, ...], Roles]:

@@ -36,10 +36,10 @@ from polyculture.metrics.inference.jackknife import Integers, Moments, moments
 from polyculture.metrics.inference.limits import Contrast, Estimate, Interval, StudentInterval
 from polyculture.metrics.inference.prompts import NO_SPREAD, prompt_mean
 from polyculture.metrics.means import (
-    FEW_DISTINCT,
     FEW_RESPONSES,
     FEWEST_RESPONSES,
     MOST_UNKNOWN,
+    SAME_TEXTS,
     too_few_a_prompt,
 )
 from polyculture.metrics.responses import ALL, CONSENSUS, PER_CONDITION, RANGES, SELECTIONS, Place, is_count, is_share
@@ -295,8 +295,8 @@ class _Group:
             return NO_SAMPLING
         if max(found.single[:2]) > MOST_UNKNOWN:
             return too_few_a_prompt(self.columns.metric)
-        if max(dependent for _, dependent in of_side) > MOST_UNKNOWN:
-            return FEW_DISTINCT
+        if max(alike for _, alike in of_side) > MOST_UNKNOWN:
+            return SAME_TEXTS
         return FEW_RESPONSES if min(responses for responses, _ in of_side) < FEWEST_RESPONSES else None
 
     def _at_n(self, sizes: Sequence[Mapping[Place, int]] | None) -> int | None:

@@ -27,7 +27,7 @@ from polyculture.metrics.inference.prompts import (
     NO_SPREAD,
 )
 from polyculture.metrics.limits import BY_CONSTRUCTION
-from polyculture.metrics.means import FEW_A_PROMPT, FEW_DISTINCT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT
+from polyculture.metrics.means import FEW_A_PROMPT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT, SAME_TEXTS
 from polyculture.metrics.responses import ALL, CONSENSUS, FEWEST_OF_COUNT, is_count
 
 NEEDS = f"{FEWEST} topics and {FEWEST} countries, or {FEWEST} of one where the other is one"
@@ -49,9 +49,9 @@ _REASONS = {
     ),
     NOTHING: ("no side names a thing that is linked", "look at health: texts, mentions and links"),
     FEW_RESPONSES: (f"fewer than {FEWEST_RESPONSES} responses a side", "a larger [sampling] n"),
-    FEW_DISTINCT: (
-        "in more than a twentieth of the cells of a side most texts repeat another one, of the same or another model",
-        "a server that heeds the seed, without a cache before it; no model twice",
+    SAME_TEXTS: (
+        "a side holds several models that wrote the same texts, more than chance explains",
+        "no model under two names",
     ),
     UNEQUAL: ("the number grows with the responses, and the sides have unequal ones", "compare diversity"),
     FEW_TOPICS: ("too few topics", NEEDS),

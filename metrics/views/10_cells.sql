@@ -84,13 +84,16 @@ WHERE m.counted AND NOT m.hallucinated;
 
 -- cell_extractions: a row is a cell; what the extractor did with its responses, in counts.
 CREATE VIEW cell_extractions AS
-SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status = 'failed') AS extraction_failed
+SELECT
+    p.cell, count(*) FILTER (e.status = 'ok' AND c.sample IS NULL) AS extracted,
+    count(*) FILTER (e.status = 'failed' AND c.sample IS NULL) AS extraction_failed, count(c.sample) AS copied
 FROM extractions AS e
 INNER JOIN asked_prompts AS p USING (request_id)
+LEFT JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
 GROUP BY ALL;
 
 -- numbered_mentions: a row is a mention under the numbers of its cell, prompt and sample: numbers alone, since there are
--- millions. Its words stand in `links`, under its query. `counts`: is it one of `linked_mentions`?
+-- millions. Mentions of copies are left out. Its words stand in `links`, under its query. `counts`: is it one of `linked_mentions`?
 --   granularity: the mention's label: 1 specific, 0 general
 --   counts: is it of a counted kind, and found in its response?
 CREATE VIEW numbered_mentions AS
@@ -98,7 +101,8 @@ SELECT
     p.cell, p.prompt, m.sample::INTEGER AS sample, m.query, m.granularity, m.counted AND NOT m.hallucinated AS counts,
     m.counted AND m.hallucinated AS hallucinated
 FROM mentions AS m
-INNER JOIN asked_prompts AS p USING (request_id);
+INNER JOIN asked_prompts AS p USING (request_id)
+ANTI JOIN copies AS c ON m.request_id = c.request_id AND m.sample = c.sample;
 
 -- cell_surfaces: a row is a surface of a cell's counted mentions under one dictionary form and English name (a query of the
 -- linker), with how many they are, how many of them `specific`, and what it means.

@@ -1,4 +1,4 @@
--- lengths: a row is a model and a language: the length of a response that the extractor read whole, in characters, the mean
+-- lengths: a row is a model and a language: the length of a response that the extractor read whole, copies aside, in characters, the mean
 -- over its cells. All texts are read each time it is asked.
 --   characters: mean over cells of the mean number of characters of a response, blanks included
 --   cells: cells with a response
@@ -9,6 +9,7 @@ WITH cell_lengths AS (
     FROM responses AS r
     INNER JOIN asked_prompts AS p USING (request_id)
     SEMI JOIN (SELECT response_id FROM extractions WHERE status = 'ok') AS e ON r.response_id = e.response_id
+    ANTI JOIN copies AS c ON r.request_id = c.request_id AND r.sample = c.sample
     GROUP BY p.cell
 )
 SELECT

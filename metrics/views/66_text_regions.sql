@@ -70,6 +70,7 @@ read AS (
     INNER JOIN asked_prompts AS a ON r.model = a.model AND r.prompt_id = a.prompt_id
     LEFT JOIN extractions AS e ON r.response_id = e.response_id AND r.prompt_id = e.prompt_id
     LEFT JOIN named AS n ON a.prompt = n.prompt AND r.sample = n.sample
+    ANTI JOIN copies AS c ON r.request_id = c.request_id AND r.sample = c.sample
     WHERE EXISTS (FROM known_countries)
 )
 SELECT

@@ -36,33 +36,35 @@ SELECT
 FROM counts
 GROUP BY ALL;
 
--- cell_texts: a row is a cell with a text. Texts that repeat one another are no independent samples: a seed that the
--- server ignores, or a cache before it. Not so refusals, which say the same in one word or another: they are not counted.
+-- cell_texts: a row is a cell with a text. Refusals, which say the same in one word or another, are not counted.
 --   texts: answers that are neither blank nor refusals
 --   distinct_texts: different ones, counted in each prompt
---   repeated: texts - distinct_texts
---   shared: texts that another model of the run wrote as an answer to the same prompt, word for word
+--   repeated: texts - distinct_texts; short answers repeat by chance
+--   copies: texts that copy another one of their prompt (`copies`), beyond what chance explains
+--   shared: texts that another model of the run wrote as an answer to the same prompt, word for word, where the two models
+--     share texts beyond what chance explains (`shared_texts`)
 CREATE VIEW cell_texts AS
 WITH texts AS MATERIALIZED (
-    SELECT prompt, text, count(*) AS times
-    FROM (
-        SELECT p.prompt, text_hash(r.text) AS text
-        FROM responses AS r
-        INNER JOIN asked_prompts AS p USING (request_id)
-        WHERE r.status = 'ok' AND NOT is_refusal(r.ending, r.refused)
-    )
-    WHERE text <> text_hash('')
-    GROUP BY ALL
+    SELECT p.cell, p.model, p.prompt_id, t.text, t.times
+    FROM prompt_texts AS t
+    INNER JOIN asked_prompts AS p USING (model, prompt_id)
 ),
-named AS MATERIALIZED (
-    SELECT p.cell, p.prompt_id, t.text, t.times FROM texts AS t INNER JOIN asked_prompts AS p USING (prompt)
+shared AS (
+    SELECT DISTINCT a.model, a.prompt_id, a.text
+    FROM texts AS a
+    INNER JOIN (FROM shared_texts WHERE alike) AS s USING (model)
+    INNER JOIN texts AS b ON s.other_model = b.model AND a.prompt_id = b.prompt_id AND a.text = b.text
 ),
-shared AS (SELECT prompt_id, text FROM named GROUP BY ALL HAVING count(*) > 1)
+copied AS (
+    SELECT p.cell, count(*) AS copies FROM copies AS c INNER JOIN asked_prompts AS p USING (request_id) GROUP BY ALL
+)
 SELECT
     t.cell, sum(t.times)::BIGINT AS texts, count(*) AS distinct_texts, (sum(t.times) - count(*))::BIGINT AS repeated,
+    coalesce(any_value(c.copies), 0) AS copies,
     coalesce(sum(t.times) FILTER (s.text IS NOT NULL), 0)::BIGINT AS shared
-FROM named AS t
-LEFT JOIN shared AS s USING (prompt_id, text)
+FROM texts AS t
+LEFT JOIN shared AS s USING (model, prompt_id, text)
+LEFT JOIN copied AS c USING (cell)
 GROUP BY t.cell;
 
 -- health: a row is a cell; what was asked and what became of it, in counts. What is not asked, not extracted or not
@@ -71,9 +73,9 @@ CREATE VIEW health AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
     coalesce(COLUMNS([
-        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'distinct_texts', 'repeated', 'shared',
+        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'distinct_texts', 'repeated', 'copies', 'shared',
         'wrong_language', 'other_variant', 'undecided_language',
-        'wrong_script', 'off_language', 'extracted', 'extraction_failed', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
+        'wrong_script', 'off_language', 'extracted', 'extraction_failed', 'copied', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
         'no_candidate', 'no_path', 'awaiting'
     ]), 0)::BIGINT,
     model_versions

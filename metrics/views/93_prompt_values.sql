@@ -30,6 +30,7 @@ read AS (
     SELECT p.prompt, count(*) FILTER (e.status = 'ok') AS responses
     FROM extractions AS e
     INNER JOIN asked_prompts AS p USING (request_id)
+    ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
     GROUP BY ALL
 ),
 meanings AS MATERIALIZED (

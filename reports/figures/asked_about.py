@@ -124,8 +124,7 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
 
 def _row(line: CountryLine, model: str, at: float, names: Names) -> dict[str, object]:
     found = line.models[model]
-    repeats = line.withheld == "deterministic" or model in line.repeating
-    unsure = repeats or found.responses < _PER_CELL * line.cells
+    unsure = line.withheld == "deterministic" or found.responses < _PER_CELL * line.cells
     low, high = (float("nan"), float("nan")) if unsure else found.here.interval()
     limits = "" if unsure else f", {share(low, 1)} to {share(high, 1)}"
     value = f"{share(found.here.value, 1)}{limits}; n = {count(found.items)}"

@@ -101,11 +101,9 @@ QUALIFY row_number() OVER (PARTITION BY c.country ORDER BY c.times DESC, c.qid) 
 ORDER BY c.country, c.times DESC, c.qid;
 
 -- answers: a row is a country and a model: what was asked of these cells, and what became of it; the cells' languages and topics.
---   repeating: cells of which most texts repeat another one
 SELECT
     c.country, c.model, any_value(c.asked) AS places_asked, any_value(c.places) AS places, sum(h.asked)::BIGINT AS asked,
     sum(h.answered)::BIGINT AS answered, sum(h.refused)::BIGINT AS refused,
-    count(*) FILTER (h.repeated > h.distinct_texts) AS repeating,
     any_value(n.condition) AS condition, list_sort(list(DISTINCT n.language)) AS languages, list_sort(list(DISTINCT n.topic)) AS topics
 FROM picture_cells AS c
 INNER JOIN numbered_cells AS n USING (cell)

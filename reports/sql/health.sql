@@ -37,7 +37,7 @@ english AS (
 SELECT
     w.*,
     asked - answered - failed AS unasked,
-    answered - extracted - extraction_failed AS unread,
+    answered - extracted - extraction_failed - copied AS unread,
     mentions + hallucinated AS found,
     distinct_texts + repeated AS texts,
     no_candidate + no_path AS unlinked,

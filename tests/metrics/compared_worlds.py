@@ -88,7 +88,7 @@ class DrawnRun:
         self._drawn = {name: self._model(at, name) for at, name in enumerate(names)}
         self._metrics: dict[tuple[str, bool], CellMetrics] = {}
         self.kept_columns: dict[tuple[object, ...], Columns] = {}
-        self.copies = frozenset[str]()  # all write for themselves
+        self.alike = frozenset[str]()  # all write for themselves
         self.unlinked: Mapping[Place, tuple[float, float, float]] = {}
         self.cell_of = {cell.place: cell for answers, _ in self._drawn.values() for cell in answers.cells}
         self.values = {facet: {getattr(place, facet) for place in self.cell_of} for facet in ("model", "language")}

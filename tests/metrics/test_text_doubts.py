@@ -1,9 +1,10 @@
-"""Texts that are no independent samples are counted and told, and numbers that rest on them have no interval."""
+"""Copies count once and are reported; equal texts that chance explains are samples like others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -56,16 +57,25 @@ def doubts(builder: StoreBuilder, **sampling: float) -> tuple[list[str], set[tup
         return list(text_doubts(store, asked)), set(reasons.fetchall())
 
 
-@pytest.mark.parametrize(("distinct", "why"), [(30, None), (29, "few distinct texts")])
-def test_texts_of_which_fewer_than_half_are_distinct_have_no_interval(
-    tmp_path: Path, distinct: int, why: str | None
-) -> None:
-    lines, intervals = doubts(
-        written(tmp_path, lambda model, sample: f"{model} {sample % distinct}" + "\n" * (sample % 3))
-    )
-    assert [line.split(":")[0] for line in lines] == (["one", "two"] if why else [])
-    assert all(f"{2 * distinct} of {2 * N} texts" in line for line in lines)
-    assert intervals == {(why, 0 if why else 4)}
+def test_copies_count_once_and_are_reported(tmp_path: Path) -> None:
+    """Each text occurs twice: half of them are the sample."""
+    builder = written(tmp_path, lambda model, sample: f"{model} {sample // 2}" + "\n" * (sample % 3))
+    lines, intervals = doubts(builder)
+    assert [line.split(":")[0] for line in lines] == ["one", "two"]
+    assert all(f"{N} of {2 * N} texts" in line for line in lines)
+    assert intervals == {(None, 4)}
+    with open_store(RunFolder(tmp_path / "run"), store_layout()) as store:
+        counts = "SELECT DISTINCT answered, distinct_texts, repeated, copies, extracted, copied FROM health"
+        assert store.sql(counts).fetchall() == [(N, N // 2, N // 2, N // 2, N // 2, N // 2)]
+        units = "SELECT DISTINCT units FROM numbers WHERE metric = 'diversity' AND level = 'cell'"
+        assert store.sql(units).fetchall() == [(N // 2,)]
+
+
+def test_short_answers_repeat_by_chance_and_have_intervals(tmp_path: Path) -> None:
+    random = Random(3)
+    lines, intervals = doubts(written(tmp_path, lambda *_: f"My friend had {random.choice(DISHES)}."))
+    assert lines == []
+    assert intervals == {(None, 4)}
 
 
 def test_refusals_in_the_same_words_are_samples_all_the_same(tmp_path: Path) -> None:
@@ -98,28 +108,14 @@ def test_texts_that_were_cut_are_counted(tmp_path: Path) -> None:
     assert lines == ["one: 1 of 3 texts lost a next turn that they began; `note` in responses says at what"]
 
 
-def test_cells_without_a_number_do_not_make_up_for_texts_that_repeat_one_another(tmp_path: Path) -> None:
-    builder = StoreBuilder(tmp_path / "run", n=N, models=("one",))
-    counted, without = builder.ask("en", "food", "JP"), builder.ask("en", "food", "IT")
-    for sample in range(N):
-        builder.answer(counted, [DISHES[sample % 2]], model="one", sample=sample, text=DISHES[sample % 2])
-        builder.answer(without, [], model="one", sample=sample, text=f"nothing {sample}")
-    with open_store(measured(builder), store_layout()) as store:
-        [row] = store.sql(
-            "SELECT cells, missing, low, no_interval FROM numbers WHERE metric = 'granularity' AND level = 'model'"
-        ).fetchall()
-    assert row == (1, 1, None, "few distinct texts")
-
-
-@pytest.mark.parametrize(
-    ("texts", "distinct", "why"), [(N, N, None), (N, 3, "few distinct texts"), (8, 4, "few responses")]
-)
-def test_a_difference_is_tested_where_both_sides_are_samples(
+@pytest.mark.parametrize(("texts", "distinct", "why"), [(N, N, None), (N, N // 2, None), (24, 8, "few responses")])
+def test_a_difference_is_tested_over_the_distinct_texts(
     tmp_path: Path, texts: int, distinct: int, why: str | None
 ) -> None:
+    """Of equal texts one counts: of 24, each three times, 8 are left."""
     builder = StoreBuilder(tmp_path / "run", n=N, models=("one", "two"))
     prompts = [builder.ask("en", "food", country) for country in ("JP", "IT")]
-    for model, sizes in (("one", (N, N)), ("two", (texts // 2, distinct))):
+    for model, sizes in (("one", (N, N)), ("two", (texts // 2, distinct // 2))):
         for prompt in prompts:
             for sample in range(sizes[0]):
                 told = sample % sizes[1]
@@ -133,7 +129,7 @@ def test_a_difference_is_tested_where_both_sides_are_samples(
     assert found == [(why is not None, why)]
 
 
-@pytest.mark.parametrize(("own", "why"), [(True, None), (False, "few distinct texts")])
+@pytest.mark.parametrize(("own", "why"), [(True, None), (False, "models with the same texts")])
 def test_what_two_models_wrote_alike_is_no_further_sample_of_both_together(
     tmp_path: Path, own: bool, why: str | None
 ) -> None:
@@ -154,30 +150,27 @@ def test_what_two_models_wrote_alike_is_no_further_sample_of_both_together(
     assert found == [(why,)]
 
 
-def test_samples_in_one_language_do_not_make_up_for_repeats_in_another(tmp_path: Path) -> None:
+def test_each_language_is_decided_by_itself(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run", n=N, models=("one",))
-    for language, distinct in (("en", 3), ("de", N)):
+    for language, distinct in (("en", N // 2), ("de", N)):
         prompt = builder.ask(language, "food", "JP")
         for sample in range(N):
             told = sample % distinct
             builder.answer(prompt, [DISHES[told % 4]], model="one", sample=sample, text=f"{language} {told}")
     with open_store(run := measured(builder), store_layout()) as store:
         found = store.sql(
-            "SELECT level, language, no_interval FROM numbers WHERE metric = 'diversity'"
-            " AND level IN ('cell', 'model') ORDER BY ALL"
+            "SELECT language, units FROM numbers WHERE metric = 'diversity' AND level = 'cell' ORDER BY ALL"
         ).fetchall()
-        lines = list(text_doubts(store, require_run(run)))
-    assert found == [
-        ("cell", "de", None),
-        ("cell", "en", "few distinct texts"),
-        ("model", "*", "few distinct texts"),
-    ]
-    assert len(lines) == 1
-    assert "in en 3 of 60" in lines[0]
+        [line] = text_doubts(store, require_run(run))
+    assert found == [("de", N), ("en", N // 2)]
+    assert f"in en {N // 2} of {N}" in line
 
 
 def test_deterministic_sampling_is_named_as_the_reason(tmp_path: Path) -> None:
-    lines, intervals = doubts(written(tmp_path, lambda model, _: model), temperature=0.0)
+    long = "They eat what was there yesterday, and nobody asks why, or what there will be on the next day"
+    lines, intervals = doubts(
+        written(tmp_path, lambda model, sample: f"{sample % 4} {model} {long} {sample % 4}"), temperature=0.0
+    )
     assert all("deterministic" in line for line in lines)
     assert intervals == {("deterministic sampling", 0)}
 
@@ -191,9 +184,11 @@ def test_two_names_of_one_model_are_told(tmp_path: Path) -> None:
 
 def test_of_many_names_of_one_model_there_is_one_line(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run", models=[f"m{number}" for number in range(5)])
-    prompt = builder.ask()
-    for model in builder.models:
-        builder.answer(prompt, model=model, text="the same")
+    for country in ("JP", "IT", "MX"):
+        prompt = builder.ask(country=country)
+        for model in builder.models:
+            for sample in range(20):
+                builder.answer(prompt, model=model, sample=sample, text=f"{country} {sample}")
     lines, _ = doubts(builder)
     assert [line.split(":")[0] for line in lines] == ["m0 and m1 and 3 more models"]
 

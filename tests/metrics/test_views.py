@@ -251,7 +251,7 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
             "refused": 3,
             "empty": 1,
             "cut": 1,
-            **{"unknown_ending": 0, "distinct_texts": 4, "repeated": 0, "shared": 0},
+            **{"unknown_ending": 0, "distinct_texts": 4, "repeated": 0, "copies": 0, "shared": 0, "copied": 0},
             "wrong_language": 1,
             "other_variant": 0,
         },

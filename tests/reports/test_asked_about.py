@@ -118,7 +118,7 @@ def test_no_sentence_is_written_that_the_numbers_do_not_bear(lines: list[Country
     assert found.rests.startswith("No sentence")
 
 
-COUNTS = {"places": 12, "places_asked": 12, "asked": 100, "answered": 100, "refused": 0, "repeating": 0}
+COUNTS = {"places": 12, "places_asked": 12, "asked": 100, "answered": 100, "refused": 0}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,6 @@ COUNTS = {"places": 12, "places_asked": 12, "asked": 100, "answered": 100, "refu
         ({}, {"answered": 94}, 300, "unequal"),
         ({"answered": 89}, {"answered": 89}, 300, "lost"),
         ({"refused": 11}, {}, 300, "lost"),
-        ({}, {"repeating": 1}, 300, "repeated"),
     ],
 )
 def test_a_country_is_in_no_sentence_where_its_cells_are_few_unequal_or_refused(
@@ -142,15 +141,14 @@ def test_a_country_is_in_no_sentence_where_its_cells_are_few_unequal_or_refused(
     assert _withheld(answers, shares, shares, deterministic=True) == "deterministic"
 
 
-def test_texts_that_repeat_one_another_give_no_interval_whatever_else_a_country_lacks() -> None:
+def test_a_country_in_no_sentence_keeps_its_intervals() -> None:
     manifest = Manifest(
         experiment="x", polyculture="0", models=list(MODELS), countries=["JP"], languages=["en"], topics=["food"]
     )
-    few = replace(line("JP", 0.6, 0.5, withheld="few"), repeating=frozenset({A}))
+    few = line("JP", 0.6, 0.5, withheld="few")
     figure = asked_about([few], sentence([few], NAMES), manifest, NAMES)
     low = figure.rows[0][0].chart.frame.set_index("series")["low"]
-    assert np.isnan(low[A])
-    assert low[B] > 0, "a dot of a country in no sentence keeps its interval"
+    assert (low > 0).all()
 
 
 def test_models_that_do_not_differ_are_told_apart_in_few_of_many_worlds() -> None:

@@ -271,7 +271,7 @@ def test_the_first_screen_holds_findings_plot_and_strip(page: Page) -> None:
     places = [e.attributes for e in page.all("i") if "header" in e.inside]
     assert {place["class"] for place in places} >= {"dot", "range"}
     facts = {e.text for e in page.all("dt") if "header" in e.inside}
-    assert {"Without an item", "Off-language", "Distinct texts", "Refused", "Thinnest number", "Extractor"} <= facts
+    assert {"Without an item", "Off-language", "Copies", "Refused", "Thinnest number", "Extractor"} <= facts
 
 
 def number(model: str, value: float | None, metric: str = "granularity", **more: Any) -> dict[str, Any]:
@@ -350,8 +350,8 @@ def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have
 def test_trust_says_the_share_and_where_it_is_worst() -> None:
     counts = {"asked": 10, "answered": 10, "texts": 10, "mentions": 10, "linked": 5, "refused": 0}
     health = [
-        {"model": A, "language": "en", **counts, "unlinked": 1, "off_language": 0, "distinct_texts": 10},
-        {"model": A, "language": "ja", **counts, "unlinked": 5, "off_language": 2, "distinct_texts": 6},
+        {"model": A, "language": "en", **counts, "unlinked": 1, "off_language": 0, "copies": 0},
+        {"model": A, "language": "ja", **counts, "unlinked": 5, "off_language": 2, "copies": 4},
     ]
     thin = [{"incidences": 3, "language": "ja", "other_language": None, "country": None, "condition": None, "model": A}]
     manifest = Manifest(
@@ -366,7 +366,7 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     found = {fact.name: (fact.value, fact.says) for fact in facts}
     assert found["Without a country"] == ("30\u00a0%", "of different items; 13 of 38 in Food")
     assert found["Without an item"] == ("30\u00a0%", "of mentions; 50\u00a0% in Japanese")
-    assert found["Distinct texts"] == ("80\u00a0%", "of texts; 60\u00a0% in Japanese")
+    assert found["Copies"] == ("20\u00a0%", "of texts, each counted once; 40\u00a0% in Japanese")
     assert found["Off-language"] == ("10\u00a0%", "of texts; 20\u00a0% in Japanese")
     assert found["Refused"] == ("0\u00a0%", "of what was asked")
     imported = manifest.model_copy(update={"imported": ["a.csv"]})

@@ -1,0 +1,148 @@
+"""Which equal texts are copies: in worlds of independent answers none is, in worlds with copies those are found.
+
+`bench/copies.py` has more worlds, and how often each is misjudged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binom
+
+from polyculture import cache
+from polyculture.cache.sql_file import read_sql
+
+DISHES = "tacos mole ramen sushi tempura risotto pizza lasagna burger naan curry pho kimchi paella couscous tagine".split()
+HAN = "北京烤鸭火锅麻婆豆腐小笼包饺子馄饨面条米饭春卷月饼粽子汤圆豆浆油条煎饼"
+THAI = "ต้มยำกุ้ง ผัดไทย ส้มตำ แกงเขียวหวาน ข้าวซอย ลาบหมู ข้าวเหนียวมะม่วง".split()
+Group = list[list[str]]  # the answers of a model to each of its prompts
+
+
+def texts_of(random: Random, kind: str, prompts: int, samples: int) -> Group:
+    """Independent answers of a kind; each prompt has its own favourites, the same whatever `random` draws."""
+
+    def answer(words: Sequence[str]) -> str:
+        def pick() -> str:
+            return random.choices(words, [1 / (at + 1) for at in range(len(words))])[0]
+
+        if kind == "one word":
+            return pick()
+        if kind == "template":
+            return f"My friend from Mexico had {pick()} and {pick()} for dinner."
+        if kind == "slots first":
+            return f"{pick()} and {pick()} were what my friend in the capital of the country had for dinner at home."
+        if kind == "list":
+            return "\n".join(f"{at}. {pick()}" for at in range(1, 7))
+        if kind == "han":
+            return "".join(random.choice(HAN) for _ in range(40))
+        if kind == "thai":
+            return "".join(random.choice(THAI) for _ in range(12))
+        return " ".join(random.choice(DISHES) + random.choice("aeiou") for _ in range(25))
+
+    favourites = [Random(prompt).sample(DISHES, 12) for prompt in range(prompts)]
+    return [[answer(words) for _ in range(samples)] for words in favourites]
+
+
+def copied(random: Random, texts: Group, share: float, *, again: bool = False) -> Group:
+    """Each prompt's answers, the last of which copy others: each one at most once, or `again` and again."""
+    found = []
+    for answers in texts:
+        number = round(len(answers) * share)
+        own = answers[: len(answers) - number]
+        found.append([*own, *(random.choices(own, k=number) if again else random.sample(own, number))])
+    return found
+
+
+def store_of(**models: Group) -> duckdb.DuckDBPyConnection:
+    """The views of copies over the answers of some models, as a file has them."""
+    rows = [
+        (f"{model} {prompt}", sample, model, "xx", "food", str(prompt), text, "ok", "file", None, False)
+        for model, prompts in models.items()
+        for prompt, answers in enumerate(prompts)
+        for sample, text in enumerate(answers)
+    ]
+    names = "request_id sample model language topic prompt_id text status origin ending refused".split()
+    store = duckdb.connect()
+    table = pa.table([pa.array(column) for column in zip(*rows, strict=True)], names=names)
+    store.register("responses", table)
+    store.execute("CREATE MACRO is_refusal(ending, refused) AS coalesce(refused, false)")
+    for file in ("texts", "copies", "shared_texts"):
+        store.execute(read_sql(Path(cache.__file__).parent, file))
+    return store
+
+
+def copies_in(group: Group) -> int:
+    """How many answers of a model are copies."""
+    [(number,)] = store_of(m=group).sql("SELECT count(*) FROM copies").fetchall()
+    return int(number)
+
+
+@pytest.mark.parametrize("kind", ["one word", "template", "slots first", "list", "long", "han", "thai"])
+@pytest.mark.parametrize(("prompts", "samples"), [(1, 20), (11, 20), (3, 100)])
+def test_equal_answers_are_no_copies_where_chance_explains_them(kind: str, prompts: int, samples: int) -> None:
+    assert copies_in(texts_of(Random(prompts), kind, prompts, samples)) == 0
+
+
+@pytest.mark.parametrize("kind", ["long", "han", "thai"])
+@pytest.mark.parametrize(("share", "again"), [(0.5, False), (1 / 3, False), (1 / 3, True), (0.1, False)])
+def test_copies_of_long_answers_are_found(kind: str, share: float, again: bool) -> None:
+    random = Random(1)
+    assert copies_in(copied(random, texts_of(random, kind, 5, 20), share, again=again)) == 5 * round(20 * share)
+
+
+def test_short_answers_that_each_occur_twice_are_copies() -> None:
+    """No distribution has answers of which each comes exactly twice, however few words it knows."""
+    pairs = [f"{a} and {b}" for a in DISHES[:8] for b in DISHES[:8]]
+    random = Random(2)
+    assert copies_in([2 * random.sample(pairs, 10) for _ in range(3)]) == 30
+
+
+def test_copies_that_were_numbered_are_found_by_their_letters() -> None:
+    random = Random(4)
+    group = copied(random, texts_of(random, "long", 3, 20), 0.5)
+    numbered = [[f"{at}) {text}{'.' * (at % 3)}" for at, text in enumerate(answers)] for answers in group]
+    assert copies_in(numbered) == 30
+
+
+def test_no_distribution_lets_a_bet_on_counts_gain_on_average() -> None:
+    """A bet gains at most 1 in expectation, whatever the chance of a text, and however many answers there are."""
+    bets = store_of(m=[["a"]]).sql("SELECT times, at_times, less, more FROM count_bets").fetchall()
+    chances = np.concatenate([np.geomspace(1e-6, 0.02, 80), np.linspace(0.02, 1, 300)])
+    for times, *factors in bets:
+        at_times, less, more = map(float, factors)
+        for answers in {max(8, 3 * times), 3 * times + 1, 30, 100, 1000} - set(range(max(8, 3 * times))):
+            seen = np.arange(1, answers + 1)
+            weight = binom.pmf(seen, answers, chances[:, None])
+            factor = np.where(seen == times, at_times, np.where(seen < times, less, more))
+            gains = (weight * factor).sum(axis=1) / weight.sum(axis=1)
+            assert gains.max() <= 1, (times, at_times, answers)
+
+
+def alike(one: Group, two: Group) -> bool:
+    """Whether two models share texts beyond what chance explains."""
+    found = store_of(one=one, two=two).sql("SELECT DISTINCT alike FROM shared_texts").fetchall()
+    assert len(found) == 1
+    return bool(found[0][0])
+
+
+@pytest.mark.parametrize("kind", ["one word", "template", "list"])
+def test_two_models_with_short_answers_are_two(kind: str) -> None:
+    """Even where both have one distribution: they are independent samples."""
+    assert not alike(texts_of(Random(6), kind, 5, 60), texts_of(Random(7), kind, 5, 60))
+
+
+@pytest.mark.parametrize("kind", ["one word", "template", "long"])
+def test_one_set_of_answers_under_two_names_is_told(kind: str) -> None:
+    random = Random(7)
+    one = texts_of(random, kind, 5, 60)
+    assert alike(one, [random.sample(answers, 60) for answers in one])
+
+
+def test_two_models_that_always_say_the_same_word_are_not_told_to_be_one() -> None:
+    assert not alike([["sushi"] * 20] * 30, [["sushi"] * 20] * 30)
