@@ -2,7 +2,8 @@
 
 A country is named where its name is whole, written as a name, and nothing else in that place: "turkey", "Chad is at
 home", "Michael Jordan" and "New Mexico" may be no country. What is like a name ("Italian food", "Paris") is none. That
-a prompt names no country is never concluded: nobody can list all the words that lead to one.
+a prompt names no country is never concluded: nobody can list all the words that lead to one. Where the row says the
+country in another column, its own spelling of it counts as a name, too (`PromptReader.holds`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from polyculture.cache.inflection import forms
 from polyculture.generate.detection import detect
 from polyculture.generate.wording import read_wording
 
+_LONGEST_CODE = 3  # letters of an ISO 3166 code
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing
 # Before the first word of a sentence; the apostrophe of "dall'Italia" is none.
 _START = re.compile(r"(?:^|[.!?…:;\n\"“”„«»‘(\[*#>¿¡-]|(?<!\w)['’])\s*$")
@@ -69,6 +71,19 @@ class PromptReader:
         if found is None:
             found = self._seen[prompt, language] = self._named(unicodedata.normalize("NFC", prompt), language)
         return found
+
+    def holds(self, prompt: str, written: str, language: str) -> bool:
+        """Whether a prompt holds a country as its own row writes it, in whatever spelling and language.
+
+        It is a whole name, with a capital letter where the row has one. Codes are no names: `IN` and `US` are words.
+        """
+        name = _small(unicodedata.normalize("NFC", written).strip())
+        if not name or (name.isascii() and len(name) <= _LONGEST_CODE) or len(prompt) > LONGEST:
+            return False
+        text = unicodedata.normalize("NFC", prompt)
+        pattern = _any_of(_whole(form) for form in (name, *_cases(name, language)))
+        at = [match.end() - len(name) for match in pattern.finditer(_small(text)) if match[0].endswith(name)]
+        return any(written.strip()[0].islower() or not text[start].islower() for start in at)
 
     def _named(self, text: str, language: str) -> NamedCountries:
         if len(text) > LONGEST:

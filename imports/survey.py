@@ -28,6 +28,7 @@ from polyculture.sources.record import BadRow, Record, shown
 ONE_LANGUAGE = 0.95  # of the texts whose language is decided: then the others are in that language and went astray
 _TOLD = 12  # values in a line
 _MOST_TOLD = 5  # kinds in an error
+_LONGEST_EXAMPLE = 80  # characters of a prompt
 _SAMPLE = 2_000  # texts whose language is detected, evenly over the file
 
 
@@ -51,6 +52,8 @@ class Survey:
     count: Count = field(default_factory=Count)
     asked: int = 0  # texts with a prompt and a country
     named: int = 0  # of them those whose prompt names that country
+    unstated: Counter[str] = field(default_factory=Counter)  # by language those whose prompt does not
+    unstated_example: dict[str, tuple[str, str]] = field(default_factory=dict)  # by language a country and a prompt
 
 
 def survey(source: Source, columns: Columns, catalog: Catalog) -> Survey:
@@ -130,10 +133,15 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
         if by_prompt and text.prompt is not None and text.country is not None:
             found.asked += 1
             found.named += text.condition == "explicit"
+            if text.condition == UNSTATED:
+                found.unstated[text.language] += 1
+                found.unstated_example.setdefault(text.language, (text.country, text.prompt))
     notes = []
     if by_prompt and (found.asked or set(found.conditions) - {UNSTATED}):
         notes.append(f"condition by the countries that rows and prompts name: {_counts(found.conditions)}. "
                      "condition=COLUMN says it otherwise")  # fmt: skip
+    if found.unstated:
+        notes.append(f"{UNSTATED}: prompts in which the country of their row was not found. {_examples(found)}")
     if by_prompt and found.countries and "country" not in {*columns.columns, *columns.parts}:
         notes.append(f"country by prompts: {_counts(found.countries)}. country=COLUMN says it otherwise")
     if found.absent:
@@ -165,6 +173,15 @@ def _around(text: str) -> str:
     """A text near its first letter beyond ASCII."""
     place = next((place for place, letter in enumerate(text) if letter > "\x7f"), 0)
     return shown(text[max(0, place - 20) : place + 40])
+
+
+def _examples(found: Survey) -> str:
+    """By language how many prompts do not name their row's country, with one of them."""
+    of_language = []
+    for language, count in found.unstated.most_common(_TOLD):
+        country, prompt = found.unstated_example[language]
+        of_language.append(f"{language} {count}, as of {country}: {shown(prompt[:_LONGEST_EXAMPLE])!r}")
+    return "; ".join(of_language)
 
 
 def _counts(counter: Counter[str]) -> str:

@@ -100,7 +100,8 @@ class TextReader:
         if not _missing(label):
             label = self._label("condition", label)
         else:
-            label, country = self._by_prompt(prompt, country, language)
+            written = values.get("country")
+            label, country = self._by_prompt(prompt, country, language, written if isinstance(written, str) else None)
         given = (values.get("prompt_tokens"), values.get("completion_tokens"))
         tokens = (answer.usage.prompt, answer.usage.completion) if given == (None, None) else given
         return ImportedText(
@@ -162,15 +163,23 @@ class TextReader:
             raise NoTextError("the text is not UTF-8", shown(mended(text[:200])))
         return text, answer
 
-    def _by_prompt(self, prompt: str | None, country: str | None, language: str) -> tuple[str, str | None]:
-        """The condition, and the country, by the prompt where the file has no column of it."""
+    def _by_prompt(
+        self, prompt: str | None, country: str | None, language: str, written: str | None
+    ) -> tuple[str, str | None]:
+        """The condition, and the country, by the prompt where the file has no column of it.
+
+        `written` is what that column says, in the file's spelling.
+        """
         if prompt is None:
             return UNSTATED, country
         named = self._prompts.named(prompt, language)
         if country is None and "country" not in {*self.columns.columns, *self.columns.parts}:
             country = next(iter(named.countries)) if len(named.countries) == 1 else None
         # The column and the prompt are two witnesses: then a name that may be another thing is the country's.
-        return "explicit" if country is not None and country in named.possible else UNSTATED, country
+        if country is None:
+            return UNSTATED, None
+        there = country in named.possible or (written and self._prompts.holds(prompt, written, language))
+        return "explicit" if there else UNSTATED, country
 
     @cached_property
     def _names(self) -> WrittenNames:

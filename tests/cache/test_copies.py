@@ -18,9 +18,9 @@ from scipy.stats import binom
 from polyculture import cache
 from polyculture.cache.sql_file import read_sql
 
-DISHES = "tacos mole ramen sushi tempura risotto pizza lasagna burger naan curry pho kimchi paella couscous tagine".split()
+DISHES = ["tacos", "mole", "ramen", "sushi", "tempura", "risotto", "pizza", "naan", "curry", "pho", "kimchi", "paella"]
 HAN = "北京烤鸭火锅麻婆豆腐小笼包饺子馄饨面条米饭春卷月饼粽子汤圆豆浆油条煎饼"
-THAI = "ต้มยำกุ้ง ผัดไทย ส้มตำ แกงเขียวหวาน ข้าวซอย ลาบหมู ข้าวเหนียวมะม่วง".split()
+THAI = ["ต้มยำกุ้ง", "ผัดไทย", "ส้มตำ", "แกงเขียวหวาน", "ข้าวซอย", "ลาบหมู", "ข้าวเหนียวมะม่วง"]
 Group = list[list[str]]  # the answers of a model to each of its prompts
 
 
@@ -45,7 +45,7 @@ def texts_of(random: Random, kind: str, prompts: int, samples: int) -> Group:
             return "".join(random.choice(THAI) for _ in range(12))
         return " ".join(random.choice(DISHES) + random.choice("aeiou") for _ in range(25))
 
-    favourites = [Random(prompt).sample(DISHES, 12) for prompt in range(prompts)]
+    favourites = [Random(prompt).sample(DISHES, 10) for prompt in range(prompts)]
     return [[answer(words) for _ in range(samples)] for words in favourites]
 
 
@@ -67,7 +67,8 @@ def store_of(**models: Group) -> duckdb.DuckDBPyConnection:
         for prompt, answers in enumerate(prompts)
         for sample, text in enumerate(answers)
     ]
-    names = "request_id sample model language topic prompt_id text status origin ending refused".split()
+    of_prompt = ["request_id", "sample", "model", "language", "topic", "prompt_id"]
+    names = [*of_prompt, "text", "status", "origin", "ending", "refused"]
     store = duckdb.connect()
     table = pa.table([pa.array(column) for column in zip(*rows, strict=True)], names=names)
     store.register("responses", table)

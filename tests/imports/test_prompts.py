@@ -94,3 +94,50 @@ def test_a_prompt_without_the_name_of_a_country_is_unstated(tmp_path: Path) -> N
     assert "country by prompts: JP 1" in " ".join(found.columns.notes)
     rows = [row | {"country": "TR"} for row in rows[1:2]]
     assert [text.condition for text in read(write_lines(tmp_path / "b.jsonl", *rows))[1]] == ["explicit"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "language", "country"),
+    [
+        ("भारत में लोग रात के खाने में क्या खाते हैं?", "hi", "IN"),
+        ("مردم ایران شام چه می‌خورند؟", "fa", "IR"),
+        ("인도 사람들은 저녁에 무엇을 먹나요?", "ko", "IN"),
+        ("ماذا يأكل الناس في قطر؟", "ar", "QA"),
+    ],
+)
+def test_a_country_is_meant_by_its_name_in_its_own_language(prompt: str, language: str, country: str) -> None:
+    assert READER.named(prompt, language).countries == {country}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "written", "language", "there"),
+    [
+        ("What did my friend from मेक्सिको eat?", "मेक्सिको", "hi", True),
+        ("Was isst man in Mexiko?", "Mexiko", "en", True),
+        ("メキシコの朝食", "メキシコ", "ja", True),
+        ("Tell us what they eat.", "US", "en", False),
+        ("How do I roast a turkey?", "Turkey", "en", False),
+        ("Name a Mexican dish.", "Mexico", "en", False),
+    ],
+)
+def test_a_prompt_names_a_country_in_the_spelling_of_its_own_row(
+    prompt: str, written: str, language: str, there: bool
+) -> None:
+    assert READER.holds(prompt, written, language) == there
+
+
+def test_prompts_that_do_not_name_their_country_are_shown_by_language(tmp_path: Path) -> None:
+    asked = [
+        ("en", "Mexico", "What do people in Mexico eat?"),
+        ("hi", "मेक्सिको", "मेक्सिको में लोग क्या खाते हैं?"),
+        ("hi", "MX", "लोग क्या खाते हैं?"),
+        ("en", "MX", "And what else?"),
+    ]
+    of_all = {"model": "m", "response": "Tacos."}
+    rows = [of_all | {"language": language, "country": land, "prompt": prompt} for language, land, prompt in asked]
+    found, _, _ = read(write_lines(tmp_path / "a.jsonl", *rows))
+    [note] = [note for note in found.columns.notes if note.startswith("unstated")]
+    assert found.conditions == {"explicit": 2, "unstated": 2}
+    assert "hi 1, as of MX" in note
+    assert "en 1, as of MX" in note
+    assert "And what else?" in note
