@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.jackknife import Integers, Numbers, Prompts
+from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
 from polyculture.metrics.inference.named_items import Incidences, incidences
 
 Level = tuple[str, ...]
@@ -64,6 +64,12 @@ SELECT * EXCLUDE (model)
 FROM linked_items
 WHERE model = $model AND response IN (SELECT response FROM counted WHERE model = $model)
 ORDER BY response, item
+"""
+_CLUSTERS = """
+SELECT d.kind, d.cluster, d.prompt, d.response
+FROM dependent_responses AS d SEMI JOIN (FROM counted WHERE model = $model) AS c USING (response)
+WHERE d.model = $model
+ORDER BY ALL
 """
 _OF_PAIR = ("cell", "response", "item")  # all other columns are of shares
 
@@ -234,7 +240,11 @@ class ResponseReader:
             cells,
             self._held_against,
             names,
-            Prompts(np.searchsorted(sizes["prompt"], names >> 32), sizes["n"].astype(np.int64)),
+            Prompts(
+                np.searchsorted(sizes["prompt"], names >> 32),
+                sizes["n"].astype(np.int64),
+                self._clusters(model, sizes["prompt"], names),
+            ),
             cell_of,
             np.bincount(of_prompt, sizes["n"], len(cells)).astype(np.int64),
             fewest,
@@ -244,6 +254,17 @@ class ResponseReader:
             {name: pairs[name].astype(np.float64) for name in pairs if name not in _OF_PAIR}
             | {"share_without_country": (~known[code]).astype(np.float64)},
         )
+
+    def _clusters(self, model: str, prompts: Integers, names: Integers) -> tuple[Clusters, ...]:
+        """The responses of a model that depend on one another over prompts; `names` are those that name an item."""
+        rows = self._numbers(_CLUSTERS, model)
+        found = []
+        for kind in np.unique(rows["kind"]):
+            own = {name: column[rows["kind"] == kind] for name, column in rows.items()}
+            at = np.minimum(np.searchsorted(names, own["response"]), max(len(names) - 1, 0))
+            row = np.where(names[at] == own["response"], at, -1) if len(names) else np.full(len(at), -1)
+            found.append(Clusters(own["cluster"], np.searchsorted(prompts, own["prompt"]), row))
+        return tuple(found)
 
     def _associated(self, items: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Of each item: which of the countries it is associated with, and whether any country is known of it."""

@@ -74,6 +74,26 @@ LEFT JOIN told AS t ON e.request_id = t.request_id AND e.sample = t.sample
 ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
 WHERE e.status = 'ok';
 
+-- dependent_responses: a row is a response that depends on one of the same model to another prompt, which the file of imported
+-- texts shows: both have one seed, or are one long text. `kind` is what they have in common, `cluster` those that have it.
+CREATE TEMP TABLE dependent_responses AS
+WITH shown AS (
+    SELECT r.model, p.prompt, p.prompt * 4294967296 + r.sample AS response, k.kind, k.cluster
+    FROM responses AS r
+    INNER JOIN asked_prompts AS p USING (request_id)
+    CROSS JOIN LATERAL (
+        VALUES
+            ('seed', hash(r.seed), r.seed IS NOT NULL),
+            ('text', hash(plain_text(r.text)), is_long_text(r.text) AND NOT is_refusal(r.ending, r.refused))
+    ) AS k (kind, cluster, there)
+    WHERE r.origin IS NOT NULL AND r.status = 'ok' AND k.there
+)
+SELECT s.kind, s.model, s.cluster, s.prompt, s.response
+FROM shown AS s
+SEMI JOIN (
+    SELECT model, kind, cluster FROM shown GROUP BY ALL HAVING count(DISTINCT prompt) > 1
+) AS c USING (model, kind, cluster);
+
 -- associated_items: a row is a counted country that an item is associated with. The number of an item is its QID's.
 CREATE TEMP TABLE associated_items AS
 SELECT substr(qid, 2)::BIGINT AS item, country

@@ -18,7 +18,7 @@ from scipy.sparse import coo_array, csr_array
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable
 from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
-from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
+from polyculture.metrics.inference.jackknife import Changes, Clusters, Integers, Numbers, Prompts
 from polyculture.metrics.responses import ALL, CONSENSUS, Answers, Cell, Place, ResponseReader
 from polyculture.metrics.text_doubts import models_alike
 
@@ -254,6 +254,7 @@ def columns_of(
 def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple[list[Integers], Prompts]:
     """The row of each response: those of one block are the same responses, if they have the same number."""
     rows: dict[int, Integers] = {}
+    clusters: list[Clusters] = []
     of_response: list[Integers] = []
     sizes: list[Integers] = []
     responses = prompts = 0
@@ -267,10 +268,13 @@ def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple
             place = np.searchsorted(names, answers[at].names)
             prompt[place] = answers[at].prompts.of_response
             rows[at] = place + responses
+        clusters += [one.moved(rows[members[0]], prompts) for one in first.clusters]
         of_response.append(prompt + prompts)
         sizes.append(first.sizes)
         responses, prompts = responses + len(names), prompts + len(first.sizes)
-    return [rows[at] for at in range(len(answers))], Prompts(np.concatenate(of_response), np.concatenate(sizes))
+    return [rows[at] for at in range(len(answers))], Prompts(
+        np.concatenate(of_response), np.concatenate(sizes), tuple(clusters)
+    )
 
 
 def least_sizes(columns: Columns, pairs: Pairing) -> list[dict[Place, int]] | None:

@@ -8,6 +8,11 @@ several cells (a neutral one in the gains of all countries, one language's in se
     variance = sum over prompts p of (n_p - 1) / n_p x sum over its responses of (change - mean change)^2
 
 The degrees of freedom are Satterthwaite's (1946) over prompts.
+
+Responses to different prompts may depend on one another: of one seed, or of one text under two prompts. What the
+responses of such a cluster add to the number, each centred in its prompt, is then summed before it is squared (Cameron,
+Gelbach and Miller 2011, section 2.1). The variance with clusters replaces that without where it is larger, with as many
+degrees of freedom as there are clusters less one, where these are fewer.
 """
 
 from __future__ import annotations
@@ -29,11 +34,26 @@ _ROUNDING = 1e-12  # a smaller change is rounding
 
 
 @dataclass(frozen=True, slots=True)
+class Clusters:
+    """Responses to several prompts that depend on one another, such as those of one seed: M, each in one cluster."""
+
+    cluster: Integers  # M: a number
+    prompt: Integers  # M
+    response: Integers  # M: its row among the R; -1: it names nothing
+
+    def moved(self, responses: Integers, prompts: int) -> Clusters:
+        """The same where the row of each response has another number, and prompts are counted on."""
+        rows = np.append(responses, -1)[self.response]
+        return Clusters(self.cluster, self.prompt + prompts, rows)
+
+
+@dataclass(frozen=True, slots=True)
 class Prompts:
     """The prompts that responses answer: of each response its prompt, of each prompt how many responses were read."""
 
     of_response: Integers  # R
     sizes: Integers  # P; responses that matter to no cell are counted, too
+    clusters: tuple[Clusters, ...] = ()  # of each model and kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +104,12 @@ def moments(found: Changes, prompts: Prompts, weights: csr_array) -> Moments:
     rare = weight.multiply(weight).T @ found.rare
     by_freedom = np.bincount(group, parts**2 / (size - 1), groups)
     freedom = np.divide(variances**2, by_freedom, out=np.full(groups, np.inf), where=by_freedom > 0)
+    means = csr_array((sums / size, (prompt, group)), shape=(len(prompts.sizes), groups))
+    for clusters in prompts.clusters:
+        between, fewest = _between_responses(clusters, change.tocsr(), means, prompts.sizes)
+        larger = between > _ROUNDING * variances
+        variances = np.where(larger, variances + between, variances)
+        freedom = np.where(larger, np.minimum(freedom, fewest), freedom)
     return Moments(
         weights.T @ np.nan_to_num(found.values),
         variances * scale + rare,
@@ -91,6 +117,29 @@ def moments(found: Changes, prompts: Prompts, weights: csr_array) -> Moments:
         (weight > 0).T @ found.told,
         (weight.T @ found.single) / np.maximum(weight.sum(axis=0), _ROUNDING),
     )
+
+
+def _between_responses(
+    clusters: Clusters, change: csr_array, means: csr_array, sizes: Integers
+) -> tuple[Numbers, Numbers]:
+    """What the covariance of responses of one cluster adds to each variance (G), and the clusters less one (G).
+
+    `change` is R x G; `means` is prompts x G: the mean change of the responses of a prompt.
+    """
+    _, cluster = np.unique(clusters.cluster, return_inverse=True)
+    members, naming = np.arange(len(cluster)), clusters.response >= 0
+    picked = csr_array(
+        (np.ones(int(naming.sum())), (members[naming], clusters.response[naming])),
+        shape=(len(cluster), change.shape[0]),
+    )
+    of = sizes[clusters.prompt].astype(np.float64)
+    scale = np.sqrt((of - 1) / np.maximum(of, 1))
+    scaled = csr_array((scale, (members, members)), shape=(len(members), len(members)))
+    centred = scaled @ (picked @ change - means[clusters.prompt])
+    summed = csr_array((np.ones(len(members)), (cluster, members))) @ centred
+    between = np.asarray(summed.multiply(summed).sum(axis=0) - centred.multiply(centred).sum(axis=0))
+    fewest = np.maximum(np.asarray((abs(summed) > 0).sum(axis=0)) - 1, 1)
+    return between.astype(np.float64), fewest.astype(np.float64)
 
 
 def ratio(numerators: Numbers, denominators: Numbers) -> tuple[float, Numbers]:

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from polyculture.metrics.inference import named_items
-from polyculture.metrics.inference.jackknife import Changes, Prompts, mean_share, moments, ratio, share_of
+from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts, mean_share, moments, ratio, share_of
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.named_items import (
     COMPANIONS,
@@ -179,6 +179,61 @@ def test_a_cell_that_one_response_tells_takes_the_variance_of_the_others() -> No
     told = moments(found, Prompts(np.array([0, 0, 1]), np.array([2, 1])), csr_array(np.array([[0.5], [0.5]])))
     assert told.variances[0] == pytest.approx(2 * 0.25 * jackknife(np.array([0.1, -0.1])))
     assert told.single[0] == 0.5
+
+
+def mean_of_shares(named: NDArray[np.float64], clusters: tuple[Clusters, ...]) -> tuple[float, float, float]:
+    """The mean of prompts' shares (prompts x samples, 0 or 1), its variance, and the degrees of freedom.
+
+    A response of 0 names nothing, and is no row, as in a run.
+    """
+    prompts, samples = named.shape
+    prompt, _ = np.nonzero(named)
+    change = (named.mean(axis=1)[prompt] - 1) / (samples - 1) - named.mean(axis=1)[prompt] / (samples - 1)
+    matrix = csr_array((change, (np.arange(len(prompt)), prompt)), shape=(len(prompt), prompts))
+    cell = np.full(prompts, samples)
+    found = Changes(named.mean(axis=1), matrix, cell, np.zeros(prompts, dtype=bool), np.zeros(prompts))
+    told = moments(found, Prompts(prompt, cell, clusters), csr_array(np.full((prompts, 1), 1 / prompts)))
+    return float(told.values[0]), float(told.variances[0]), float(told.freedom[0])
+
+
+def seeds_of(named: NDArray[np.float64]) -> Clusters:
+    """Each sample's number is a seed that all prompts share."""
+    prompts, samples = named.shape
+    rows = np.where(named > 0, (named > 0).cumsum().reshape(named.shape) - 1, -1)
+    return Clusters(np.tile(np.arange(samples), prompts), np.repeat(np.arange(prompts), samples), rows.ravel())
+
+
+def test_what_the_responses_of_a_cluster_add_is_summed_before_it_is_squared() -> None:
+    """Of complete clusters the variance is that of the clusters' means."""
+    random = np.random.default_rng(3)
+    named = (random.random((6, 25)) + 0.6 * random.random(25) > 1).astype(float)
+    _, variance, freedom = mean_of_shares(named, (seeds_of(named),))
+    assert variance == pytest.approx(named.mean(axis=0).var(ddof=1) / 25)
+    assert freedom == 24
+    assert variance > mean_of_shares(named, ())[1]
+
+
+def test_models_that_do_not_differ_are_told_apart_in_a_twentieth_of_worlds_with_shared_seeds() -> None:
+    """Without clusters a fourth of the pairs would be; where seeds say nothing, clusters cost little."""
+    random, prompts, samples = np.random.default_rng(8), 12, 30
+
+    def rejected(of_seed: float, *, clustered: bool) -> float:
+        false = 0
+        for _ in range(300):
+            sides = []
+            for _model in range(2):
+                drawn = math.sqrt(of_seed) * random.normal(size=samples) + math.sqrt(1 - of_seed) * random.normal(
+                    size=(prompts, samples)
+                )
+                named = (drawn > 0.3).astype(float)
+                sides.append(mean_of_shares(named, (seeds_of(named),) if clustered else ()))
+            (a, one, few), (b, other, less) = sides
+            false += abs(a - b) > stats.t.ppf(0.975, min(few, less)) * math.sqrt(one + other)
+        return false / 300
+
+    assert rejected(0.4, clustered=False) > 0.2
+    assert 0.02 <= rejected(0.4, clustered=True) <= 0.08
+    assert 0.01 <= rejected(0.0, clustered=True) <= 0.08
 
 
 @pytest.mark.parametrize(("hits", "size"), [(0, 12), (3, 12), (12, 12), (40, 200)])

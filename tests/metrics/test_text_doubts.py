@@ -166,6 +166,28 @@ def test_each_language_is_decided_by_itself(tmp_path: Path) -> None:
     assert f"in en {N // 2} of {N}" in line
 
 
+@pytest.mark.parametrize("shown", ["seed", "text"])
+def test_answers_to_two_prompts_of_one_seed_or_text_are_one_sample(tmp_path: Path, shown: str) -> None:
+    """The file says it: each sample names the same in all four prompts, so that more prompts tell no more."""
+    long = "They had it for dinner at home on that evening, as they do each day that God sends them"
+    widths = []
+    for known in (False, True):
+        builder = StoreBuilder(tmp_path / str(known), n=N, models=("one",))
+        for country in ("JP", "IT", "MX", "KR"):
+            prompt = builder.ask("en", "food", country)
+            for sample in range(N):
+                text = f"{sample * 'x'} {long if known and shown == 'text' else country}"
+                mention = {"surface": DISHES[sample % 4], "granularity": sample // 3 % 2}
+                seed = sample if known and shown == "seed" else None
+                builder.answer(prompt, [mention], model="one", sample=sample, text=text, seed=seed, origin="f:1")
+        with open_store(measured(builder), store_layout()) as store:
+            [row] = store.sql(
+                "SELECT low, high FROM numbers WHERE metric = 'granularity' AND level = 'model'"
+            ).fetchall()
+        widths.append(row[1] - row[0])
+    assert widths[1] / widths[0] == pytest.approx(2, abs=0.15), "four times the variance"
+
+
 def test_deterministic_sampling_is_named_as_the_reason(tmp_path: Path) -> None:
     long = "They eat what was there yesterday, and nobody asks why, or what there will be on the next day"
     lines, intervals = doubts(
