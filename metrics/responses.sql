@@ -75,7 +75,7 @@ ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
 WHERE e.status = 'ok';
 
 -- dependent_responses: a row is a response that depends on one of the same model to another prompt, which the file of imported
--- texts shows: both have one seed, or are one long text. `kind` is what they have in common, `cluster` those that have it.
+-- texts shows: both have one seed, or are one text of 200 characters or more. `kind` is what they have in common, `cluster` those that have it.
 CREATE TEMP TABLE dependent_responses AS
 WITH shown AS (
     SELECT r.model, p.prompt, p.prompt * 4294967296 + r.sample AS response, k.kind, k.cluster
@@ -84,7 +84,7 @@ WITH shown AS (
     CROSS JOIN LATERAL (
         VALUES
             ('seed', hash(r.seed), r.seed IS NOT NULL),
-            ('text', hash(plain_text(r.text)), is_long_text(r.text) AND NOT is_refusal(r.ending, r.refused))
+            ('text', text_hash(r.text), length(r.text) >= 200 AND NOT is_refusal(r.ending, r.refused)) -- chance repeats none
     ) AS k (kind, cluster, there)
     WHERE r.origin IS NOT NULL AND r.status = 'ok' AND k.there
 )

@@ -169,7 +169,7 @@ def test_each_language_is_decided_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shown", ["seed", "text"])
 def test_answers_to_two_prompts_of_one_seed_or_text_are_one_sample(tmp_path: Path, shown: str) -> None:
     """The file says it: each sample names the same in all four prompts, so that more prompts tell no more."""
-    long = "They had it for dinner at home on that evening, as they do each day that God sends them"
+    long = 3 * "They had it for dinner at home on that evening, as they do each day that God sends them. "
     widths = []
     for known in (False, True):
         builder = StoreBuilder(tmp_path / str(known), n=N, models=("one",))
