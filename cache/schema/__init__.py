@@ -369,6 +369,7 @@ TABLES: tuple[Table[Any], ...] = (
 )
 
 _CACHE = Path(__file__).parent.parent
+SHARED_TEXTS = _CACHE / "shared_texts.sql"  # the view of models with the same texts, over any `prompt_texts`
 # The tables that every room knows, and which of their rows count.
 CORE = Layout(
     TABLES,

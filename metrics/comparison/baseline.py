@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture import cache
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.manifest import Manifest
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.schema import SHARED_TEXTS
 from polyculture.metrics.text_doubts import same_texts
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def texts_of_both(
             "CREATE VIEW prompt_texts AS SELECT * REPLACE ('a ' || model AS model) FROM a"
             " UNION ALL SELECT * REPLACE ('b ' || model AS model) FROM b"
         )
-        connection.execute(read_sql(Path(cache.__file__).parent, "shared_texts"))
+        connection.execute(SHARED_TEXTS.read_text(encoding="utf-8"))
         for one, other in models:
             for shared, texts in connection.execute(_SHARED, {"one": f"a {one}", "other": f"b {other}"}).fetchall():
                 yield same_texts(f"{one} of this run and {other} of the baseline", shared, texts)
