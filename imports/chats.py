@@ -68,11 +68,18 @@ def _role(message: Mapping[str, Any]) -> str:
 
 def _by_truth(message: Mapping[str, Any]) -> str | None:
     """Who speaks, where fields say it by true or false; None where no field does."""
-    known = {who: str(message[name]).casefold() for name in message if (who := _SAY_WHO.get(folded(str(name))))}
+    known = {who: str(message[name]).casefold() for name in message if (who := _says_who(str(name)))}
+    if not known:
+        return None
     known = {who: said for who, said in known.items() if said in _TRUE | _FALSE}
     true = next((who for who, said in known.items() if said in _TRUE), None)
     other = "assistant" if "user" in known else "user" if "assistant" in known else None
     return true or other
+
+
+@lru_cache(maxsize=4096)
+def _says_who(name: str) -> str | None:
+    return _SAY_WHO.get(folded(name))
 
 
 def _is_speaker(name: str, value: Any) -> bool:
@@ -240,13 +247,18 @@ def asked_words(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
+@lru_cache(maxsize=4096)
+def _is_request(name: str) -> bool:
+    return _REQUEST.match(folded(name)) is not None
+
+
 def asked_in(values: Mapping[str, Any], depth: int = 0) -> str | None:
     """What was asked, by a column or a table's field that is so named, whatever log it is; None where there is none."""
     for name, value in values.items():
-        if _REQUEST.match(folded(str(name))) and (said := asked_words(value)):
+        if _is_request(str(name)) and (said := asked_words(value)):
             return said
-    tables = (one for name, value in values.items() if str(name)[:1] not in (" ", "@") and (one := opened(value)))
-    inner = (asked_in(one, depth + 1) for one in tables if isinstance(one, Mapping)) if depth < 2 else ()
+    tables = (opened(value) for name, value in values.items() if name[:1] not in (" ", "@"))
+    inner = (asked_in(one, depth + 1) for one in tables if isinstance(one, dict)) if depth < 2 else ()
     return next(filter(None, inner), None)
 
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,13 @@ class Count:
         """Counts one record: its texts as they were taken, and how many rows of it were refused."""
         if not texts:
             return  # it was refused as a whole
-        strings, places = Counter[str](), dict[str, set[str]]()
-        for path, words in _strings(values, "", 0):
-            strings[path] += 1
-            for one in words:
-                places.setdefault(one, set()).add(path)
         wanted = [text.strip() for text in texts if text and text.strip()]
+        strings, places = dict[str, int](), {text: set[str]() for text in wanted}
+        for path, words in _strings(values, "", 0):
+            strings[path] = strings.get(path, 0) + 1
+            for one in words:
+                if (said := one.strip()) in places:
+                    places[said].add(path)
         at = Counter(path for text in wanted for path in places.get(text, ()))
         if not at:
             return  # its texts are made of several strings, or stand within one
@@ -63,7 +65,12 @@ class Count:
         raise UserError(what, where=path, remedy=remedy)
 
 
-def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, set[str]]]:
+@lru_cache(maxsize=4096)
+def _without_number(name: str) -> str:
+    return _NUMBER.sub("*", name)
+
+
+def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The strings in a value by their paths, a star in place of each number; parts of one text are one."""
     if depth > _DEEPEST:
         return
@@ -76,7 +83,7 @@ def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, set[str]]
             if isinstance(inner, dict | list):
                 yield from _strings(inner, path, depth + 1)
                 return
-        yield path, {value.strip()}
+        yield path, (value,)
     elif isinstance(value, Mapping):
         said = {str(name).lower(): one for name, one in value.items() if isinstance(one, bool)}
         by_user = any(isinstance(one, str) and one.lower() in _ASKERS for one in value.values())
@@ -88,13 +95,15 @@ def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, set[str]]
         ):
             return
         for name, one in value.items():
-            key = _NUMBER.sub("*", str(name))
+            if not isinstance(one, str | dict | list):
+                continue
+            key = _without_number(str(name))
             yield from _strings(one, f"{path}.{key}" if path else key, depth + 1)
     elif isinstance(value, list):
         parts = [one for one in value if isinstance(one, Mapping) and ("type" in one or "thought" in one)]
         if parts:
             texts = [one["text"] for one in value if isinstance(one, Mapping) and isinstance(one.get("text"), str)]
-            yield f"{path}[*]", {"".join(texts).strip(), *(text.strip() for text in texts)}
+            yield f"{path}[*]", ("".join(texts), *texts)
             return
         for one in value:
             yield from _strings(one, f"{path}[*]", depth + 1)

@@ -81,6 +81,15 @@ def paths_of_texts(records: Sequence[Record]) -> list[str]:
     return sorted((path for path in original if 4 * counts[path] >= most), key=lambda path: steps[path])
 
 
+def may_have_alternatives(value: Any, depth: int = 0) -> bool:
+    """Whether there is any list of two or more in a body, which most bodies have not."""
+    if isinstance(value, list):
+        return len(value) > 1 or any(may_have_alternatives(one, depth + 1) for one in value)
+    if isinstance(value, Mapping) and depth < _DEEPEST:
+        return any(isinstance(one, dict | list) and may_have_alternatives(one, depth + 1) for one in value.values())
+    return False
+
+
 def alternatives(body: Mapping[str, Any], first: object) -> list[tuple[tuple[Any, ...], str, Mapping[str, Any]]]:
     """A body per alternative answer in it: where it stands, the path with stars, and the body with no other.
 

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,15 @@ from polyculture.imports.chats import (
     words_of,
 )
 from polyculture.imports.count import Count
-from polyculture.imports.places import alternatives, is_beside, is_text_name, paths_of_texts, places, was_asked
+from polyculture.imports.places import (
+    alternatives,
+    is_beside,
+    is_text_name,
+    may_have_alternatives,
+    paths_of_texts,
+    places,
+    was_asked,
+)
 from polyculture.sources.cells import opened
 from polyculture.sources.encoding import NAMES, encoding_of
 from polyculture.sources.files import data_files, kind_of, read_file
@@ -202,7 +210,8 @@ class Shape:
         else:
             found = find(record.values, self.each) if self.each else []
             if not self.each and (body := _body(record, self.body or "")) is not None:
-                every = alternatives(body, parts_of(body).text)
+                several = may_have_alternatives(body)
+                every = alternatives(body, parts_of(body).text) if several else [((0,), "", body)]
                 found = [(at, one) for at, _, one in every]
                 # What is said of one alternative stands in it: the body has no other.
                 record = replace(record, place=f"@.{every[0][1]}", at=(0,) * len(every[0][0])) if every[1:] else record
@@ -333,8 +342,9 @@ class Source:
             more = _of_run(self.path)
             rows = (replace(row, values={**more, **row.values}) if isinstance(row, Record) else row for row in rows)
         whole = self.path.name if self.kind != "folder" else None
+        named = lru_cache(maxsize=64)(lambda file: Path(file).with_suffix("").as_posix())
         for row in _without_head(rows):
-            name = Path(whole or row.row.partition(":")[0]).with_suffix("").as_posix()
+            name = named(whole or row.row.partition(":")[0])
             yield replace(row, values={**row.values, FILE: name}) if isinstance(row, Record) else row
 
     def rows(self, count: Count | None = None) -> Rows:

@@ -105,9 +105,9 @@ class TextReader:
         given = (values.get("prompt_tokens"), values.get("completion_tokens"))
         tokens = (answer.usage.prompt, answer.usage.completion) if given == (None, None) else given
         return ImportedText(
-            model=PREFIX + self._label("model", values.get("model")),
+            model=PREFIX + self._once("model", values.get("model")),
             language=language,
-            topic=self.topic(values.get("topic")),
+            topic=self._once("topic", values.get("topic")),
             condition=_folded(label),
             label=label,
             country=country,
@@ -198,9 +198,12 @@ class TextReader:
                 raise NoTextError(
                     "its language cannot be detected: language=COLUMN or language==CODE says it", shown(text)
                 )
+        if isinstance(value, str) and (known := self._known.get(("language", value))):
+            return known
         written = self._label("language", value)
         code = self._names.language(written)
         if code is not None:
+            self._known["language", str(value)] = code
             return code
         codes = ", ".join(self.catalog.languages)
         near = _near(written, self.catalog.languages)
@@ -238,6 +241,18 @@ class TextReader:
             f"the country is not in the catalogue ({near}its ISO 3166 code is read, too; docs/extending.md adds others)"
         )
         raise NoTextError(what, shown(written))
+
+    def _once(self, what: str, value: Any) -> str:
+        """A model or a topic, read once for each that a file names."""
+        if not isinstance(value, str):
+            return self._label(what, value) if what == "model" else self.topic(value)
+        if (what, value) not in self._known:
+            self._known[what, value] = self._label(what, value) if what == "model" else self.topic(value)
+        return self._known[what, value]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str], str]:
+        return {}
 
     def _label(self, what: str, value: Any) -> str:
         if _missing(value):

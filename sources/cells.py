@@ -148,5 +148,10 @@ def _elements(node: ast.expr, elements: list[ast.expr], text: str) -> list[Any]:
 
 def dotted(values: Mapping[str, Any], step: str) -> dict[str, Any]:
     """The table behind the first part of keys with dots, as OpenTelemetry flattens one: `message.role`."""
-    before = f"{step}."
-    return {key[len(before) :]: one for key, one in values.items() if isinstance(key, str) and key.startswith(before)}
+    return {key[len(step) + 1 :]: values[key] for key in _behind(tuple(values), step)}
+
+
+@lru_cache(maxsize=4096)
+def _behind(keys: tuple[Any, ...], step: str) -> tuple[str, ...]:
+    """Keys with dots of which a step is the first part: the records of a file have the same keys."""
+    return tuple(key for key in keys if isinstance(key, str) and key.startswith(f"{step}."))

@@ -92,6 +92,15 @@ def find(values: Any, path: str, own: Sequence[Any] = ()) -> Found:
         elif filtered and isinstance(step, tuple) and step:
             found = [(at, one) for at, one in found if _meets(one, step)]
         else:
+            if (
+                len(found) == 1
+                and isinstance(step, str)
+                and isinstance(table := opened(found[0][1]), dict)
+                and step in table
+            ):
+                found = [(found[0][0], table[step])]  # as most steps are
+                filtered = False
+                continue
             found = [(at + more, value) for at, one in found for more, value in _next(opened(one), step)]
             if step == () or (isinstance(step, str) and "*" in step):
                 if stars < len(own):
@@ -166,21 +175,21 @@ def shown(value: object) -> str:
 
 def _next(value: Any, step: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
     if isinstance(step, str):
-        if isinstance(value, Mapping) and step in value:
+        if isinstance(value, dict) and step in value:
             yield (), value[step]
-        elif isinstance(value, Mapping) and "*" in step:
+        elif isinstance(value, dict) and "*" in step:
             before, _, after = step.partition("*")
             for name, one in value.items():
                 middle = str(name)[len(before) : len(str(name)) - len(after)]
                 if middle and str(name) == f"{before}{middle}{after}":
                     yield (middle,), one
-        elif isinstance(value, Mapping) and (inner := dotted(value, step)):
+        elif isinstance(value, dict) and (inner := dotted(value, step)):
             yield (), inner
     elif isinstance(step, int):
         if isinstance(value, list) and -len(value) <= step < len(value):
             yield (), value[step]
     else:
-        elements = value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+        elements = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
         for place, one in elements:
             if not step or _meets(one, step):
                 yield (place,), one
