@@ -103,6 +103,30 @@ def test_a_table_of_ids_and_letters_becomes_a_run_and_a_newer_one_takes_its_plac
     assert rows(here, "SELECT DISTINCT model FROM answers ORDER BY 1", RUN) == [("imported:gpt",), ("mock:one",)]
 
 
+@pytest.mark.parametrize("form", ["choices", "outputs", "responses", "pairs"])
+def test_all_answers_of_a_record_are_taken(form: str, here: Path) -> None:
+    """Three answers to each question, or one of each of two models."""
+    records = []
+    for one in demo_questions():
+        letter = "ABC"[one.right[0]]
+        body = [{"message": {"role": "assistant", "content": letter}, "finish_reason": "stop"}] * 3
+        forms: dict[str, dict[str, Any]] = {
+            "choices": {"response": {"model": "m", "choices": body}},
+            "outputs": {"model": "m", "outputs": [{"text": letter, "finish_reason": "stop"}] * 3},
+            "responses": {"model": "m", "responses": [letter] * 3},
+            "pairs": {"model_a": "m", "response_a": letter, "model_b": "n", "response_b": letter},
+        }
+        records.append({"id": one.name, **forms[form]})
+    found = taken(write_lines(here / "gpt.jsonl", records))
+    several = form != "pairs"
+    assert Counter(one.model for one in found.answers.values()) == (
+        {"imported:m": 180} if several else {"imported:m": 60, "imported:n": 60}
+    )
+    assert not (found.conflicts or found.left_out or found.repeated)
+    assert {one.sample for one in found.answers.values()} == ({0, 1, 2} if several else {0})
+    assert shares(here / "gpt.jsonl") == (1.0, 180 if several else 120)
+
+
 def test_answers_in_conversations_that_are_one_text(here: Path) -> None:
     said = [f"Human: {asked(one)}\n\nAssistant: {right_letter(one)}" for one in demo_questions()]
     write_lines(here / "gpt.jsonl", [{"chosen": one, "language": "en"} for one in said])
