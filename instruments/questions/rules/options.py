@@ -13,6 +13,7 @@ from polyculture.instruments.questions.model import BIASED, OTHER, PERSON, UNKNO
 from polyculture.instruments.questions.rules.groups import Person, split_groups, targets
 from polyculture.instruments.questions.rules.model import OptionsColumn, Value, Where
 from polyculture.instruments.questions.rules.values import Row, RowError, as_text
+from polyculture.sources.cells import opened
 
 MOST_OPTIONS = 1000  # candidates of a gap
 _LONGEST_LIST = 1_000_000  # characters of a list that is written as in Python
@@ -93,7 +94,7 @@ class Options:
     def _of(self, where: Where) -> tuple[int, ...] | None:
         """The options that a rule means; None where it says that nobody is meant."""
         if where.column is not None:
-            several = isinstance(self._row.get(where.column), list)
+            several = isinstance(opened(self._row.get(where.column)), list)
             return self._named(where, self._row.texts(where.column) if several else [self._row.text(where.column)])
         if where.place is not None:
             return (where.place - 1,) if where.place <= len(self._texts) else ()
