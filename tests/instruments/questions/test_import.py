@@ -122,7 +122,7 @@ def test_all_answers_of_a_record_are_taken(form: str, here: Path) -> None:
     assert Counter(one.model for one in found.answers.values()) == (
         {"imported:m": 180} if several else {"imported:m": 60, "imported:n": 60}
     )
-    assert not (found.conflicts or found.left_out or found.repeated)
+    assert (found.conflicts, found.left_out, found.repeated) == ([], [], 0)
     assert {one.sample for one in found.answers.values()} == ({0, 1, 2} if several else {0})
     assert shares(here / "gpt.jsonl") == (1.0, 180 if several else 120)
 
