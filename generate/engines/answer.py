@@ -214,7 +214,7 @@ def _read_answer(body: object, prompt_tail: str, specials: Collection[str]) -> A
     names = [sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in _VERSION]
     if isinstance(behind := answer.get("provider"), str):  # of OpenRouter: who ran the model, by what it ran it
         names.append(sanitizer.text("provider", behind, LONGEST_NAME))
-    for name, value in (("finish_reason", raw_ending), ("refusal", parts.refusal)):
+    for name, value in (("finish_reason", parts.ending), ("refusal", parts.refusal)):
         if value is not None and not isinstance(value, str):
             sanitizer.drop(name, "no text", value)
     return read_text(
