@@ -1,0 +1,134 @@
+"""How often equal texts are taken for copies: false alarms and misses in worlds whose truth is known.
+
+    python -m bench.copies [--times 8] [--texts FILE]
+
+Each world is a model with so many prompts of so many answers. Long texts are sentences of the papers in
+../shared/papers, human short answers are BLEnD's in ../shared/data/blend (one group per country, eleven languages).
+`--texts` is a JSON Lines file of texts that a model really wrote (`model`, `prompt`, `text`): each model is a row.
+A row of the table says how many groups were said to hold copies, and which share of their answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+from bench.results import keep
+from tests.cache.test_copies import Group, copied, store_of, texts_of
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+SHARES = {"half": 1 / 2, "third": 1 / 3, "tenth": 1 / 10}
+INDEPENDENT = ("one word", "template", "slots first", "list", "long", "han", "thai")
+
+
+def sentences() -> list[str]:
+    """Sentences of 80 to 400 letters, each once."""
+    found: dict[str, None] = {}
+    for file in sorted((SHARED / "papers").glob("*.txt")):
+        text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8", errors="ignore"))
+        found |= dict.fromkeys(one for one in re.split(r"(?<=[.!?]) (?=[A-Z])", text) if 80 < len(one) < 400)
+    return list(found)
+
+
+def human_answers() -> Iterator[tuple[str, Group]]:
+    """By country what people answered to each of BLEnD's questions, each answer as often as people gave it."""
+    for file in sorted((SHARED / "data" / "blend" / "annotations").glob("*.json")):
+        questions = json.loads(file.read_text(encoding="utf-8")).values()
+        yield (
+            file.stem.removesuffix("_data"),
+            [
+                [
+                    answer
+                    for one in question["annotations"]
+                    for answer in one["answers"][:1]
+                    for _ in range(one["count"])
+                ]
+                for question in questions
+            ],
+        )
+
+
+def worlds(random: Random, prompts: int, samples: int) -> Iterator[tuple[str, float, Callable[[], Group]]]:
+    """The name of each world, the share of its answers that are copies, and what makes one."""
+    pool = sentences()
+
+    def real() -> Group:
+        return [random.sample(pool, samples) for _ in range(prompts)]
+
+    def numbered() -> Group:
+        return [[f"{one[:-1]}, number {random.randrange(10**7)}." for one in answers] for answers in short()]
+
+    def short() -> Group:
+        return texts_of(random, "template", prompts, samples)
+
+    def in_pairs(kind: str) -> Group:
+        return [2 * answers[: samples // 2] for answers in texts_of(random, kind, prompts, samples)]
+
+    for kind in INDEPENDENT:
+        yield kind, 0, lambda kind=kind: texts_of(random, kind, prompts, samples)
+    yield "real sentences", 0, real
+    for name, share in SHARES.items():
+        yield f"real sentences, a {name} copied", share, lambda share=share: copied(random, real(), share)
+        yield (
+            f"real sentences, a {name} copied again and again",
+            share,
+            lambda share=share: copied(random, real(), share, again=True),
+        )
+        yield f"template and a number, a {name} copied", share, lambda share=share: copied(random, numbered(), share)
+    yield "template, all texts doubled", 1 / 2, lambda: in_pairs("template")
+    yield (
+        "one of twelve real sentences",
+        0,
+        lambda: [
+            random.choices(random.sample(pool, 12), [1 / (at + 1) for at in range(12)], k=samples)
+            for _ in range(prompts)
+        ],
+    )
+
+
+def measured(groups: list[Group]) -> tuple[int, float]:
+    """How many groups are said to hold copies, and the share of all answers that are said to be copies."""
+    store = store_of(**{f"m{at}": group for at, group in enumerate(groups)})
+    [(said, copies)] = store.sql("SELECT count(DISTINCT model), count(*) FROM copies").fetchall()
+    return int(said), copies / max(1, sum(len(answers) for group in groups for answers in group))
+
+
+def main() -> None:
+    """Prints the table, and keeps it where results are kept."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--times", type=int, default=8)
+    parser.add_argument("--texts", type=Path)
+    asked = parser.parse_args()
+
+    def row(world: str, prompts: int, samples: int, truth: float | None, groups: list[Group]) -> None:
+        said, share = measured(groups)
+        numbers = {
+            "copied": "" if truth is None else f"{truth:.3f}",
+            "groups": len(groups),
+            "groups with copies": said,
+            "said to be copies": f"{share:.3f}",
+        }
+        size = f"{prompts} x {samples}" if samples else f"{prompts}"
+        print(world, size, *numbers.values(), sep="\t", flush=True)
+        keep("copies", "Which answers are copies", f"{world}, prompts {size}", numbers)
+
+    for prompts, samples in ((11, 20), (3, 100), (1, 20)):
+        for name, truth, make in worlds(Random(1), prompts, samples):
+            row(name, prompts, samples, truth, [make() for _ in range(asked.times)])
+    for country, group in human_answers():
+        row(f"human answers, {country}", len(group), 0, 0, [group])
+    if asked.texts is not None:
+        models: dict[str, dict[str, list[str]]] = {}
+        for line in asked.texts.read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            models.setdefault(one["model"], {}).setdefault(one["prompt"], []).append(one["text"])
+        for model, of_prompt in models.items():
+            row(model, len(of_prompt), 0, None, [list(of_prompt.values())])
+
+
+if __name__ == "__main__":
+    main()
