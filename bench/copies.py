@@ -14,6 +14,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -68,17 +69,16 @@ def worlds(random: Random, prompts: int, samples: int) -> Iterator[tuple[str, fl
     def in_pairs(kind: str) -> Group:
         return [2 * answers[: samples // 2] for answers in texts_of(random, kind, prompts, samples)]
 
+    def some_copied(make: Callable[[], Group], share: float, again: bool) -> Group:
+        return copied(random, make(), share, again=again)
+
     for kind in INDEPENDENT:
-        yield kind, 0, lambda kind=kind: texts_of(random, kind, prompts, samples)
+        yield kind, 0, partial(texts_of, random, kind, prompts, samples)
     yield "real sentences", 0, real
     for name, share in SHARES.items():
-        yield f"real sentences, a {name} copied", share, lambda share=share: copied(random, real(), share)
-        yield (
-            f"real sentences, a {name} copied again and again",
-            share,
-            lambda share=share: copied(random, real(), share, again=True),
-        )
-        yield f"template and a number, a {name} copied", share, lambda share=share: copied(random, numbered(), share)
+        yield f"real sentences, a {name} copied", share, partial(some_copied, real, share, False)
+        yield f"real sentences, a {name} copied again and again", share, partial(some_copied, real, share, True)
+        yield f"template and a number, a {name} copied", share, partial(some_copied, numbered, share, False)
     yield "template, all texts doubled", 1 / 2, lambda: in_pairs("template")
     yield (
         "one of twelve real sentences",
