@@ -37,6 +37,7 @@ _ENDING = re.compile(
 _TRUE_ENDINGS = ("stopped", "istruncated", "truncated")  # llama.cpp's, and Baidu's
 # Parts of an answer that are none of its text: Anthropic's summary of the conversation so far.
 _ASIDES = ("compaction",)
+_CALLS = ("toolcalls", "functioncall")  # of a message, as `small` writes their names
 _ASKERS = ("user", "system", "developer", "tool", "human")
 _WORST = ("cut", "withheld", "broken")
 _DEEPEST, _WIDEST = 6, 16  # tables within tables, and ways that are followed
@@ -69,6 +70,9 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
     text, thought = content_of(value)
     fields = (_plain_text(one) for key, one in said.items() if _is_reasoning(key))
     ending_name, ending = _ending(inner_first)
+    # Some servers (Ollama, SGLang) say "stop" of a message that only calls a tool: it is no empty answer.
+    if not text and any(map(said.get, _CALLS)) and (ending is None or ending_of(str(ending)) not in _WORST):
+        ending = "tool_calls"
     if isinstance(ending, int) and first_choice(body.get("candidates")):  # Gemini's libraries write the enumeration
         ending = numbered_ending(ending)
     parts = [table_of(part) for one in _list(value) for part in (one, *_list(table_of(one).get("content")))]
@@ -189,6 +193,8 @@ def _singular(name: str) -> str:
 def content_of(content: object) -> tuple[object, str | None]:
     """The text of a content and the reasoning beside it. A list, or one object, has parts; else it is as it is."""
     if isinstance(content, Mapping):
+        if content.keys() == {"role"}:  # Gemini's, where its reasoning took all tokens
+            return None, None
         if not ("type" in content or "parts" in content or _plain_text(content) is not None):
             return content, None
         content = content["parts"] if isinstance(content.get("parts"), list) else [content]
@@ -212,6 +218,8 @@ def content_of(content: object) -> tuple[object, str | None]:
         text, thought = (
             content_of(inner) if isinstance(inner := one.get("content"), list) else (_plain_text(part), None)
         )
+        # A message of its own, of several in Responses, begins a paragraph.
+        texts += ["\n\n"] if texts and isinstance(inner, list) and text else []
         texts += [text] if isinstance(text, str) else []
         thoughts += [thought] if thought else []
     return "".join(texts) if texts or not content or thoughts else None, "\n\n".join(thoughts) or None

@@ -22,7 +22,9 @@ _PIECES = ("content", "text", "reasoning", "reasoningcontent", "refusal", "think
 _GROWING = ("parts",)  # lists whose pieces come one after another: Gemini's
 # Events of OpenAI's Responses that have the whole answer in them.
 _WHOLE = ("response.completed", "response.incomplete", "response.failed")
-_BLOCKS = ("content_block_start", "content_block_delta")  # Anthropic's, a part of the content each
+# A part of the content each: Anthropic's and Cohere's.
+_BLOCKS = ("content_block_start", "content_block_delta", "content-start", "content-delta")
+_FRAMES = ("message_start", "message_delta", "message-start", "message-end")  # of what is said of the message
 
 
 class BrokenStreamError(ValueError):
@@ -50,12 +52,14 @@ def assemble(content: bytes) -> Mapping[str, Any]:
         if kind in _WHOLE:
             return table_of(table.get("response"))
         if kind in _BLOCKS:
-            piece = {**table_of(table.get("content_block")), **table_of(table.get("delta"))}
-            piece = {name: value for name, value in piece.items() if name != "type" or kind == _BLOCKS[0]}
+            delta = table_of(table.get("delta"))
+            piece = {**table_of(table.get("content_block")), **table_of(table_of(delta.get("message")).get("content"))}
+            piece |= {name: value for name, value in delta.items() if name not in ("type", "message")}
             table = {"content": [{"index": table.get("index", 0), **piece}]}
-        elif kind in ("message_start", "message_delta"):
+        elif kind in _FRAMES:
             usage = {"usage": table["usage"]} if "usage" in table else {}
-            table = {**table_of(table.get("message")), **table_of(table.get("delta")), **usage}
+            delta = {name: one for name, one in table_of(table.get("delta")).items() if name != "message"}
+            table = {**table_of(table.get("message")), **delta, **usage}
         ended = ended or kind == "message_stop"
         _merge(body, table)
     for choice in body.get("choices") or ():
