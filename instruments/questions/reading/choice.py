@@ -139,6 +139,19 @@ class _Answer:
             return Reading(None, Ground.SEVERAL)
         named = self.named
         standing = [one for one in named if not one.denied]
+        if several := self._depends(standing):  # what stands outside the conditions may still pick one
+            standing = [one for one in standing if not one.conditional]
+        found = self._read(named, standing, unknown)
+        return Reading(None, Ground.SEVERAL) if several and found.ground is Ground.OTHER else found
+
+    def _depends(self, standing: Sequence[Named]) -> bool:
+        """Is more than one option picked, each under its own condition: "If he called, A. If she called, B."?"""
+        least = {True: Standing.NAMED, False: Standing.MARKED}  # of a label, and of an option's text
+        picked = [one for one in standing if one.conditional and not one.shared and one.standing >= least[one.label]]
+        return len({one.place for one in picked}) > 1
+
+    def _read(self, named: Sequence[Named], standing: Sequence[Named], unknown: int | None) -> Reading:
+        """The reading by the options that are named, and by those of them that stand."""
         labels = [one for one in standing if one.label]
         for decisive in (Standing.VERDICT, Standing.CLAIM):
             if chosen := [one.place for one in standing if one.standing is decisive]:

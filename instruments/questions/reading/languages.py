@@ -44,6 +44,7 @@ class Words(BaseModel):
     so: tuple[str, ...] = ()  # begins a conclusion
     but: tuple[str, ...] = ()  # contrasts with what was said before
     although: tuple[str, ...] = ()  # begins what is conceded and is not the answer
+    condition: tuple[str, ...] = ()  # begins or ends a condition: "if", "in case"
     because: tuple[str, ...] = ()  # begins a reason: what follows is no part of the answer
     negation: tuple[str, ...] = ()  # denies what follows
     wrong: tuple[str, ...] = ()  # denies what came before

@@ -45,6 +45,7 @@ _LIST = f" \n,{PAUSES}/&|+*_\"'`()[]{{}}「」“”"  # between labels that are
 _JOINING = re.compile(rf"[\n,{PAUSES}/&|+]")
 _LATIN = "\u024f"  # the last of its letters in common use
 _BOLD = "*_"
+_SEMICOLON = re.compile("[;；؛]")
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
 
 Token = re.Match[str]
@@ -69,6 +70,7 @@ class Named:
     label: bool  # by its label, not by its text
     denied: bool
     shared: bool  # in one breath with another: "A or B"
+    conditional: bool  # beside "if", in its part of the sentence
 
 
 class Sentence:
@@ -108,7 +110,8 @@ class Sentence:
             shared = len({place_of(self.tokens[one][0]) for one in group}) > 1
             if shared:  # "A or B" picks none
                 standing = min(standing, Standing.MARKED)
-            yield Named(place_of(token[0]), standing, is_label(token[0]), self.denied[number], shared)
+            place, label, conditional = place_of(token[0]), is_label(token[0]), token.start() in self._conditional
+            yield Named(place, standing, label, self.denied[number], shared, conditional)
 
     @cached_property
     def denied(self) -> list[bool]:
@@ -293,6 +296,21 @@ class Sentence:
         # A denial directly before another option is of that one, "B, not A", unless verbs come last.
         end = len(said.rstrip(MARKS)) - 1 if follower and not any(stops) and not last else len(said)
         return any(word.end() <= end for word in self.words["wrong"].finditer(said))
+
+    @cached_property
+    def _conditional(self) -> set[int]:
+        """Where options begin that have an "if" each, between two semicolons: "A if he called first, B if she did"."""
+        found: set[int] = set()
+        begun = 0
+        for part in _SEMICOLON.split(self.text):
+            within = [token for token in self.tokens if begun <= token.start() < begun + len(part)]
+            conditions = len(self.words["condition"].findall(part)) if within else 0
+            for form in (True, False):
+                same = [token for token in within if is_label(token[0]) == form]
+                if len({place_of(token[0]) for token in same}) <= conditions:
+                    found |= {token.start() for token in same}
+            begun += len(part) + 1
+        return found
 
     def _denies(self, before: str, within: int) -> bool:
         """Does a text end with a denial of what follows, but for some characters?"""
