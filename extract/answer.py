@@ -156,7 +156,7 @@ class _Listed:
 
 def _reader(known: Mapping[str, str]) -> TableReader:
     reader: TableReader = TableReader(
-        known, lambda text: strict_values(text)[0], lambda line: line_entity(line, reader)
+        known, lambda text: [value for _, value in strict_values(text)[0]], lambda line: line_entity(line, reader)
     )
     return reader
 
@@ -171,33 +171,36 @@ def _listed(text: str, reader: TableReader) -> _Listed:
     for before, start, end in zip(places, places[1:], places[2:], strict=False):
         part = _most_entities(text[start:end], reader)
         # An empty one behind words takes back what stands before it; right behind another it is that of a paragraph.
-        takes_back = bool(part.values) and not part.entities and _WORDS_BEFORE.search(text[before:start]) is not None
-        entities = [] if takes_back else _with(entities, part.entities)
+        behind_words = _WORDS_BEFORE.search(text[before:start]) is not None
+        takes_back = bool(part.values) and not part.entities and behind_words
+        entities = [] if takes_back else _with(entities, part.entities, corrects=behind_words)
         values, unread, whole = [*values, *part.values], unread + part.unreadable, part.whole
     return _Listed(values, entities, unread, whole)
 
 
-def _with(before: list[NamedEntity], listed: list[NamedEntity]) -> list[NamedEntity]:
-    """The entities of a list and before it. A list most of whose names stood there corrects what stood there."""
-    again = {one.text for one in before} & {one.text for one in listed}
-    return listed if 2 * len(again) > len({one.text for one in listed}) else [*before, *listed]
+def _with(before: list[NamedEntity], listed: list[NamedEntity], *, corrects: bool) -> list[NamedEntity]:
+    """The entities of a list and before it. A list that has all names that stood there replaces them, and so does one
+    that `corrects`, most of whose names stood there; lists right behind another are those of paragraphs."""
+    old, new = {one.text for one in before}, {one.text for one in listed}
+    return listed if old <= new or (corrects and 2 * len(old & new) > len(new)) else [*before, *listed]
 
 
 def _most_entities(text: str, reader: TableReader) -> _Listed:
     """The JSON of a text; of a broken one by the reading that finds most."""
-    values, broken = strict_values(text)
-    entities: list[NamedEntity] = []
-    for value in values:
-        listed = list(reader.read(value))
-        entities = _with(entities, listed) if isinstance(value, list) else [*entities, *listed]
+    found, broken = strict_values(text)
+    values, entities, before = [value for _, value in found], list[NamedEntity](), 0
+    for start, value in found:
+        listed, corrects = list(reader.read(value)), _WORDS_BEFORE.search(text[before:start]) is not None
+        entities = _with(entities, listed, corrects=corrects) if isinstance(value, list) else [*entities, *listed]
+        before = start
     if values and not broken:
         return _Listed(values, entities, 0, True)
     readings, unreadable = mended_values(text, lambda piece: any(reader.read(piece)) and _has_fields(piece))
     best = _Listed(values, entities, unreadable if entities else 0, False)
     for reading in readings:
-        found = [entity for value in reading for entity in reader.read(value) if folded(entity.kind) in reader.known]
-        if len(found) > len(best.entities):
-            best = _Listed(reading, found, unreadable, False)
+        good = [entity for value in reading for entity in reader.read(value) if folded(entity.kind) in reader.known]
+        if len(good) > len(best.entities):
+            best = _Listed(reading, good, unreadable, False)
     return best
 
 

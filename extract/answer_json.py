@@ -31,9 +31,10 @@ _PARTS = (
 )
 
 
-def strict_values(text: str) -> tuple[list[Any], bool]:
-    """The outermost JSON values in a text, or those within a broken one; and whether any is broken."""
-    values, position, broken = [], 0, False
+def strict_values(text: str) -> tuple[list[tuple[int, Any]], bool]:
+    """The outermost JSON values in a text, or those within a broken one, with where each begins; and whether any is
+    broken."""
+    values, position, broken = list[tuple[int, Any]](), 0, False
     for _ in range(_MOST_TRIES):
         bracket = re.compile(r"[{\[]").search(text, position)
         if bracket is None:
@@ -43,7 +44,7 @@ def strict_values(text: str) -> tuple[list[Any], bool]:
         except (ValueError, RecursionError):
             broken, position = True, bracket.end()
             continue
-        values.append(value)
+        values.append((bracket.start(), value))
     return values, broken
 
 

