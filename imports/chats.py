@@ -242,7 +242,7 @@ def asked_words(value: Any) -> str | None:
         if has_role(value):
             return words_of(value)
         named = {folded(str(name)): one for name, one in value.items()}
-        usual = ("messages", "contents", "content", "text", *map(folded, known_names()["names"]["prompt"]))
+        usual = ("messages", "contents", "content", "text", "raw", *map(folded, known_names()["names"]["prompt"]))
         return next(filter(None, (asked_words(named[one]) for one in usual if one in named)), None)
     return value if isinstance(value, str) else None
 

@@ -18,6 +18,7 @@ from polyculture.sources.record import shown
 PROMPT, NOTHING = "prompt", "nothing"  # what --cut takes beside words
 _FEWEST = 3  # texts of a model
 _SHORTEST = 8  # characters of a prompt that is repeated
+_BEGINNING = 40  # characters of a text without a prompt, which may begin with it
 _MARK = re.compile(r"\s*(\[[^\W\d_][\w :-]{0,24}\])")
 _DATA = re.compile(r"\s*(?:\{|\[\s*[\[{\"'\]]|[A-Za-z_][\w.]*\(\w+=)")
 _MARKUP = re.compile(r"</(?:p|div|span|li|ul|ol|b|i|strong|em|h[1-6]|br)>|<br ?/?>|&(?:amp|lt|gt|quot|nbsp|#\d{2,4});")
@@ -32,6 +33,7 @@ class Look:
     echoes: Counter[str] = field(default_factory=Counter)
     marks: Counter[tuple[str, str]] = field(default_factory=Counter)
     data: Counter[str] = field(default_factory=Counter)
+    begins: Counter[tuple[str, str]] = field(default_factory=Counter)  # long texts without a prompt, by model
     markup: int = 0
     escaped: int = 0
     first: dict[str, tuple[str, str]] = field(default_factory=dict)  # kind -> row and text
@@ -42,6 +44,8 @@ class Look:
         if prompt and len(prompt) >= _SHORTEST and len(text) > len(prompt) and is_echo(text, prompt):
             self.echoes[model] += 1
             self.first.setdefault("echo", (row, text))
+        if not prompt and len(text) > 2 * _BEGINNING:
+            self.begins[model, text[:_BEGINNING]] += 1
         if text[:1] in "[{ \n" or "(" in text[:60]:
             if (mark := _MARK.match(text)) is not None:
                 self.marks[model, mark[1]] += 1
@@ -69,6 +73,15 @@ class Look:
                     f"{count} of the {total} texts hold {what} and are taken so (row {row}: {shown(text)!r}). "
                     f"If no model wrote it so, mend the file first ({mend})"
                 )
+        alike = Counter[str]()
+        for (model, _), count in self.begins.items():
+            alike[model] += count if count >= _FEWEST else 0
+        for model in (one for one in alike if 2 * alike[one] > self.texts[one]):
+            begin = max((one for one in self.begins if one[0] == model), key=lambda one: self.begins[one])[1]
+            found.append(
+                f"{alike[model]} of the {self.texts[model]} texts of {model} begin alike ({shown(begin)!r}) and have "
+                "no prompt. If that is their prompt, its names count as the model's: --cut 'WORDS' takes it away"
+            )
         return found
 
     def check(self, cut: Sequence[str], path: Path) -> None:

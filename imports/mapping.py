@@ -10,7 +10,7 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.imports.chats import conversation, is_asked
-from polyculture.imports.places import outward
+from polyculture.imports.places import is_said_of_an_answer, is_text_name, outward
 from polyculture.imports.shapes import ANSWER, FILE, LONG, Source
 from polyculture.sources.cells import is_value
 from polyculture.sources.record import MOST_COLUMNS, Record, by_name, folded, known_names, merged, missing, names
@@ -257,7 +257,8 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
     ranked = sorted(lengths, key=lambda column: -lengths[column])
     others = lengths[ranked[1]] if len(ranked) > 1 else 0
     usual = set(map(folded, known_names()["names"]["text"]))
-    named = [one for one in ranked if folded(re.split(r"[.\[\]]+", one)[-1]) in usual]
+    ends = {one: re.split(r"[.\[\]]+", one)[-1] for one in ranked}
+    named = [one for one in ranked if folded(ends[one]) in usual or (lengths[one] >= LONG and is_text_name(ends[one]))]
     if ranked and lengths[ranked[0]] >= max(LONG, _LONGER * others):
         named = ranked[:1]
     if len(named) == 1:
@@ -276,10 +277,11 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
 
 
 def _is_asked(record: Record, column: str) -> bool:
-    """Whether a column, or the table in which it stands, is what was asked."""
+    """Whether a column, or the table in which it stands, is what was asked, or is said of an answer."""
     head = re.split(r"[.\[|]", column)[0]
     within = record.values.get(head)
-    return head.casefold() in known_names()["names"]["prompt"] or (isinstance(within, Mapping) and is_asked(within))
+    asked = head.casefold() in known_names()["names"]["prompt"] or is_said_of_an_answer(head)
+    return asked or (isinstance(within, Mapping) and is_asked(within))
 
 
 def _is_several(value: Any) -> bool:

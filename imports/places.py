@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from polyculture.generate.engines.bodies import content_of
-from polyculture.imports.chats import has_role, is_answer
+from polyculture.imports.chats import conversation, has_role, is_answer
 from polyculture.sources.cells import is_value, opened
 from polyculture.sources.record import Record, by_name, find, folded, known_names
 
@@ -27,7 +27,8 @@ _DEEPEST = 12  # tables within tables
 _NUMBERED = re.compile(r"(?P<stem>.*[^\W\d_])(?P<sign>[_ .-]?)(?P<number>\d{1,3}|(?<=[_ .-])[a-hA-H])")
 _ASKED = re.compile(r"prompt|request|input|question|instruction|query|context|system|params|arguments")
 _BESIDE = re.compile(
-    r"reason|thought|think|reference|gold|target|judge|usage|logprob|tool|error|token|score|critique|type$|doc$"
+    r"reason|thought|think|reference|gold|target|judg|annotat|rationale|retriev|source(?:node|document)"
+    r"|usage|logprob|tool|error|token|score|critique|type$|doc$"
 )
 _PART = re.compile(r"text|reason|think|tool|function|image|audio|refusal|message")  # types of parts of a text
 _NO_PATH = re.compile(r"[\[\]|*]")  # of a name that no path can have
@@ -69,14 +70,14 @@ def paths_of_texts(records: Sequence[Record]) -> list[str]:
 
     Where all texts at a path stand in the same column at a higher place, too, that one counts: logs repeat an answer.
     """
-    counts, steps, original = Counter[str](), dict[str, int](), set[str]()
+    counts, steps, original = Counter[str](), dict[str, int](), dict[str, None]()
     for record in records:
         first = dict[tuple[str | None, str], str]()  # by column and text
         for place in sorted(places(record.values), key=lambda one: len(one.steps)):
             counts[place.path] += 1
             steps[place.path] = len(place.steps)
             if first.setdefault((place.steps[0], place.text.strip()), place.path) == place.path:
-                original.add(place.path)
+                original[place.path] = None
     most = max(counts.values(), default=0)
     return sorted((path for path in original if 4 * counts[path] >= most), key=lambda path: steps[path])
 
@@ -145,7 +146,9 @@ def _beside(record: Record, name: str, usual: Sequence[str]) -> str | None:
     if record.place.partition(".")[0].partition("[")[0].endswith("*"):
         same = numbered is not None and numbered["number"] == record.at[0] and folded(numbered["stem"]) in names
         return f"{numbered['stem']}{numbered['sign']}*" if numbered and same else None
-    listed = opened(record.values[name]) if folded(name).removesuffix("s") in names and len(record.at) == 1 else None
+    one = folded(name).removesuffix("s")
+    of_text = folded(record.place.partition("[")[0]).removesuffix("s")  # `generation_models` beside `generations`
+    listed = opened(record.values[name]) if names & {one, one.removeprefix(of_text)} and len(record.at) == 1 else None
     siblings = opened(record.get(record.place.partition("[")[0])) if isinstance(listed, list) else None
     same = isinstance(listed, list) and isinstance(siblings, list) and len(siblings) == len(listed)
     return f"{name}[*]" if same else None
@@ -169,12 +172,18 @@ def was_asked(record: Record) -> bool:
 def _sibling(name: str, values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     """Of one of several numbered columns: their common name, their path, and its own number."""
     numbered = _NUMBERED.fullmatch(name)
-    if numbered is None or not is_text_name(numbered["stem"]):
+    if numbered is None or not (is_text_name(numbered["stem"]) or _is_a_models_chat(numbered, values)):
         return None
     before = f"{numbered['stem']}{numbered['sign']}"
     others = sum((other := _NUMBERED.fullmatch(str(one))) is not None and f"{other['stem']}{other['sign']}" == before
                  for one in values)  # fmt: skip
     return (numbered["stem"], f"{before}*", numbered["number"]) if others > 1 else None
+
+
+def _is_a_models_chat(numbered: re.Match[str], values: Mapping[str, Any]) -> bool:
+    """Whether a column is a conversation whose model a column beside names: `conversation_a` beside `model_a`."""
+    beside = (f"{one}{numbered['sign']}{numbered['number']}" for one in known_names()["names"]["model"])
+    return any(isinstance(values.get(one), str) for one in beside) and conversation(values[numbered[0]]) is not None
 
 
 def _within(value: Any, steps: tuple[str | None, ...], at: tuple[Any, ...], name: str) -> Iterator[Place]:
@@ -207,8 +216,13 @@ def _are_parts(values: Sequence[Any], name: str | None) -> bool:
 @lru_cache(maxsize=4096)
 def is_beside(name: str) -> bool:
     """Whether what stands under a name was asked, or is said of an answer."""
-    small = folded(name)
-    return _ASKED.search(small) is not None or _BESIDE.search(small) is not None
+    return _ASKED.search(folded(name)) is not None or is_said_of_an_answer(name)
+
+
+@lru_cache(maxsize=4096)
+def is_said_of_an_answer(name: str) -> bool:
+    """Whether a name is one of a judgment, of a reference, or of what else stands beside an answer."""
+    return _BESIDE.search(folded(name)) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -150,6 +150,8 @@ class Shape:
         for row in rows:
             if isinstance(row, BadRow):
                 yield row
+            elif _is_piece(row.values):
+                yield BadRow(row.row, "is a piece of an answer that was streamed: join the pieces to whole answers")
             elif count is None or not self.walks:
                 yield from self._of_record(row, first)
             else:
@@ -264,6 +266,10 @@ class Shape:
     def _prompt(self, record: Record, at: Sequence[Any], own: Any) -> Any:
         if self.before is not None or self.chat:
             return messages_before(record.values.get(self.before or CHAT), at, own)
+        if self.found and self.each and self.each.rpartition("[*]")[0]:  # one of several conversations of a record
+            messages = record.get(self.each.rpartition("[*]")[0])
+            if isinstance(messages, list) and all(isinstance(one, Mapping) and has_role(one) for one in messages):
+                return messages_before(messages, at[-1:], own)
         if self.prompt is None:
             return None
         parts = [record.get(path) for path in self.prompt.format(*at, *"00").split(" + ")]
@@ -277,6 +283,12 @@ def _as_it_came(record: Record) -> str | None:
     said = record.values.get(ANSWER, record.values.get(TEXT))
     said = (said.text if said.raw is None else said.raw) if isinstance(said, Answer) else said
     return said if isinstance(said, str) else None
+
+
+def _is_piece(values: Mapping[str, Any]) -> bool:
+    """Whether a record is an event of a stream, as OpenAI's protocol and Ollama's have it."""
+    ollama = values.get("done") is False and "created_at" in values and "model" in values
+    return ollama or values.get("object") in ("chat.completion.chunk", "text_completion.chunk")
 
 
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:

@@ -131,7 +131,7 @@ def _read_json(path: Path, encoding: str, *, tables: bool) -> Rows:
             if whole is not None:
                 one = whole if isinstance(whole, list) else _of_table(whole) if tables else [whole]
                 for number, values in enumerate(one, 1):
-                    yield _record(str(number), values)
+                    yield from _records(str(number), values)
                 return
         file.seek(0)
         for number, line in enumerate(_lines(file), 1):
@@ -143,8 +143,7 @@ def _read_json(path: Path, encoding: str, *, tables: bool) -> Rows:
                 except ValueError as fault:
                     yield BadRow(str(number), f"no JSON: {shown(fault)}", shown(line[:80].decode(errors="replace")))
                     continue
-                for place, one in enumerate(values, 1) if isinstance(values, list) else [(0, values)]:
-                    yield _record(f"{number}/{place}" if place else str(number), one)
+                yield from _records(str(number), values)
 
 
 def _is_last(file: IO[bytes]) -> bool:
@@ -185,6 +184,12 @@ def _is_json(line: bytes | None) -> bool:
         return line is not None and (not line or parse(line.strip(_BLANK)) is not None)
     except ValueError:
         return False
+
+
+def _records(row: str, values: Any) -> Rows:
+    """A record, or those of a list: pipelines of transformers write one for each prompt."""
+    for place, one in enumerate(values, 1) if isinstance(values, list) else [(0, values)]:
+        yield _record(f"{row}/{place}" if place else row, one)
 
 
 def _record(row: str, values: Any) -> Record | BadRow:
