@@ -154,8 +154,10 @@ class _Answer:
         """The reading by the options that are named, and by those of them that stand."""
         labels = [one for one in standing if one.label]
         for decisive in (Standing.VERDICT, Standing.CLAIM):
-            if chosen := [one.place for one in standing if one.standing is decisive]:
-                return self._picked(chosen[-1], standing, unknown)
+            if chosen := [one for one in standing if one.standing is decisive]:
+                # "The answer is B. If he had called, it would be A."
+                without = [one for one in chosen if not one.conditional] or chosen
+                return self._picked(without[-1].place, standing, unknown)
         marked = {one.place for one in labels if one.standing is Standing.MARKED}
         if len(marked) == 1:
             return self._picked(marked.pop(), standing, unknown)

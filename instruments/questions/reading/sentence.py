@@ -99,8 +99,8 @@ class Sentence:
         if not self.is_question:
             for kind in ("answer", "so"):
                 for word in self.words[kind].finditer(self.text):
-                    if self._denies(self.text[: word.start()], 1):  # "the text does not say ..."
-                        continue
+                    if self._denies(self.text[: word.start()], 1) or self._is_called_wrong(word):
+                        continue  # "the text does not say ...", "a common wrong answer is"
                     number = self._beside(word, only_after=kind == "so")
                     if number is not None and not (self.weak[number] and self._is_article(word, self.tokens[number])):
                         standings[number] = max(standings[number], self._told(word, self.tokens[number], kind))
@@ -311,6 +311,14 @@ class Sentence:
                     found |= {token.start() for token in same}
             begun += len(part) + 1
         return found
+
+    def _is_called_wrong(self, word: Token) -> bool:
+        """Is a word for the answer joined to one that denies it: "wrong answer", "respuesta incorrecta"?"""
+        before, after = self.text[max(0, word.start() - _AROUND) : word.start()].rstrip(" "), self.text[word.end() :]
+        if any(wrong.end() == len(before) for wrong in self.words["wrong"].finditer(before)):
+            return True
+        behind = None if self.words.own.verb_final else self.words["wrong"].match(after.lstrip(" "))
+        return behind is not None and self.words["negation"].search(behind[0]) is None  # not "the answer is not"
 
     def _denies(self, before: str, within: int) -> bool:
         """Does a text end with a denial of what follows, but for some characters?"""
