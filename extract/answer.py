@@ -31,7 +31,7 @@ REPEATED = "the answer repeats itself and was cut"  # with more room it would be
 ECHOED = "the answer gives back the form that was asked for"
 _REPEATS = 3  # times that a mention is listed, on average, in an answer that repeats itself
 _LONGEST = 200_000  # characters of an answer that are read
-_NO_TEXT = ("", "-", "–", "—", "null", "none", "n/a")
+_NO_TEXT = ("", "-", "–", "—", "null", "none", "n/a", "not mentioned", "none mentioned", "not specified", "none found")
 _FULL_STOPS = (".", "。", "।", "۔")
 _SENTENCE, _UNSPACED_SENTENCE = 40, 15  # characters of a text with a full stop, with blanks and without
 # What stands in a form for the text that is to be filled in, without the brackets around it.

@@ -171,6 +171,12 @@ class TableReader:
             )
 
     def _read_table(self, table: dict[str, Any], kind: str, depth: int) -> Iterator[NamedEntity]:
+        asked = table.get("mentions")
+        if isinstance(asked, list):  # beside it a model repeats the text or the kinds, or lists what it left out
+            own = next((one for key, one in table.items() if self.is_field(key, "kind") and self.is_kind(one)), kind)
+            if entities := list(self.read(asked, own, depth + 1)):
+                yield from entities
+                return
         if (columns := self._columns(table)) is not None:
             header, rows = columns
             if entities := list(self.rows(header, rows, kind)):
