@@ -28,7 +28,7 @@ _NUMBERED = re.compile(r"(?P<stem>.*[^\W\d_])(?P<sign>[_ .-]?)(?P<number>\d{1,3}
 _ASKED = re.compile(r"prompt|request|input|question|instruction|query|context|system|params|arguments")
 _BESIDE = re.compile(
     r"reason|thought|think|reference|gold|target|judg|annotat|rationale|retriev|source(?:node|document)"
-    r"|usage|logprob|tool|error|token|score|critique|type$|doc$"
+    r"|comment|remark|feedback|justif|explan|notes?$|usage|logprob|tool|error|token|score|critique|type$|doc$"
 )
 _PART = re.compile(r"text|reason|think|tool|function|image|audio|refusal|message")  # types of parts of a text
 _NO_PATH = re.compile(r"[\[\]|*]")  # of a name that no path can have

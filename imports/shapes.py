@@ -267,7 +267,7 @@ class Shape:
         if self.before is not None or self.chat:
             return messages_before(record.values.get(self.before or CHAT), at, own)
         if self.found and self.each and self.each.rpartition("[*]")[0]:  # one of several conversations of a record
-            messages = record.get(self.each.rpartition("[*]")[0])
+            messages = opened(record.get(self.each.rpartition("[*]")[0]))
             if isinstance(messages, list) and all(isinstance(one, Mapping) and has_role(one) for one in messages):
                 return messages_before(messages, at[-1:], own)
         if self.prompt is None:
@@ -286,9 +286,11 @@ def _as_it_came(record: Record) -> str | None:
 
 
 def _is_piece(values: Mapping[str, Any]) -> bool:
-    """Whether a record is an event of a stream, as OpenAI's protocol and Ollama's have it."""
+    """Whether a record is an event of a stream: of Ollama, of TGI, of OpenAI, or of Anthropic."""
     ollama = values.get("done") is False and "created_at" in values and "model" in values
-    return ollama or values.get("object") in ("chat.completion.chunk", "text_completion.chunk")
+    tgi = isinstance(values.get("token"), Mapping) and values.get("generated_text", "") is None
+    of_openai = str(values.get("object")).endswith(".chunk")
+    return ollama or tgi or of_openai or str(values.get("type")).endswith((".delta", "_delta"))
 
 
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:

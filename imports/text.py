@@ -134,6 +134,9 @@ class TextReader:
     def _text(self, record: Record, values: Mapping[str, Any]) -> tuple[str, Answer]:
         """The text as it came, and the answer that it is."""
         text, ending = message_in(values.get("text")), _word(values.get("finish_reason"))
+        cell = opened(text) if isinstance(text, str) else None
+        if isinstance(cell, list) and _is_parts(cell) and isinstance(content_of(cell)[0], str):
+            text = cell  # the parts of an answer, as JSON or as the client of a service writes them
         if isinstance(text, float) and text != text:
             text = None
         absent = ending is None and isinstance(text, str) and (is_missing_word(text) or (not text and not record.nulls))

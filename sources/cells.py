@@ -4,7 +4,7 @@
 [{'role': 'assistant', 'content': 'Pizza.'}]                Python's `repr` of tables and lists
 ChatCompletionMessage(content='Pizza.', role='assistant')   its `repr` of an object: OpenAI's client, dataclasses
 content='Pizza.' additional_kwargs={}                       pydantic's `str` of one: LangChain's messages
-['Pizza.' 'Pasta.']                                         numpy's list, which has no commas
+['Pizza.' 'Pasta.']                                         numpy's list, which has no commas, also of tables
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _FIELDS = re.compile(r"[A-Za-z_]\w*=(?:['\"\[{(<]|None|True|False|[-\d]|[A-Z]\w*
 _ENUM = re.compile(r"<\w+(?:\.\w+)+: ('[^'\n]*'|\"[^\"\n]*\"|-?\d+)>")  # <FinishReason.STOP: 'STOP'>
 _NAMES = {"nan": None, "inf": None, "null": None, "true": True, "false": False, "NaT": None}
 _BESIDE = re.compile(r"['\"]\s+['\"]")  # two texts with no comma between
+_TABLES = re.compile(r"\}\s+\{")  # two tables with no comma between
 _KEPT = 64  # cells that were just opened: each field of a record looks into them
 
 
@@ -87,6 +88,7 @@ def _of_python(text: str) -> Any:
         elif _CALL.match(text) is None or text[-1] != ")":
             return None
     try:
+        text = _between_tables(text) if _TABLES.search(text) else text
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
             node = ast.parse(_ENUM.sub(r"\1", text) if "<" in text else text, mode="eval").body
@@ -110,6 +112,19 @@ def _with_commas(text: str) -> str:
         made += ("" if token.type == tokenize.OP and token.string != "-" else " ") + token.string
         last = token.type
     return made.strip()
+
+
+def _between_tables(text: str) -> str:
+    """A list of tables as numpy writes it, with nothing between them, with commas there."""
+    lines, last = text.splitlines(keepends=True), ""
+    ends: list[tuple[int, int]] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.string == "{" and last == "}":
+            ends.append(token.start)
+        last = token.string if token.string.strip() else last
+    for row, column in reversed(ends):
+        lines[row - 1] = f"{lines[row - 1][:column]},{lines[row - 1][column:]}"
+    return "".join(lines)
 
 
 def _value(node: ast.expr, text: str) -> Any:

@@ -82,6 +82,20 @@ def book(sheets: dict[str, list[list[Any]]], hidden: Sequence[str] = ()) -> byte
     return out.getvalue()
 
 
+def merged() -> bytes:
+    """A sheet in which the name of a model is one cell over its rows."""
+    made = Workbook()
+    page = made.active
+    page.append(["model", "prompt", "response"])
+    for number in range(6):
+        page.append([{0: "a", 3: "b"}.get(number), ASKED[number], SAID[number]])
+    page.merge_cells("A2:A4")
+    page.merge_cells("A5:A7")
+    out = io.BytesIO()
+    made.save(out)
+    return out.getvalue()
+
+
 def parquet(rows: list[dict[str, Any]]) -> bytes:
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows), out)
@@ -382,6 +396,64 @@ CASES: list[Case] = [
     Case("judgments.jsonl", lines([{"question_id": n, "model": "vicuna", "judge": ["gpt-4", "single-v1"],
          "user_prompt": f"[Question]\n{ASKED[n]}\n[Answer]\n{SAID[n]}", "judgment": f"{SAID[n]} So my rating: [[{n}]]",
          "score": n, "turn": 1} for n in range(4)]), refused="text="),
+    Case("numpy-chat.csv", sheet([{"model": "m", "conversation": f"[{user(n)!r}\n {bot(n)!r}]"} for n in range(4)]),
+         of("m", 0, 1, 2, 3)),
+    Case("numpy-arena.csv", sheet([{"model_a": "a", "model_b": "b", "conversation_a": f"[{user(n)!r}\n {bot(2 * n)!r}]",
+         "conversation_b": f"[{user(n)!r}\n {bot(2 * n + 1)!r}]"} for n in range(3)]),
+         [*of("a", 0, 2, 4), *of("b", 1, 3, 5)], 6),
+    Case("array.csv", sheet([{"model": "m", "prompt": ASKED[n],
+         "responses": f"array([{SAID[2 * n]!r}, {SAID[2 * n + 1]!r}], dtype=object)"} for n in range(3)]),
+         of("m", *range(6))),
+    Case("numpy.csv", sheet([{"model": "m", "prompt": ASKED[n], "responses": f"[{SAID[2 * n]!r}\n {SAID[2 * n + 1]!r}]"}
+         for n in range(3)]), of("m", *range(6))),
+    Case("nan.csv", sheet([{"model": "m", "prompt": ASKED[n], "output": repr({**bot(n), "logprobs": float("nan")})}
+         for n in range(3)]), of("m", 0, 1, 2)),
+    Case("blocks.csv", sheet([{"model": "m", "prompt": ASKED[n], "response": "[ThinkingBlock(signature='x', "
+         f"thinking='Hm.', type='thinking'), TextBlock(citations=None, text={SAID[n]!r}, type='text')]"}
+         for n in range(3)]), of("m", 0, 1, 2)),
+    Case("parts.csv", sheet([{"model": "m", "prompt": ASKED[n], "response": json.dumps([
+         {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": SAID[n]}])} for n in range(3)]),
+         of("m", 0, 1, 2)),
+    Case("objects.csv", sheet([{"model": "m", "prompt": ASKED[n], "response": json.dumps([
+         {"type": "dish", "name": DISHES[n]}])} for n in range(3)]), refused="--cut nothing"),
+    Case("sep.csv", b"sep=;\r\n" + sheet(ROWS, delimiter=";"), BOTH),
+    Case("mac.csv", sheet(ROWS).replace(b"\r\n", b"\r"), BOTH),
+    Case("nan.jsonl", lines([{**row, "score": float("nan")} for row in ROWS]), BOTH),
+    Case("jq.json", "\n".join(json.dumps(row, indent=2) for row in ROWS).encode(), BOTH),
+    Case("cut.json", whole(ROWS)[:-60], refused="no JSON"),
+    Case("windows.jsonl", b"\xef\xbb\xbf" + lines(ROWS).replace(b"\n", b"\r\n\r\n"), BOTH),
+    Case("utf16.json", json.dumps(ROWS).encode("utf-16"), BOTH),
+    Case("twice.csv", sheet(ROWS).replace(b"prompt,", b"model,", 1), refused="once"),
+    Case("merged.xlsx", merged(), [*of("a", 0, 1, 2), *of("b", 3, 4, 5)]),
+    Case("sheets.xlsx", book({name: [["prompt", "response"], *([ASKED[n], SAID[n + at]] for n in range(3))]
+         for name, at in (("gpt-4", 0), ("llama", 3))}), refused="model="),
+    Case("chunks.jsonl", lines([{"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [
+         {"index": 0, "delta": {"content": f"{word} "}}]} for word in SAID[0].split()]), told=M, refused="piece"),
+    Case("events.jsonl", lines([{"type": "response.output_text.delta",
+         "delta": f"{word} "} for word in SAID[0].split()]),
+         told=M, refused="piece"),
+    Case("blocks.jsonl", lines([{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta",
+         "text": f"{word} "}} for word in SAID[0].split()]), told=M, refused="piece"),
+    Case("tgi-stream.jsonl", lines([{"index": n, "token": {"id": 5, "text": word, "special": False}, "details": None,
+         "generated_text": None} for n, word in enumerate(SAID[0].split())]), told=M, refused="piece"),
+    Case("choices.jsonl", lines([{"custom_id": str(k), "response": {"status_code": 200, "body": {
+         "object": "text_completion", "model": "m", "choices": [{"index": n, "text": SAID[4 * k + n],
+         "finish_reason": "stop"} for n in range(4)]}}} for k in range(3)]), of("m", *range(12)), asked=False),
+    Case("dpo.jsonl", lines([{"prompt": ASKED[n], "chosen": [user(n), bot(2 * n)], "rejected": [user(n),
+         bot(2 * n + 1)],
+         "score_chosen": 8.0} for n in range(3)]), told=M, refused="text="),
+    Case("retrieval.jsonl", lines([{"query": ASKED[n], "result": SAID[n], "source_documents": [
+         {"page_content": "A long page. " * 30, "metadata": {}}]} for n in range(3)]), of("m", 0, 1, 2), told=M),
+    Case("runs.jsonl", lines([{"inputs": {"question": ASKED[n]}, "outputs": {"answer": SAID[n], "context": [
+         {"page_content": "A long page. " * 30}]}, "feedback": {"comment": "I find this far too long. " * 9}}
+         for n in range(3)]), of("m", 0, 1, 2), told=M),
+    Case("comments.csv", sheet([{"model": "m", "prompt": ASKED[n], "utterance_shown": SAID[n],
+         "comment": "I find this far too long, and not right. " * 8} for n in range(4)]), of("m", 0, 1, 2, 3),
+         noted="utterance_shown"),
+    Case("translated.csv", sheet([{"model": "m", "prompt": ASKED[n], "response": SAID[n],
+         "response_en": f"In English: {SAID[n]}"} for n in range(4)]), of("m", 0, 1, 2, 3)),
+    Case("reasoning.csv", sheet([{"model": "m", "prompt": ASKED[n], "reasoning": "They ask. " * 60, "final": SAID[n]}
+         for n in range(4)]), of("m", 0, 1, 2, 3)),
 ]  # fmt: skip
 
 
