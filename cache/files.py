@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from polyculture.cache.errors import JobHeldError, StoreError
@@ -172,14 +172,18 @@ def scratch_folder(name: str) -> Iterator[Path]:
 
     prefix = f"polyculture-{name}-"
     sweep_scratch(Path(tempfile.gettempdir()), prefix)
-    # Another process may be sweeping the folder, or looking at its lock, while it is removed here.
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
-        lock = Lock(Path(folder) / _LOCK, one_machine=True)
-        lock.acquire()
-        try:
-            yield Path(folder)
-        finally:
-            lock.release()
+    with ExitStack() as stack:
+        while True:
+            # Another process may be sweeping the folder, or looking at its lock, while it is removed here.
+            made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(made))
+            lock = Lock(folder / _LOCK, one_machine=True)
+            with suppress(JobHeldError, FileNotFoundError):  # it was swept before it was locked
+                lock.acquire()
+                stack.callback(lock.release)
+                if (folder / _LOCK).is_file():
+                    break
+        yield folder
 
 
 def sweep_scratch(parent: Path, prefix: str) -> None:
@@ -191,12 +195,10 @@ def sweep_scratch(parent: Path, prefix: str) -> None:
             if folder.is_symlink() or folder.stat().st_uid != os.getuid() or not (folder / _LOCK).is_file():
                 continue
             try:
-                with Lock(folder / _LOCK, one_machine=True):
-                    abandoned = True
+                with Lock(folder / _LOCK, one_machine=True):  # until it is gone: who made it may be about to lock it
+                    shutil.rmtree(folder, ignore_errors=True)
             except JobHeldError:
-                abandoned = False
-            if abandoned:
-                shutil.rmtree(folder, ignore_errors=True)
+                continue
 
 
 def cache_folder() -> Path:

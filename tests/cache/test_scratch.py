@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import scratch_folder
+from polyculture.cache.locks import Lock
 
 ROOT = Path(__file__).parents[2]
 KEPT = """
@@ -58,3 +61,26 @@ def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path) -> None:
         living.kill()
         living.communicate()
         killed.communicate()
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(held: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may sweep it between its lock's file and its lock: that process has the lock, or is done."""
+    acquire, swept = Lock.acquire, list[Path]()
+
+    def late(lock: Lock, *, wait: bool = False) -> None:
+        folder = Path(lock._kernel.lock_file).parent
+        if not swept and held:
+            swept.append(folder)
+            raise JobHeldError("is held", where=folder)
+        acquire(lock, wait=wait)
+        if not swept:
+            swept.append(folder)
+            shutil.rmtree(folder)
+
+    monkeypatch.setattr(Lock, "acquire", late)
+    with scratch_folder("test") as folder:
+        assert folder.is_dir()
+        assert folder not in swept
+    assert len(swept) == 1
+    assert not folder.exists()
