@@ -42,7 +42,7 @@ class Written:
 
 def every_row() -> list[Written]:
     """The texts of all rows, and those whose marks are in disorder."""
-    return [*_pairs(), *_tags(), *_turns(), *_disorder()]
+    return [*_pairs(), *_tags(), *_turns(), *_disorder(), *_turns_of_models()]
 
 
 def _pairs() -> Iterator[Written]:
@@ -92,6 +92,19 @@ def _disorder() -> Iterator[Written]:
     yield Written("a beginning behind", (SHOWN, "<think>"), SHOWN, None)
     yield Written("an empty pair", ("<think>", "\n\n", "</think>"), None, None)
     yield Written("harmony, cut in its header", ("<|channel|>", "ana"), None, None, stops=False)
+
+
+def _turns_of_models() -> Iterator[Written]:
+    """Whole turns as models write them, with what some write behind their end."""
+    yield Written("Llama goes on", (SHOWN, "<|eot_id|>", "<|start_header_id|>", "user"), reasoning=None)
+    yield Written("Qwen's own header", ("<|im_start|>", "assistant\n", SHOWN, "<|im_end|>"), reasoning=None)
+    yield Written("an end before", ("</think>", f"\n\n{SHOWN}"), reasoning=None)
+    yield Written("cut in the answer", ("<think>", HIDDEN, "</think>", "Ra"), "Ra", stops=False)
+    yield Written("Hunyuan", ("<think>", HIDDEN, "</think>", "<answer>", SHOWN, "</answer>"))
+    yield Written("Reka", ("<reasoning>", HIDDEN, "</reasoning>", SHOWN, "<sep>"))
+    yield Written("Command A", ("<|START_THINKING|>", HIDDEN, "<|END_THINKING|>", "<|START_RESPONSE|>", SHOWN,
+                                "<|END_RESPONSE|>", "<|END_OF_TURN_TOKEN|>"))  # fmt: skip
+    yield Written("a tag that is named", ("The tag ", "<think>", " opens it."), "The tag <think> opens it.", None)
 
 
 def _text(pattern: str) -> str:
