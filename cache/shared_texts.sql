@@ -4,6 +4,25 @@
 -- log_choose: the logarithm of a binomial coefficient.
 CREATE MACRO log_choose(n, k) AS lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 
+-- has_equal_numbers: can two sides of so many answers have a text equally often, that both have so often `together`?
+CREATE MACRO has_equal_numbers(together, answers, other_answers) AS
+    together % 2 = 0 AND together / 2 <= least(answers, other_answers);
+
+-- equal_stakes: a row is a share of its capital that a bet on equal numbers stakes on each text.
+--   stake: 0 to 1
+CREATE VIEW equal_stakes AS FROM (VALUES (0.1), (0.5), (0.9)) AS stakes (stake);
+
+-- equal_gain: the logarithm of what a bet wins that a text which two sides have so often `together` is `times` on the first, that is,
+-- a half of them. Of independent samples, of one distribution or of two, that has a chance of at most what it is paid by.
+CREATE MACRO equal_gain(times, together, answers, other_answers, stake) AS
+    ln(1 - stake + CASE
+        WHEN 2 * times = together THEN stake / exp(
+            log_choose(answers, together / 2) + log_choose(other_answers, together / 2)
+            - log_choose(answers + other_answers, together)
+        )
+        ELSE 0
+    END);
+
 -- shared_texts: a row is two models that answered the same prompts. They are `alike` where most texts of `model` are the
 -- other's, too, and both wrote their texts equally often, as one set of answers under two names does. Independent samples, of
 -- one distribution or of two, share texts no more than either repeats its own: a text of two answers comes once from each with a
@@ -43,26 +62,16 @@ of_pairs AS (
 ),
 numbers AS (
     SELECT
-        b.model, b.other_model, coalesce(b.times, 0) AS times, coalesce(b.other_times, 0) AS other_times,
-        times + other_times AS together, o.texts AS answers, n.texts AS other_answers,
+        b.model, b.other_model, coalesce(b.times, 0) AS times, times + coalesce(b.other_times, 0) AS together, o.texts AS answers, n.texts AS other_answers,
         row_number() OVER (PARTITION BY b.model, b.other_model, b.prompt_id ORDER BY together DESC, b.text) AS place
     FROM of_pairs AS b
     INNER JOIN asked AS o ON b.model = o.model AND b.prompt_id = o.prompt_id
     INNER JOIN asked AS n ON b.other_model = n.model AND b.prompt_id = n.prompt_id
 ),
-chances AS (
-    SELECT
-        model, other_model, times = other_times AS equal,
-        exp(
-            log_choose(answers, together / 2) + log_choose(other_answers, together / 2)
-            - log_choose(answers + other_answers, together)
-        ) AS chance
-    FROM numbers
-    WHERE place > 1 AND together % 2 = 0 AND together / 2 <= least(answers, other_answers)
-),
 bets AS (
-    SELECT model, other_model, sum(ln(1 - stake + CASE WHEN equal THEN stake / chance ELSE 0 END)) AS gain
-    FROM chances, (VALUES (0.1), (0.5), (0.9)) AS stakes (stake)
+    SELECT model, other_model, sum(equal_gain(times, together, answers, other_answers, stake)) AS gain
+    FROM numbers, equal_stakes
+    WHERE place > 1 AND has_equal_numbers(together, answers, other_answers)
     GROUP BY model, other_model, stake
 )
 SELECT model, other_model, p.texts, p.shared, coalesce(max(b.gain) > ln(1000 * 3), false) AS alike

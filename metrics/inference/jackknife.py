@@ -9,10 +9,11 @@ several cells (a neutral one in the gains of all countries, one language's in se
 
 The degrees of freedom are Satterthwaite's (1946) over prompts.
 
-Responses to different prompts may depend on one another: of one seed, or of one text under two prompts. What the
+Responses may depend on one another: of one seed, of one record of a file, or of one text under two prompts. What the
 responses of such a cluster add to the number, each centred in its prompt, is then summed before it is squared (Cameron,
-Gelbach and Miller 2011, section 2.1). The variance with clusters replaces that without where it is larger, with as many
-degrees of freedom as there are clusters less one, where these are fewer.
+Gelbach and Miller 2011, section 2.1), with u / (u - 1) for a prompt of u clusters. The variance with clusters replaces
+that without where it is larger, with as many degrees of freedom as there are clusters less one (less one a prompt,
+where clusters lie within prompts), where these are fewer.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.limits import Estimate
@@ -35,7 +37,7 @@ _ROUNDING = 1e-12  # a smaller change is rounding
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Responses to several prompts that depend on one another, such as those of one seed: M, each in one cluster."""
+    """Responses that depend on one another, such as those of one seed or record: M, each in one cluster."""
 
     cluster: Integers  # M: a number
     prompt: Integers  # M
@@ -127,18 +129,31 @@ def _between_responses(
     `change` is R x G; `means` is prompts x G: the mean change of the responses of a prompt.
     """
     _, cluster = np.unique(clusters.cluster, return_inverse=True)
-    members, naming = np.arange(len(cluster)), clusters.response >= 0
+    prompt, members = clusters.prompt, np.arange(len(cluster))
+    # Where a prompt's responses are all of one cluster, nothing shows how clusters of it differ.
+    of_prompt = np.unique(np.stack([prompt, cluster]), axis=1)[0]
+    units = sizes + np.bincount(of_prompt, minlength=len(sizes)) - np.bincount(prompt, minlength=len(sizes))
+    naming = (clusters.response >= 0) & (units[prompt] > 1)
     picked = csr_array(
         (np.ones(int(naming.sum())), (members[naming], clusters.response[naming])),
         shape=(len(cluster), change.shape[0]),
     )
-    of = sizes[clusters.prompt].astype(np.float64)
-    scale = np.sqrt((of - 1) / np.maximum(of, 1))
-    scaled = csr_array((scale, (members, members)), shape=(len(members), len(members)))
-    centred = scaled @ (picked @ change - means[clusters.prompt])
-    summed = csr_array((np.ones(len(members)), (cluster, members))) @ centred
-    between = np.asarray(summed.multiply(summed).sum(axis=0) - centred.multiply(centred).sum(axis=0))
-    fewest = np.maximum(np.asarray((abs(summed) > 0).sum(axis=0)) - 1, 1)
+    size, unit = sizes[prompt].astype(np.float64), np.maximum(units[prompt], 2).astype(np.float64)
+    told = units[prompt] > 1
+
+    def scaled(by: Numbers) -> csr_array:
+        return csr_array((by * told, (members, members)), shape=(len(members), len(members)))
+
+    centred = picked @ change - means[prompt]
+    of_each = scaled(np.sqrt((size - 1) / np.maximum(size, 1))) @ centred
+    of_units = scaled((size - 1) / np.maximum(size, 1) * np.sqrt(unit / (unit - 1))) @ centred
+    summed = csr_array((np.ones(len(members)), (cluster, members))) @ of_units
+    between = np.asarray(summed.multiply(summed).sum(axis=0) - of_each.multiply(of_each).sum(axis=0))
+    # Of clusters that lie within prompts, each prompt costs a degree of freedom.
+    nodes = int(cluster.max(initial=-1)) + 1
+    graph = csr_array((np.ones(len(members)), (cluster, nodes + prompt)), shape=2 * (nodes + len(sizes),))
+    apart = len(np.unique(connected_components(graph, directed=False)[1][:nodes]))
+    fewest = np.maximum(np.asarray((abs(summed) > 0).sum(axis=0)) - apart, 1)
     return between.astype(np.float64), fewest.astype(np.float64)
 
 

@@ -59,10 +59,10 @@ def copied(random: Random, texts: Group, share: float, *, again: bool = False) -
     return found
 
 
-def store_of(**models: Group) -> duckdb.DuckDBPyConnection:
-    """The views of copies over the answers of some models, as a file has them."""
+def store_of(origin: str | None = "file", **models: Group) -> duckdb.DuckDBPyConnection:
+    """The views of copies over the answers of some models: of a file, or generated, which have no `origin`."""
     rows = [
-        (f"{model} {prompt}", sample, model, "xx", "food", str(prompt), text, "ok", "file", None, False)
+        (f"{model} {prompt}", sample, model, "xx", "food", str(prompt), text, "ok", origin, None, False)
         for model, prompts in models.items()
         for prompt, answers in enumerate(prompts)
         for sample, text in enumerate(answers)
@@ -78,9 +78,9 @@ def store_of(**models: Group) -> duckdb.DuckDBPyConnection:
     return store
 
 
-def copies_in(group: Group) -> int:
+def copies_in(group: Group, origin: str | None = "file") -> int:
     """How many answers of a model are copies."""
-    [(number,)] = store_of(m=group).sql("SELECT count(*) FROM copies").fetchall()
+    [(number,)] = store_of(origin, m=group).sql("SELECT count(*) FROM copies").fetchall()
     return int(number)
 
 
@@ -95,6 +95,33 @@ def test_equal_answers_are_no_copies_where_chance_explains_them(kind: str, promp
 def test_copies_of_long_answers_are_found(kind: str, share: float, again: bool) -> None:
     random = Random(1)
     assert copies_in(copied(random, texts_of(random, kind, 5, 20), share, again=again)) == 5 * round(20 * share)
+
+
+@pytest.mark.parametrize("most", [0.4, 0.8, 0.95])
+def test_a_generated_model_says_a_few_long_texts_by_their_chances(most: float) -> None:
+    """At a low temperature it writes one text 80 times of 100: each of them is a sample."""
+    random = Random(5)
+    group = []
+    for answers in texts_of(random, "long", 8, 12):
+        chances = [most, *((1 - most) * 0.5**at for at in range(1, 12))]
+        group.append(random.choices(answers, chances, k=40))
+    assert copies_in(group, origin=None) == 0
+
+
+def test_a_cache_that_answers_each_prompt_with_one_long_text_is_told() -> None:
+    """Values are the same either way. What goes is the interval: nothing shows that there were samples."""
+    group = [20 * answers for answers in texts_of(Random(6), "long", 5, 1)]
+    assert copies_in(group, origin=None) == 5 * 19
+
+
+def test_generated_long_answers_that_each_occur_twice_are_copies() -> None:
+    group = [2 * answers for answers in texts_of(Random(7), "long", 4, 10)]
+    assert copies_in(group, origin=None) == 40
+
+
+def test_answers_without_a_letter_are_not_equal_in_their_letters() -> None:
+    """Years and amounts are words of their own."""
+    assert copies_in([[f"{1900 + at}" for at in range(20)] for _ in range(10)]) == 0
 
 
 def test_short_answers_that_each_occur_twice_are_copies() -> None:

@@ -213,6 +213,21 @@ def test_what_the_responses_of_a_cluster_add_is_summed_before_it_is_squared() ->
     assert variance > mean_of_shares(named, ())[1]
 
 
+def test_of_clusters_within_prompts_the_variance_is_that_of_their_means() -> None:
+    """Records of four texts each: a prompt's mean is one of its records, and each prompt costs a degree of freedom."""
+    random, prompts, records, texts = np.random.default_rng(5), 3, 7, 4
+    named = np.repeat((random.random((prompts, records)) < 0.5).astype(float), texts, axis=1)
+    rows = np.where(named > 0, (named > 0).cumsum().reshape(named.shape) - 1, -1).ravel()
+    prompt = np.repeat(np.arange(prompts), records * texts)
+    clusters = Clusters(np.repeat(np.arange(prompts * records), texts), prompt, rows)
+    _, variance, freedom = mean_of_shares(named, (clusters,))
+    means = named.reshape(prompts, records, texts).mean(axis=2)
+    assert variance == pytest.approx(means.var(axis=1, ddof=1).sum() / records / prompts**2)
+    assert freedom == prompts * (records - 1)
+    one_each = Clusters(prompt, prompt, rows)
+    assert mean_of_shares(named, (one_each,)) == mean_of_shares(named, ()), "nothing shows how records differ"
+
+
 def test_models_that_do_not_differ_are_told_apart_in_a_twentieth_of_worlds_with_shared_seeds() -> None:
     """Without clusters a fourth of the pairs would be; where seeds say nothing, clusters cost little."""
     random, prompts, samples = np.random.default_rng(8), 12, 30

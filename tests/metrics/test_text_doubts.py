@@ -166,7 +166,7 @@ def test_each_language_is_decided_by_itself(tmp_path: Path) -> None:
     assert f"in en {N // 2} of {N}" in line
 
 
-@pytest.mark.parametrize("shown", ["seed", "text"])
+@pytest.mark.parametrize("shown", ["seed", "text", "numbered text", "short text"])
 def test_answers_to_two_prompts_of_one_seed_or_text_are_one_sample(tmp_path: Path, shown: str) -> None:
     """The file says it: each sample names the same in all four prompts, so that more prompts tell no more."""
     long = 3 * "They had it for dinner at home on that evening, as they do each day that God sends them. "
@@ -176,7 +176,8 @@ def test_answers_to_two_prompts_of_one_seed_or_text_are_one_sample(tmp_path: Pat
         for country in ("JP", "IT", "MX", "KR"):
             prompt = builder.ask("en", "food", country)
             for sample in range(N):
-                text = f"{sample * 'x'} {long if known and shown == 'text' else country}"
+                own = {"text": long, "numbered text": f"{long} {len(country + str(sample))}", "short text": "."}
+                text = f"{sample * 'x'}x {own.get(shown, country) if known else country}"
                 mention = {"surface": DISHES[sample % 4], "granularity": sample // 3 % 2}
                 seed = sample if known and shown == "seed" else None
                 builder.answer(prompt, [mention], model="one", sample=sample, text=text, seed=seed, origin="f:1")
@@ -188,11 +189,30 @@ def test_answers_to_two_prompts_of_one_seed_or_text_are_one_sample(tmp_path: Pat
     assert widths[1] / widths[0] == pytest.approx(2, abs=0.15), "four times the variance"
 
 
+def test_answers_of_one_record_are_one_sample(tmp_path: Path) -> None:
+    """A request gave four texts, and all of them name the same: the file shows which these are."""
+    widths = []
+    for together in (1, 4):
+        builder = StoreBuilder(tmp_path / str(together), n=N, models=("one",))
+        for at, country in enumerate(("JP", "IT", "MX", "KR")):
+            prompt = builder.ask("en", "food", country)
+            for sample in range(N):
+                mention = {"surface": DISHES[sample % 4], "granularity": (sample // 4 + at) % 2}
+                origin = f"f:{at * N + sample // together}"
+                text = f"{country} {sample * 'x'}"
+                builder.answer(prompt, [mention], model="one", sample=sample, text=text, origin=origin)
+        with open_store(measured(builder), store_layout()) as store:
+            [row] = store.sql(
+                "SELECT low, high FROM numbers WHERE metric = 'granularity' AND level = 'model'"
+            ).fetchall()
+        widths.append(row[1] - row[0])
+    assert widths[1] / widths[0] == pytest.approx(2.05, abs=0.15), "four times the variance"
+
+
 def test_deterministic_sampling_is_named_as_the_reason(tmp_path: Path) -> None:
     long = "They eat what was there yesterday, and nobody asks why, or what there will be on the next day"
-    lines, intervals = doubts(
-        written(tmp_path, lambda model, sample: f"{sample % 4} {model} {long} {sample % 4}"), temperature=0.0
-    )
+    lines, intervals = doubts(written(tmp_path, lambda model, sample: f"{sample // 2} {model} {long}"), temperature=0.0)
+    assert len(lines) == 2
     assert all("deterministic" in line for line in lines)
     assert intervals == {("deterministic sampling", 0)}
 
