@@ -131,6 +131,12 @@ def test_short_answers_that_each_occur_twice_are_copies() -> None:
     assert copies_in([2 * random.sample(pairs, 10) for _ in range(3)]) == 30
 
 
+def test_short_answers_that_occur_once_to_three_times_and_never_more_are_copies() -> None:
+    random = Random(3)
+    group = [[text for at in range(20) for text in random.choice([1, 2, 3]) * [f"{at}"]] for _ in range(10)]
+    assert copies_in(group) == sum(map(len, group)) - 200
+
+
 def test_copies_that_were_numbered_are_found_by_their_letters() -> None:
     random = Random(4)
     group = copied(random, texts_of(random, "long", 3, 20), 0.5)
