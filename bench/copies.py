@@ -90,6 +90,9 @@ def worlds(random: Random, prompts: int, samples: int) -> Iterator[tuple[str, fl
     )
 
 
+SMALLEST = ("--times", "1")
+
+
 def measured(groups: list[Group]) -> tuple[int, float]:
     """How many groups are said to hold copies, and the share of all answers that are said to be copies."""
     store = store_of(**{f"m{at}": group for at, group in enumerate(groups)})

@@ -27,7 +27,7 @@ from polyculture.collect.mining.scan import NAMED_LINES, Scanned, Scanner
 from polyculture.collect.mining.shares import Progress, in_shares
 
 VERSION = 2  # raise when the hits or their files change
-_LOCK, _SCANNED = ".lock", "scanned"
+_LOCK, _SCANNED = ".mining.lock", "scanned"  # a scratch folder has a `.lock` of its own
 
 
 @dataclass(slots=True)

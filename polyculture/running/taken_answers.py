@@ -23,13 +23,14 @@ _GONE = "a run that is no longer beside this one"
 _OF_JOB = """
 WITH own AS (
     SELECT DISTINCT r.response_id, r.purchase IS NULL AND r.origin IS NULL AS is_taken
-    FROM read_parquet($own) AS r
+    FROM read_parquet($own, hive_partitioning = false) AS r
     INNER JOIN wanted AS w USING (request_id, model)
     WHERE r.status = 'ok' AND r.sample < w.n
 ),
 elsewhere AS (
     SELECT response_id, min(b.run) AS run
-    FROM read_parquet($parts, filename = 'file', union_by_name = true) INNER JOIN beside AS b USING (file)
+    FROM read_parquet($parts, filename = 'file', union_by_name = true, hive_partitioning = false)
+    INNER JOIN beside AS b USING (file)
     WHERE status = 'ok' AND b.run IS NOT NULL
     GROUP BY response_id
 )

@@ -65,7 +65,7 @@ def test_a_folder_has_every_table_with_rows(run: RunFolder, folder: Path) -> Non
         file.name for file in folder.iterdir()
     }
     assert len(rows(folder, "responses")) == 4
-    assert not list(folder.glob("answer*"))
+    assert not list(folder.glob("answers*"))
     texts = [row[0] for row in duckdb.sql(f"SELECT text FROM '{folder}/responses.parquet'").fetchall() if row[0]]
     assert texts == ["She read /usr/share/dict and https://example.org/x | <b>"] * 2  # what models write stays
 
