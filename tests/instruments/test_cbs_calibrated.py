@@ -113,8 +113,8 @@ def test_the_command_calibrates_where_a_model_has_a_first_token(folder: Path) ->
         *["--type", "food", "--culture", "Indian", "--contexts", "3", "--entities", "4"],
     )
     without = polyculture("cbs", "exp.toml", *few, "--rule", "calibrated", cwd=folder)
-    assert without.returncode == 4, without.stderr
-    assert "no entity has a likelihood under this rule" in without.stderr
+    assert without.returncode == 0, without.stderr  # its tokenizer puts no token first: its end-of-text stands there
+    assert "rule calibrated" in without.stdout
     text = EXPERIMENT.format(model=f"transformers:{folder / 'gpt2'}")
     (folder / "exp.toml").write_text(f"{text}\n[options.transformers]\nbos = true\n", encoding="utf-8")
     done = polyculture("cbs", "exp.toml", *few, "--rule", "calibrated", "--accept-changes", cwd=folder)

@@ -128,7 +128,10 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path, llam
     (folder / "exp.toml").write_text(text.replace("item_tokens = 4", "item_tokens = 5"), encoding="utf-8")
     longer = polyculture("probe", "exp.toml", cwd=folder)
     assert "no control was run" in longer.stderr, "a control of other rules stands beside the probe"
-    shutil.rmtree(next((run.root / "probes").rglob("topic=*")))  # as a killed command leaves it
+    topic = next((run.root / "probes").rglob("topic=*"))
+    for table in (run.root / "inventory").iterdir():  # of all tables, as a killed command leaves it
+        shutil.rmtree(table / topic.relative_to(run.root / "probes"), ignore_errors=True)
+    shutil.rmtree(topic)
     with open_store(run, store_layout()) as store:
         measured = store.sql(f"SELECT metric, lacking FROM ({OWN_NUMBERS}) WHERE measure = 'probe'").fetchall()
     assert [metric for metric, _ in measured] == [""]  # no number of other data, and why
