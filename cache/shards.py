@@ -395,6 +395,26 @@ def recover_lost(run: RunFolder, tables: Sequence[Table[Any]]) -> None:
         recover(run, job, tables)
 
 
+def remove_rows_about_lost(run: RunFolder, about: Table[Any], tables: Sequence[Table[Any]]) -> None:
+    """Removes a job's rows of `tables` where the rows of `about` that they were made from are gone.
+
+    What is gone is asked for again, a model may answer otherwise this time, and mentions of the old texts would count
+    as those of the new ones. What an import brought comes back as it was, and keeps them. The rows are removed before
+    the loss is forgotten, so that a kill in between changes nothing.
+    """
+    for job in jobs_with_records(run, about):
+        lost = sum(one.rows for one in lost_of_job(run, job, (about,)) if one.source is None and not one.is_changed)
+        if not lost or not part_files(run.shards(tables[-1].name, job)):
+            continue
+        with JobShards(run, job, tables):
+            for table in reversed(tables):  # the one that commits first
+                for part in part_files(run.shards(table.name, job)):
+                    part.unlink()
+            write_records(record_file(run, tables[-1], job), {})
+        names = " and ".join(table.name for table in tables)
+        _log.warning("%s: %d %s are gone, so their %s are made again", job, lost, about.name, names)
+
+
 def unsealed(run: RunFolder) -> int:
     """How many shards have rows that are only in their journal: of killed jobs, or of running ones."""
     journals = run.root.glob(f"*/model=*/language=*/topic=*/{JOURNAL}")

@@ -31,6 +31,7 @@ def main() -> None:
     if sys.platform == "win32":
         sys.stderr.write(f"polyculture: {UNSUPPORTED}\n")
         sys.exit(2)
+    _signals.clear()
     _stop_at_once()
     _write_any_text()
     gc.set_threshold(50_000)  # imports make much that stays: looking through it costs a tenth of a short command

@@ -13,7 +13,7 @@ from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, WANTED_RESPONSES
-from polyculture.cache.shards import recover_lost
+from polyculture.cache.shards import recover_lost, remove_rows_about_lost
 from polyculture.cache.store import asked_store
 from polyculture.cache.worker import left
 from polyculture.console import say
@@ -53,6 +53,7 @@ class Pipeline(StepRunner):
     @classmethod
     def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
         """Checks the experiment against the run on disk, and makes it the run's present one. Raises as `check`."""
+        remove_rows_about_lost(workspace.run, RESPONSES, (MENTIONS, EXTRACTIONS))
         for tables in ((RESPONSES,), (MENTIONS, EXTRACTIONS)):
             recover_lost(workspace.run, tables)
         pipeline = cls.check(workspace, accept_changes=accept_changes)

@@ -56,7 +56,8 @@ def test_a_damaged_file_is_named_and_its_remedy_works(experiment: Path) -> None:
         assert ("Delete it, and run again" in line) == (table == "links")
         assert ("move it out of the run's folder" in line) == (table != "links")
         damaged.rename(experiment.parent / "aside.parquet")
-        assert polyculture("run", "--only", stage, experiment, cwd=experiment.parent).returncode == 0
+        for again in dict.fromkeys((stage, "extract", "link")):  # what was made of lost answers is made again, too
+            assert polyculture("run", "--only", again, experiment, cwd=experiment.parent).returncode == 0
         assert tables(run, stage) == before[stage]
 
 
@@ -100,6 +101,10 @@ def test_a_part_that_is_gone_is_named_by_every_command_and_asked_for_again(
         assert polyculture("run", "--only", stage, experiment, cwd=folder).returncode == 0
         assert "is gone: it is made again" in caplog.text
         assert tables(run, stage) == before
+        if table == "responses":  # a model may have answered otherwise: no mention of the old text stays
+            assert "so their mentions and extractions are made again" in caplog.text
+            assert not list((run.root / "extractions").rglob("*.parquet"))
+            assert polyculture("run", "--only", "extract", experiment, cwd=folder).returncode == 0
         assert polyculture("sql", experiment, f"from {table}", cwd=folder).returncode == 0
 
 

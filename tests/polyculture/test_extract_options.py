@@ -62,7 +62,7 @@ def test_what_is_beyond_the_sample_is_not_asked_and_not_missing(tmp_path: Path) 
     [
         ('prompt = "none.txt"', "mock:reader", "none.txt: extract.prompt cannot be read"),
         ('prompt = "bad.txt"', "mock:reader", "$sorts, which nothing fills in"),
-        ("sample = 2", "gazetteer", "are for a model"),
+        ("sample = 2", "gazetteer", "for a model alone"),
         ("sample = 0", "mock:reader", "extract.sample: must be 1 or more"),
     ],
 )
