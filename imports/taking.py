@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,7 +105,9 @@ def take_file(
     """
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
-    with Lock(run.root / ".import.lock", f"the lock of imports into {run.root}"):
+    with ExitStack() as locked:
+        with store_faults(run.root):
+            locked.enter_context(Lock(run.root / ".import.lock", f"the lock of imports into {run.root}"))
         finish_incoming(run)
         return _take(run, source, columns, catalog, progress, again, skip_rows)
 

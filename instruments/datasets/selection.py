@@ -157,7 +157,9 @@ def unknown_word(dataset: DataSet, selection: Selection) -> DataSetError | None:
         for word in wanted:
             if word not in there and ANY not in (word, *there):
                 what = f"{dataset.name} has no context of {name} {word!r}"
-                return DataSetError(what, where=dataset.folder, remedy=did_you_mean(word, there))
+                damaged = sorted({lo.place.file for lo in dataset.left_out if lo.reason.startswith("cannot be read")})
+                named = f" These files cannot be read: {', '.join(damaged)}." if damaged else ""
+                return DataSetError(what, where=dataset.folder, remedy=did_you_mean(word, there) + named)
     return None
 
 

@@ -46,7 +46,8 @@ _REMEDIES = {
     PASS_IF: "Write METRIC not lower|higher|different by more than NUMBER, as in 'diversity not lower by more than 1'.",
 }
 NOT_COVERED, BLIND, SHOWN_FOR_SAME = "candidate lacks cells", "too wide", "shown for the same prompts"
-_SMALLEST_PART = 0.1  # of a metric's range: no gate must find a smaller change
+CANNOT_FAIL = "no candidate could differ by so much"
+_SMALLEST_PART = 0.05  # of a metric's range: no gate must find a smaller change
 
 
 class Side(StrEnum):
@@ -216,6 +217,8 @@ def _decision(condition: Condition, row: Row, q: float | None, same: Row | None)
     if contrast is None:
         return Decision(condition, row, None, None, told.reason)
     if condition.negated:
+        if _cannot_fail(condition, row):
+            return Decision(condition, row, None, None, CANNOT_FAIL)
         return Decision(condition, row, condition.p(contrast) < RATE, None)
     if met and q is not None and q < RATE:
         return Decision(condition, row, True, q)
@@ -230,11 +233,21 @@ def _is_shown(condition: Condition, row: Row) -> bool:
     return value is not None and contrast is not None and condition.is_met_by(value) and condition.p(contrast) < RATE
 
 
+def _cannot_fail(condition: Condition, row: Row) -> bool:
+    """Whether a margin is so large that the metric's range leaves no number beyond it: it would pass any candidate."""
+    told = row.difference
+    if told.metric not in RANGES or told.b_estimate is None:
+        return False
+    (lowest, highest), base = RANGES[told.metric], told.b_estimate
+    rooms = {Side.LOWER: base - lowest, Side.HIGHER: highest - base}
+    return condition.by >= rooms.get(condition.side, max(rooms.values()))
+
+
 def _is_blind(condition: Condition, row: Row) -> bool:
     """Whether a row leaves open a change that any gate is meant to find.
 
-    That is one beyond the margin by half of the second side's number or by a tenth of the metric's range, whichever is
-    larger, as far as there is room for it. Of a metric of an instrument no range is known.
+    That is one beyond the margin by half of the second side's number or by a twentieth of the metric's range, whichever
+    is larger, as far as there is room for it. Of a metric of an instrument no range is known.
     """
     told, contrast = row.difference, row.contrast
     if told.metric not in RANGES or told.b_estimate is None or contrast is None:

@@ -16,7 +16,7 @@ from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.corrected import turned
 from polyculture.metrics.comparison.baseline import SAME_ANSWERS
 from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
-from polyculture.metrics.comparison.gate import BLIND, NOT_COVERED, SHOWN_FOR_SAME
+from polyculture.metrics.comparison.gate import BLIND, CANNOT_FAIL, NOT_COVERED, SHOWN_FOR_SAME
 from polyculture.metrics.comparison.stored import NEW_ALONE
 from polyculture.metrics.inference.family import HIGHER, LOWER, NO_SAMPLING, UNTESTABLE
 from polyculture.metrics.inference.prompts import (
@@ -78,6 +78,10 @@ _REASONS = {
     BLIND: (
         "the interval is too wide: it leaves open a change by half of the second side's number",
         "a larger [sampling] n; for new prompts, more topics and countries",
+    ),
+    CANNOT_FAIL: (
+        "the margin is as large as the baseline's number leaves room for, so that no candidate could fail",
+        "a smaller margin",
     ),
     SHOWN_FOR_SAME: (
         "the same prompts show it, and these topics and countries are too few or too different for new prompts",

@@ -17,7 +17,7 @@ from scipy.stats import false_discovery_control
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.metrics.comparison.compare import METRICS, Row
-from polyculture.metrics.comparison.gate import Condition, Side, decide, read_conditions
+from polyculture.metrics.comparison.gate import CANNOT_FAIL, Condition, Side, decide, read_conditions
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from tests.metrics.compared_runs import specific_with, write_run
@@ -35,8 +35,9 @@ def made(value: float, error: float | None, metric: str = "granularity", conditi
     low, high = contrast.interval() if contrast else (None, None)
     told = Difference(
         measure="entities", metric=metric, dimension="model", a="a", b="b", target="same_prompts", selection="all",
-        condition=condition, wording=EVERY, a_estimate=value, b_estimate=0.0, difference=value, low=low, high=high,
-        p=contrast.p() if contrast else None, reason=None if contrast else "few topics", verdict="not told",
+        condition=condition, wording=EVERY, a_estimate=0.5 + value, b_estimate=0.5, difference=value,
+        low=low, high=high, p=contrast.p() if contrast else None,
+        reason=None if contrast else "few topics", verdict="not told",
         unit="response", units=20, cells=1, topics=1, topics_same_sign=1, countries=1, countries_same_sign=1, inputs="",
     )  # fmt: skip
     return Row(told, contrast)
@@ -91,6 +92,17 @@ def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
         within = {Side.HIGHER: high < by, Side.LOWER: low > -by, Side.DIFFERENT: -by < low and high < by}[side]
         [decision] = decide([Condition("granularity", side, by, negated=True)], [row])
         assert (decision.holds, decision.fails) == (within, not within)
+
+
+def test_a_margin_that_no_candidate_could_exceed_is_untestable() -> None:
+    row = made(0.0, 0.01)  # the baseline has .5
+    for words in ("granularity not lower by more than .5", "granularity not higher by more than .6"):
+        [decision] = decide(read_conditions([words], METRICS, CONDITIONS, "--pass-if"), [row])
+        assert (decision.holds, decision.why) == (None, CANNOT_FAIL)
+    [decision] = decide(
+        read_conditions(["granularity not lower by more than .4"], METRICS, CONDITIONS, "--pass-if"), [row]
+    )
+    assert decision.holds
 
 
 def test_q_is_over_all_tests_of_the_command_and_both_sides_are_one_test() -> None:
