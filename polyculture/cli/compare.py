@@ -146,7 +146,8 @@ def compare(
     --pass-if METRIC not lower|higher|different by more than X is stricter: the whole 95 % interval must be on the good
     side of X, so that too few answers do not pass.
 
-    A condition cannot be tested where the interval leaves open a change by half of the baseline's number, where the
+    A condition cannot be tested where the interval leaves open a change by half of the baseline's number (or by a
+    twentieth of the metric's range, where that is more), where the
     candidate was not asked what the baseline was, or where both sides are the same answers. Exit codes: 0 all
     conditions were tested, and the candidate passes; 7 a --fail-if holds, or a --pass-if is not shown; 3 one cannot be
     tested; 2 a mistake.
