@@ -15,6 +15,7 @@ from polyculture.cache.http_answers import TIME, retry_after, seconds_in, wait_o
 from polyculture.cache.sanitize import parse
 
 WEB_PAGE = "a web page (HTML)"
+ANOTHER_API = "lines of JSON, as Ollama's own API streams them"
 NO_REASON = "no reason given"  # in the table of faults
 _DEEPEST = 8  # tables within tables
 _CODES = ("code", "type", "status", "reason")

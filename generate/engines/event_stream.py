@@ -20,6 +20,9 @@ _LAST = "[DONE]"  # OpenAI's
 # Texts that come in pieces, as `small` writes their names; of any other field the last value counts.
 _PIECES = ("content", "text", "reasoning", "reasoningcontent", "refusal", "thinking", "outputtext")
 _GROWING = ("parts",)  # lists whose pieces come one after another: Gemini's
+_CONTENT = (
+    "content"  # a text, or parts with types, of which pieces of one type that follow each other are one: Mistral's
+)
 # Events of OpenAI's Responses that have the whole answer in them.
 _WHOLE = ("response.completed", "response.incomplete", "response.failed")
 # A part of the content each: Anthropic's and Cohere's.
@@ -34,6 +37,12 @@ class BrokenStreamError(ValueError):
 def is_event_stream(content: bytes) -> bool:
     """Whether a body begins as an event stream does."""
     return content.lstrip(b"\xef\xbb\xbf\r\n").startswith((b"data:", b"event:", b"id:", b":", b"retry:"))
+
+
+def is_json_lines(content: bytes) -> bool:
+    """Whether a body is lines of JSON, as Ollama's own API streams them; an OpenAI-compatible one never does."""
+    lines = [line for line in content.splitlines() if line.strip()]
+    return len(lines) > 1 and all(line.lstrip().startswith(b"{") for line in lines)
 
 
 def assemble(content: bytes) -> Mapping[str, Any]:
@@ -85,6 +94,8 @@ def _merge(body: dict[str, Any], piece: Mapping[str, Any]) -> None:
     """Adds a piece: texts grow, tables and lists are merged, and of anything else the last value counts."""
     for name, value in piece.items():
         known = body.get(name)
+        if name == _CONTENT and {type(known), type(value)} == {str, list}:  # Mistral: thinking in parts, then a text
+            known, value = _parts(known), _parts(value)
         if isinstance(value, str) and isinstance(known, str) and small(name) in _PIECES:
             body[name] = known + value
         elif isinstance(value, Mapping):
@@ -92,19 +103,26 @@ def _merge(body: dict[str, Any], piece: Mapping[str, Any]) -> None:
             _merge(inner, value)
             body[name] = inner
         elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
-            body[name] = _merged(list(known) if isinstance(known, list) else [], value, grows=name in _GROWING)
+            body[name] = _merged(list(known) if isinstance(known, list) else [], value, name)
         elif value is not None or name not in body:
             body[name] = value
 
 
-def _merged(known: list[Any], pieces: list[Mapping[str, Any]], *, grows: bool) -> list[Any]:
+def _merged(known: list[Any], pieces: list[Mapping[str, Any]], name: str) -> list[Any]:
     for place, piece in enumerate(pieces):
-        index = piece.get("index", None if grows else place)
-        same = next((one for at, one in enumerate(known) if one.get("index", at) == index), None)
+        if name == _CONTENT and "index" not in piece:
+            same = known[-1] if known and known[-1].get("type") == piece.get("type") else None
+        else:
+            index = piece.get("index", None if name in _GROWING else place)
+            same = next((one for at, one in enumerate(known) if one.get("index", at) == index), None)
         if same is None:
             known.append(same := {})
         _merge(same, piece)
     return known
+
+
+def _parts(content: object) -> object:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _has_ending(body: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from polyculture.cache.faults import kind_of_error
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.answer import read_answer
 from polyculture.generate.engines.event_stream import BrokenStreamError, assemble
@@ -111,8 +112,39 @@ def test_a_stream_that_breaks_off_is_no_answer(events: Any) -> None:
         assemble(stream(*events, end=""))
 
 
-def ask(body: bytes) -> Any:
-    reply = Reply(body=body, content_type="text/event-stream; charset=utf-8")
+THINKING = [{"type": "thinking", "thinking": [{"type": "text", "text": "H"}]}]
+MISTRAL = (
+    chunk(content=THINKING),
+    chunk(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "m."}], "closed": True}]),
+    chunk(content=[{"type": "text", "text": "Ra"}]),
+    chunk(content="me"),
+    chunk(content="n."),
+    LAST,
+)
+
+
+def test_content_in_parts_goes_on_as_a_text() -> None:
+    """Mistral streams the thinking in parts, and the answer in parts or as a text: its beginning was lost."""
+    answer = read_answer(assemble(stream(*MISTRAL)))
+    assert (answer.text, answer.reasoning, answer.ending) == ("Ramen.", "Hm.", "cut")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(body=b'{"message": {"content": "Ra"}, "done": false}\n{"message": {"content": "men."}, "done": true}\n'),
+        Reply(body=b"404 page not found", status=404, content_type="text/plain"),
+    ],
+    ids=["its stream", "no such path"],
+)
+def test_ollamas_own_api_is_no_openai_compatible_one(reply: Reply) -> None:
+    completion = ask(reply)
+    assert completion.text is None
+    assert "/v1" in kind_of_error(completion.error).remedy
+
+
+def ask(body: bytes | Reply) -> Any:
+    reply = body if isinstance(body, Reply) else Reply(body=body, content_type="text/event-stream; charset=utf-8")
     with StubServer(behaviour=lambda *_: reply) as server:
         options = {"base_url": server.url, "max_retries": 0, "extra_body": {"stream": True}}
         with open_engine(ModelSpec("openai:stub", options)) as engine:

@@ -20,8 +20,8 @@ from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of,
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
-from polyculture.generate.engines.error_body import looks_like_html
-from polyculture.generate.engines.event_stream import BrokenStreamError, assemble, is_event_stream
+from polyculture.generate.engines.error_body import ANOTHER_API, looks_like_html
+from polyculture.generate.engines.event_stream import BrokenStreamError, assemble, is_event_stream, is_json_lines
 from polyculture.generate.engines.metering import Meter, Usage
 from polyculture.generate.engines.openai.faults import RequestError, Server, useless
 from polyculture.generate.engines.openai.kind import OpenAIOptions
@@ -126,6 +126,8 @@ class ChatApi:
                 raise self._useless(str(error), Usage()) from error
             if looks_like_html(content):
                 raise self.server.not_an_api() from error
+            if is_json_lines(content):
+                raise useless(ANOTHER_API, Usage()) from error
             raise self._useless(content.decode("utf-8", "replace"), Usage()) from error
         return self.read(body)
 
