@@ -27,6 +27,8 @@ _QUOTED = tuple("`'\"“‘„")  # before a tag that a sentence mentions
 _QUOTES = "«‹〈《"  # around a word or a title, too: an opening one alone says nothing
 _NAME = r"(?P<name>[^\W\d_][\w'’ -]{1,40}?)"  # of what encloses or heads reasoning
 _FENCE = re.compile(r"```(?:json)?\s(?P<inside>.*)```", re.DOTALL)
+# A part of a text in a tag; the last one may be cut.
+_SECTION = re.compile(r"\s*<(?P<name>[A-Za-z]{3,20})>(?P<inside>.*?)(?:</(?P=name)>\s*|\Z)", re.DOTALL)
 # Special tokens between turns and channels, with the words that follow them there: they are no reasoning either.
 _SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analysis|commentary|final)\b)?\s*)+")
 # What special tokens say of an answer (Command A: <|START_RESPONSE|>) goes also where no reasoning stands before it.
@@ -63,11 +65,12 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     was `cut`, unless a tag opens the answer. Elsewhere the tag is a part of the answer, as are tags within a sentence.
     A closing tag without an opening one ends reasoning that the prompt opened. Other names of reasoning (`<plan>`) and
     headings (`**Thinking:**`) must begin the text, with an answer behind them, and a heading with one of the answer.
+    Of a text that is sections in tags and nothing else, one of them reasoning, the conclusion at the end is the answer.
     """
     opened = _opened(prompt_tail)
     if (header := headers().match(text)) is not None and "<s>" not in header[0]:
         text = text[header.end() :].lstrip()
-    first = _split_bare(text) or _split_object(text) or _split_lead(text, cut=cut)
+    first = _split_bare(text) or _split_object(text) or _split_sections(text, cut=cut) or _split_lead(text, cut=cut)
     if first is not None:
         return first
     marks = [*_marks(text)]
@@ -183,6 +186,22 @@ def _split_bare(text: str) -> Split | None:
         if pair.sure and (begun := pair.sure.match(text)):
             return Split(None, _joined([text[begun.end() :]]))
     return None
+
+
+def _split_sections(text: str, *, cut: bool) -> Split | None:
+    """A text that has nothing but sections in tags, with reasoning and then a conclusion among them: LLaVA-CoT's
+    SUMMARY, CAPTION, REASONING, CONCLUSION, which are ordinary words in any other text."""
+    sections, place = list[re.Match[str]](), 0
+    while section := _SECTION.match(text, place):
+        sections.append(section)
+        place = section.end()
+    names = [section["name"].casefold() for section in sections]
+    concludes = bool(names) and names[-1] in tables()["conclusions"]
+    reasoned = any(name in tables()["names"] for name in (names[:-1] if concludes else names[1:]))
+    if text[place:].strip() or not reasoned or not (concludes or cut):
+        return None
+    *thoughts, last = (section["inside"].strip() for section in sections)
+    return Split(last, _joined(thoughts)) if concludes else Split(None, _joined([*thoughts, last]))
 
 
 def _split_lead(text: str, *, cut: bool) -> Split | None:

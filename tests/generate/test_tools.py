@@ -31,7 +31,6 @@ class Case:
     failed: bool = False  # an error stands where the text would
     kind: str = JSON
     retried: bool | None = None  # of a failure: whether asking again may help; None: either will do
-    unmended: str | None = None  # why what is right is not what is done
 
 
 def chat(content: Any, finish: Any = "stop", **message: Any) -> dict[str, Any]:
@@ -187,10 +186,9 @@ def marks(
     answer: str | None = PIZZA,
     reasoning: str | None = "Hm.",
     finish: str = "stop",
-    unmended: str | None = None,
 ) -> Case:
     ending = "cut" if finish == "length" else "whole"
-    return Case(name, chat(text, finish), answer, reasoning, ending, failed=answer is None, unmended=unmended)
+    return Case(name, chat(text, finish), answer, reasoning, ending, failed=answer is None)
 
 
 TEXTS = [
@@ -224,8 +222,16 @@ TEXTS = [
     marks("Apertus", "<|inner_prefix|>Hm.<|inner_suffix|>Pizza.<|assistant_end|>"),
     marks("Kimi", "◁think▷Hm.◁/think▷Pizza."),
     marks("LLaVA-CoT", "<SUMMARY>Tea.</SUMMARY><CAPTION>Cup.</CAPTION><REASONING>Hm.</REASONING>"
-          "<CONCLUSION>Pizza.</CONCLUSION>", PIZZA, "Tea.\n\nCup.\n\nHm.",
-          unmended="of a model that reads images; its names are ordinary words"),
+          "<CONCLUSION>Pizza.</CONCLUSION>", PIZZA, "Tea.\n\nCup.\n\nHm."),
+    marks("LLaVA-CoT, with line breaks", "<SUMMARY> Tea. </SUMMARY>\n\n<CAPTION> Cup. </CAPTION>\n\n<REASONING> Hm. "
+          "</REASONING>\n\n<CONCLUSION> Pizza. </CONCLUSION>", PIZZA, "Tea.\n\nCup.\n\nHm."),
+    marks("LLaVA-CoT, cut in its conclusion", "<SUMMARY>Tea.</SUMMARY><REASONING>Hm.</REASONING><CONCLUSION>Piz", "Piz",
+          "Tea.\n\nHm.", "length"),
+    marks("LLaVA-CoT, cut in its reasoning", "<SUMMARY>Tea.</SUMMARY><REASONING>Hm.", None, "Tea.\n\nHm.", "length"),
+    marks("an answer in sections", "<SUMMARY>Pizza.</SUMMARY><CONCLUSION>Tea.</CONCLUSION>",
+          "<SUMMARY>Pizza.</SUMMARY><CONCLUSION>Tea.</CONCLUSION>", None),
+    marks("an answer with a section of its own", "Pizza.\n<REASONING>Hm.</REASONING>\n<CONCLUSION>Tea.</CONCLUSION>",
+          "Pizza.\n\n<CONCLUSION>Tea.</CONCLUSION>", "Hm."),
     marks("Skywork", "<think>Hm.</think><answer>Pizza.</answer><|im_end|>"),
     marks("a scratchpad", "<scratchpad>Hm.</scratchpad>\n<answer>Pizza.</answer>"),
     marks("an end of turn", "Pizza.<|im_end|>", PIZZA, None),
@@ -263,12 +269,7 @@ def seen(completion: Completion) -> tuple[str | None, str | None, str | None, bo
     return completion.text, completion.reasoning, completion.ending, completion.error is not None
 
 
-def _listed(case: Case) -> Any:
-    marks = [pytest.mark.xfail(reason=case.unmended, strict=True)] if case.unmended else []
-    return pytest.param(case, id=case.name, marks=marks)
-
-
-@pytest.mark.parametrize("case", [*map(_listed, CASES)])
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_what_becomes_of_an_answer(case: Case, completions: dict[str, Completion]) -> None:
     text, reasoning, ending, failed = seen(completions[case.name])
     assert (text, failed) == (case.text, case.failed)
