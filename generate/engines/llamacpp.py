@@ -30,6 +30,7 @@ from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.model_files import find_gguf, let_waiting_threads_sleep, model_files
 from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
+from polyculture.generate.engines.stop_token import end_of_turn
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY, SystemPrompts, Turn
 from polyculture.generate.engines.transformers.kind import EXTRA
 
@@ -88,6 +89,7 @@ class LlamaCppEngine(Closing):
         self._key = key = secrets.token_urlsafe(24)
         self._system: SystemPrompts | None = None
         self._specials: dict[int, bool] = {}
+        self._pieces: dict[int, str] = {}
         self._server = self._load(key)
         options = {
             "base_url": f"{self._server.listening_address}/v1",
@@ -101,7 +103,10 @@ class LlamaCppEngine(Closing):
         spec = ModelSpec(f"openai:{self.spec.name}", options)
         # The log-probabilities show whether the model computes numbers at all.
         api = ChatApi(
-            spec, key, lambda request: {**slots.of(request), **_schema(request), **_WITH_LOGPROBS}, self._look
+            spec,
+            key,
+            lambda request: {**slots.of(request), **_schema(request), **_WITH_LOGPROBS, **self._stop},
+            self._look,
         )
         self._client = OpenAIEngine(spec, api=api)
         self._client.__enter__()
@@ -143,11 +148,21 @@ class LlamaCppEngine(Closing):
             if any(token["logprob"] is None for token in written):
                 what = "computes logits that are no finite numbers: what it wrote would be chance"
                 raise EngineError(what, where=self.file, remedy="Are its weights broken? Download it again.")
-            if written and choice["finish_reason"] == "stop":  # the model stops by a token, and nothing else stops it
+            tokens = [(token["id"], token["token"]) for token in written]
+            # Where the stop word ended the text, log-probabilities lack as many tokens as that word has letters.
+            numbers = (body.get("__verbose") or {}).get("tokens") or ()
+            tokens += [(number, self._piece(number)) for number in numbers[len(tokens) :]]
+            if tokens and choice["finish_reason"] == "stop":  # the model stops by a token, and nothing else stops it
                 message = choice["message"]
-                message["content"] = (message["content"] or "").removesuffix(written[-1]["token"])
-            specials.update(token["token"] for token in written[:-1] if self._is_special(token["id"], token["token"]))
+                message["content"] = (message["content"] or "").removesuffix(tokens.pop()[1])
+            specials.update(text for number, text in tokens if self._is_special(number, text))
         return {"specials": specials, "prompt_tail": self._prompt_tail}
+
+    def _piece(self, number: int) -> str:
+        """The text of a token."""
+        if number not in self._pieces:
+            self._pieces[number] = self._served("/detokenize", {"tokens": [number]})["content"]
+        return self._pieces[number]
 
     def _is_special(self, number: int, text: str) -> bool:
         """Whether a token is a special one: the tokenizer does not make it of its own text."""
@@ -163,6 +178,21 @@ class LlamaCppEngine(Closing):
         """The end of each prompt, where a chat template may open the reasoning."""
         return self._render([{"role": "user", "content": "?"}]).rpartition("?")[2]
 
+    @cached_property
+    def _stop(self) -> Mapping[str, Any]:
+        """What a request's body has besides where the template ends a turn by another token than the configuration:
+        the token as a stop word, and that the answer has the numbers of all its tokens."""
+        token = end_of_turn(lambda turns: self._render(turns, answers=False), self._marks)
+        if token is None or token == self._served("/props")["eos_token"]:
+            return {}
+        return {"stop": [token], "return_tokens": True, "verbose": True}
+
+    def _marks(self, text: str) -> set[str]:
+        """What looks like special tokens in a text and is one token each, added ones among them."""
+        asked = {"content": text, "add_special": False, "parse_special": True, "with_pieces": True}
+        pieces = [token["piece"] for token in self._served("/tokenize", asked)["tokens"]]
+        return {piece for piece in pieces if isinstance(piece, str) and _LIKE_SPECIAL.fullmatch(piece)}
+
     def _checked(self, request: Request) -> Request:
         """The request. Raises `EngineError` where the model's template has no place for its system prompt.
 
@@ -177,8 +207,11 @@ class LlamaCppEngine(Closing):
             self._system.check([{"role": turn.role, "content": turn.content} for turn in request.messages])
         return request
 
-    def _render(self, turns: Sequence[Turn]) -> str:
-        return str(self._served("/apply-template", {"messages": list(turns)})["prompt"])
+    def _render(self, turns: Sequence[Turn], *, answers: bool = True) -> str:
+        """A chat as the template writes it; `answers`: with the beginning of the model's own turn behind it."""
+        return str(
+            self._served("/apply-template", {"messages": list(turns), "add_generation_prompt": answers})["prompt"]
+        )
 
     def _served(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the server in this process says of its model."""
@@ -199,7 +232,7 @@ class LlamaCppEngine(Closing):
         params.verbosity = -1  # nothing on stderr
         # All that the model writes, as it writes it: its marks are told apart by our own reader, as everywhere.
         params.special = params.force_pure_content_parser = True
-        params.ui = params.endpoint_slots = False
+        params.ui = params.endpoint_slots = params.prefill_assistant = False
         params.api_keys = [key]
         params.n_parallel = self.options.n_parallel
         params.n_ctx = self.options.n_parallel * self.options.context

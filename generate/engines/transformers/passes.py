@@ -14,7 +14,9 @@ import torch
 from transformers import PreTrainedModel
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.stop_token import end_of_turn
 from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.vllm.worker import added_tokens, special_tokens
 
 T = TypeVar("T")
 Change = Callable[[torch.Tensor], torch.Tensor | None]  # a state [rows, tokens, width] -> another, None: it stays
@@ -48,10 +50,27 @@ def padded(
 
 
 def stop_tokens(loaded: Loaded) -> set[int]:
-    """The tokens with which a model ends a text."""
+    """The tokens with which a model ends a text, or its turn in a chat."""
     stops = loaded.model.generation_config.eos_token_id if loaded.model.generation_config else None
     listed = stops if isinstance(stops, list | tuple) else [stops]
-    return {one for one in (*listed, loaded.tokenizer.eos_token_id) if isinstance(one, int)}
+    turn = _end_of_turn(loaded.tokenizer) if loaded.tokenizer.chat_template else None
+    return {one for one in (*listed, loaded.tokenizer.eos_token_id, turn) if isinstance(one, int)}
+
+
+def _end_of_turn(tokenizer: Any) -> int | None:
+    numbers = added_tokens(tokenizer)
+    token = end_of_turn(lambda turns: str(tokenizer.apply_chat_template(turns, tokenize=False)), lambda _: numbers)
+    return None if token is None else numbers[token]
+
+
+def decoder_of(tokenizer: Any) -> Callable[[Sequence[int]], tuple[str, set[str]]]:
+    """Gives the text of tokens as a model wrote them, and the special ones in it."""
+    specials = special_tokens(tokenizer)
+
+    def decode(ids: Sequence[int]) -> tuple[str, set[str]]:
+        return tokenizer.decode(ids, skip_special_tokens=False), {specials[one] for one in ids if one in specials}
+
+    return decode
 
 
 def padding_of(loaded: Loaded) -> int:

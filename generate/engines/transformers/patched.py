@@ -19,9 +19,17 @@ import torch
 from transformers import DynamicCache, GenerationConfig, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.answer import read_text
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.generate.engines.transformers.loading import Loaded, tokens_of
-from polyculture.generate.engines.transformers.passes import Change, hooked, padded, padding_of, stop_tokens
+from polyculture.generate.engines.transformers.passes import (
+    Change,
+    decoder_of,
+    hooked,
+    padded,
+    padding_of,
+    stop_tokens,
+)
 from polyculture.generate.engines.transformers.sampling import Finite
 from polyculture.generate.engines.transformers.scoring import MASKED_LAYERS, layer_kinds
 
@@ -33,6 +41,7 @@ class TextWriter:
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded, self._stops, self._breaks = loaded, stop_tokens(loaded), line_breaks(loaded)
+        self._decode = decoder_of(loaded.tokenizer)
 
     def write(self, texts: Iterable[tuple[str, Tokens]], most: int, rows: int) -> Iterator[Continuation]:
         """A continuation of at most `most` tokens per text, in order, `rows` at a time.
@@ -83,8 +92,10 @@ class TextWriter:
         return self._continuation(name, written, "length")
 
     def _continuation(self, name: str, written: Tokens, end: str) -> Continuation:
-        text = self._loaded.tokenizer.decode(written, skip_special_tokens=True).partition("\n")[0]
-        return Continuation(name, text, len(written), end, self._loaded.version)
+        text, specials = self._decode(written)
+        answer = read_text(text.partition("\n")[0], "length" if end == "length" else "stop", specials=specials)
+        end = "stop" if end == "length" and answer.ending == "whole" else end  # a mark ended it that stops no text
+        return Continuation(name, answer.text or "", len(written), end, self._loaded.version)
 
 
 class PatchedWriter(TextWriter):

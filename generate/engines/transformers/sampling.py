@@ -25,8 +25,7 @@ from polyculture.generate.engines.metering import Usage
 from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import SystemPrompts, Turn
 from polyculture.generate.engines.transformers.loading import Loaded
-from polyculture.generate.engines.transformers.passes import need_finite, padded, padding_of, stop_tokens
-from polyculture.generate.engines.vllm.worker import special_tokens
+from polyculture.generate.engines.transformers.passes import decoder_of, need_finite, padded, padding_of, stop_tokens
 
 # A step on a GPU takes as long for one text as for a hundred; on a CPU, texts wait for the longest of their batch.
 _BATCH, _BATCH_ELSEWHERE = {"cpu": 8}, 128
@@ -55,7 +54,7 @@ class Sampler:
         self._batch_size = batch_size or _BATCH.get(loaded.model.device.type, _BATCH_ELSEWHERE)
         self._system = SystemPrompts(loaded.version, self._render)
         self._stops, self._padding = stop_tokens(loaded), padding_of(loaded)
-        self._specials = special_tokens(loaded.tokenizer)
+        self._decode = decoder_of(loaded.tokenizer)
         # The model's own generation defaults (penalties, temperatures) would change the requested settings.
         habits: Any = GenerationConfig
         loaded.model.generation_config = habits(eos_token_id=sorted(self._stops), pad_token_id=self._padding)
@@ -142,11 +141,12 @@ class Sampler:
     def _completion(self, ask: _Ask, written: Sequence[int]) -> Completion:
         end = next((n for n, token in enumerate(written) if token in self._stops), None)
         ids = written if end is None else written[:end]
+        text, specials = self._decode(ids)
         answer = read_text(
-            self._loaded.tokenizer.decode(ids, skip_special_tokens=False),
+            text,
             "length" if end is None else "stop",
             prompt_tail=self._loaded.tokenizer.decode(ask.prompt[-TAIL:]),
-            specials={self._specials[token] for token in ids if token in self._specials},
+            specials=specials,
             usage=Usage(len(ask.prompt), len(ids)),
             version=self._loaded.version,
         )

@@ -22,6 +22,8 @@ import orjson
 from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.model_files import REMEDY, broken_file
+from polyculture.generate.engines.stop_token import end_of_turn
+from polyculture.generate.engines.system_prompt import Turn
 from polyculture.generate.engines.vllm.kind import VllmOptions
 from polyculture.generate.engines.vllm.worker import GRACE, shared_memory, unlink
 
@@ -118,14 +120,32 @@ class Client:
 
     def __call__(self, text: list[str], **options: Any) -> Mapping[str, Any]:
         """Tokenize texts with the model's own tokenizer; `options` are those of `transformers`."""
-        number = self.number()
-        self.send({"id": number, "tokenize": text, "options": options})
-        while (answer := self._read())["id"] != number:
-            self._early.append(answer)
+        answer = self._asked({"tokenize": text, "options": options})
         if "error" in answer:
             raise EngineError(f"cannot be tokenised: {in_short(answer['error'])}", where=self.spec.model)
         encoded: Mapping[str, Any] = answer["encoded"]
         return encoded
+
+    @cached_property
+    def stop_token_ids(self) -> Sequence[int]:
+        """The token that ends a turn by the chat template; vLLM itself knows those of the model's configuration."""
+        added: dict[str, int] = {}
+
+        def render(turns: Sequence[Turn]) -> str:
+            answer = self._asked({"render": list(turns)})
+            added.update(answer["added"])
+            return str(answer["text"])
+
+        token = end_of_turn(render, lambda _: added)
+        return () if token is None else (added[token],)
+
+    def _asked(self, line: Line) -> Line:
+        """The answer to a request that the process answers at once; others that come before it wait."""
+        number = self.number()
+        self.send({"id": number, **line})
+        while (answer := self._read())["id"] != number:
+            self._early.append(answer)
+        return answer
 
     def close(self) -> None:
         """End the process and all its children: ask first, and kill those left after a minute."""

@@ -203,6 +203,7 @@ def _line(client: Client, request: Request) -> Line:
             "top_p": decoding.top_p,
             "top_k": decoding.top_k or 0,
             "max_tokens": decoding.max_tokens,
+            "stop_token_ids": client.stop_token_ids,
         },
         "schema": decoding.schema,
         "seeds": _seeds(request),

@@ -87,15 +87,22 @@ class Worker:
         await asyncio.gather(*self._asked.values(), return_exceptions=True)
 
     def receive(self, line: Line) -> None:
-        """Take a line. Called from the reading thread, which tokenizes texts itself, immediately."""
-        if "tokenize" in line:
+        """Take a line. Called from the reading thread, which asks the tokenizer itself, immediately."""
+        if "tokenize" in line or "render" in line:
             try:
-                encoded = self._own_tokenizer(line["tokenize"], **line["options"])
-                self.write({"id": line["id"], "encoded": {name: encoded[name] for name in encoded}})
+                self.write({"id": line["id"], **self._of_tokenizer(line)})
             except Exception as fault:  # noqa: BLE001 - told on the other side
                 self.write({"id": line["id"], "error": str(fault)})
             return
         self._loop.call_soon_threadsafe(self._take, line)
+
+    def _of_tokenizer(self, line: Line) -> Line:
+        """The tokens of texts; or a chat as the template writes it, and the tokens that a template may write."""
+        if "tokenize" in line:
+            encoded = self._own_tokenizer(line["tokenize"], **line["options"])
+            return {"encoded": {name: encoded[name] for name in encoded}}
+        text = self._own_tokenizer.apply_chat_template(line["render"], tokenize=False, **self._template)
+        return {"text": text, "added": added_tokens(self._own_tokenizer)}
 
     def _take(self, line: Line) -> None:
         if "abort" in line:
@@ -213,6 +220,12 @@ def special_tokens(tokenizer: Any) -> dict[int, str]:
     named = zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
     added = getattr(tokenizer, "added_tokens_decoder", {})
     return {**dict(named), **{number: str(token) for number, token in added.items() if token.special}}
+
+
+def added_tokens(tokenizer: Any) -> dict[str, int]:
+    """The numbers of the tokens that are special, or were added to a tokenizer's own: those that a template writes."""
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    return {str(token): number for number, token in {**special_tokens(tokenizer), **added}.items()}
 
 
 def _read(loaded: SimpleQueue[Worker]) -> None:
