@@ -18,7 +18,7 @@ from polyculture.generate.refusals import is_refusal
 from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, answer_text, folded, unspelled
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.sentence import Named, Sentence, Standing
-from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, Offered, offered, place_of
+from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, TOKENS, Offered, offered, place_of
 
 _BRIEF = 80  # characters of a text that says only that the answer is unknown
 _SHORT = 160  # characters of an answer that may say so in any words, by what it denies of the text
@@ -141,7 +141,10 @@ class _Answer:
         standing = [one for one in named if not one.denied]
         if several := self._depends(standing):  # what stands outside the conditions may still pick one
             standing = [one for one in standing if not one.conditional]
-        found = self._read(named, standing, unknown)
+        own = [one for one in standing if not one.conceded]
+        found = self._read(named, own, unknown)
+        if found.ground is Ground.OTHER and len(own) < len(standing):  # "most people there eat rice"
+            found = self._read(named, standing, unknown)
         return Reading(None, Ground.SEVERAL) if several and found.ground is Ground.OTHER else found
 
     def _depends(self, standing: Sequence[Named]) -> bool:
@@ -221,7 +224,7 @@ class _Answer:
         for line in lines or self.lines:
             for found in joined.finditer(line):
                 label, text = (one for one in found.groups() if one)
-                if place_of(label) == place_of(text) or not self._goes_on(line[found.end() :]):
+                if place_of(label) == place_of(text) or ":" in found[0] or not self._goes_on(line[found.end() :]):
                     yield place_of(label), place_of(text)
             for found in _BEHIND.finditer(line):
                 yield place_of(found[2]), place_of(found[1])
@@ -257,7 +260,7 @@ class _Answer:
         start, rest = self.text.lstrip(MARKS)[:1], self.text.lstrip(MARKS)[1:].strip(MARKS)
         if not TOKEN.match(start) or TOKEN.search(rest):
             return False
-        if any(self.words[kind].search(rest) for kind in ("but", "although")):
+        if any(self.words[kind].search(rest) for kind in ("but", "conceded")):
             return False
         return len(rest) <= _BRIEF and "\n" not in rest and self._says_unknown()
 
@@ -269,7 +272,7 @@ class _Answer:
         for number, line in enumerate(self.lines):
             parts: list[str] = []
             begun = 0
-            for stop in _STOP.finditer(line):
+            for stop in self._stops(line):
                 part = line[begun : stop.end()]
                 if not (_LABEL.fullmatch(part.strip(MARKS)) and line[stop.end() :].strip(MARKS)):
                     parts.append(part)
@@ -277,6 +280,15 @@ class _Answer:
             parts = [part for part in (*parts, line[begun:]) if part.strip(MARKS)]
             found += [_Part(_PAIR.sub(self._one_token, part), len(parts) == 1, number in listed) for part in parts]
         return found
+
+    def _stops(self, line: str) -> list[re.Match[str]]:
+        """Where sentences end: at a mark, and in Thai at a blank behind an option that a copula makes the answer."""
+        stops = [*_STOP.finditer(line)]
+        if unmarked := self.words.own.unmarked:
+            joined = self.words["both"].pattern
+            stops += re.finditer(rf"{unmarked} ?[*_]*[{TOKENS}][*_)]* (?!{joined})", line)
+            stops.sort(key=lambda stop: stop.end())
+        return stops
 
     @cached_property
     def lines(self) -> list[str]:

@@ -38,12 +38,13 @@ class Words(BaseModel):
     articles: tuple[str, ...] = ()  # before an option's text; one that ends in an apostrophe or "-" is written onto it
     suffixes: tuple[str, ...] = ()  # that are written onto a label or an option: particles, endings
     answer: tuple[str, ...] = ()  # names or makes an answer: "answer", "correct", "choose"
-    copulas: tuple[str, ...] = ()  # that end a sentence behind its subject, in languages whose verbs come last
+    copulas: tuple[str, ...] = ()  # that end a sentence behind its subject, where verbs come last
+    unmarked: str = ""  # of Thai, where no mark ends a sentence: a pattern of copulas, whose option a blank ends
     option: tuple[str, ...] = ()  # names an option: "option", "letter"
     ordinals: tuple[str, ...] = ()  # the first to the fifth, and the last
     so: tuple[str, ...] = ()  # begins a conclusion
     but: tuple[str, ...] = ()  # contrasts with what was said before
-    although: tuple[str, ...] = ()  # begins what is conceded and is not the answer
+    conceded: tuple[str, ...] = ()  # begins what is conceded, or says that others claim it: "although", "many"
     condition: tuple[str, ...] = ()  # begins or ends a condition: "if", "in case"
     because: tuple[str, ...] = ()  # begins a reason: what follows is no part of the answer
     negation: tuple[str, ...] = ()  # denies what follows

@@ -8,6 +8,9 @@
 | marked | bold, in brackets or quotes, beside "option"; at the end of a clause; |
 | | first in a sentence with a point, comma or bracket behind it |
 | named | elsewhere, unless the label may be an ordinary word there |
+
+An option that is conceded, or that others choose ("although A", "many would say A"), is marked or named at most: a
+verdict is the writer's own, or nobody's.
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ _JOINING = re.compile(rf"[\n,{PAUSES}/&|+]")
 _LATIN = "\u024f"  # the last of its letters in common use
 _BOLD = "*_"
 _SEMICOLON = re.compile("[;；؛]")
+_CLAUSE_END = re.compile(rf"[,;:：()–—{PAUSES}]| - ")
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
 
 Token = re.Match[str]
@@ -69,6 +73,7 @@ class Named:
     standing: Standing
     label: bool  # by its label, not by its text
     denied: bool
+    conceded: bool  # or claimed by others
     shared: bool  # in one breath with another: "A or B"
     conditional: bool  # beside "if", in its part of the sentence
 
@@ -96,30 +101,35 @@ class Sentence:
     def named(self, *, first: bool, last: bool, line: bool) -> Iterator[Named]:
         """The options that it names; `first`, `last`: in the text; `line`: it is a line, and no item of a list."""
         standings = [self._standing(token, first=first, last=last, line=line) for token in self.tokens]
+        conceded = [self._is_conceded(token) for token in self.tokens]
         if not self.is_question:
             for kind in ("answer", "so"):
                 for word in self.words[kind].finditer(self.text):
                     if self._denies(self.text[: word.start()], 1) or self._is_called_wrong(word):
                         continue  # "the text does not say ...", "a common wrong answer is"
                     number = self._beside(word, only_after=kind == "so")
-                    if number is not None and not (self.weak[number] and self._is_article(word, self.tokens[number])):
+                    if number is None or conceded[number]:
+                        continue
+                    if not (self.weak[number] and self._is_article(word, self.tokens[number])):
                         standings[number] = max(standings[number], self._told(word, self.tokens[number], kind))
         for number, token in enumerate(self.tokens):
             group = [one for one in self._in_one_breath(number) if not self.denied[one]]
             standing = max(standings[one] for one in (number, *group))
+            if conceded[number]:
+                standing = min(standing, Standing.NAMED if is_label(token[0]) else Standing.MARKED)
             shared = len({place_of(self.tokens[one][0]) for one in group}) > 1
             if shared:  # "A or B" picks none
                 standing = min(standing, Standing.MARKED)
             place, label, conditional = place_of(token[0]), is_label(token[0]), token.start() in self._conditional
-            yield Named(place, standing, label, self.denied[number], shared, conditional)
+            yield Named(place, standing, label, self.denied[number], conceded[number], shared, conditional)
 
     @cached_property
     def denied(self) -> list[bool]:
-        """Whether each option is denied or conceded."""
+        """Whether each option is denied, or "but" with the answer behind it begins the next clause."""
         found: list[bool] = []
         for number, token in enumerate(self.tokens):
             shared = bool(found) and found[-1] and self._shares_denial(number)
-            found.append(shared or self._is_denied(number) or self._is_conceded(token))
+            found.append(shared or self._is_denied(number) or self._is_contrasted(token))
         return found
 
     def _shares_denial(self, number: int) -> bool:
@@ -325,10 +335,29 @@ class Sentence:
         last = before[-_AROUND:]
         return any(word.end() >= len(last) - within for word in self.words["negation"].finditer(last))
 
+    @cached_property
+    def _conceding(self) -> list[Token]:
+        return list(self.words["conceded"].finditer(self.text))[:_MOST]
+
     def _is_conceded(self, token: Token) -> bool:
-        """Does "although" begin the clause, or "but" with the answer behind it the next one?"""
-        if self.words["although"].search(re.split(_COMMAS, self.text[: token.start()])[-1]):
-            return True
+        """Does the clause concede the option, or say that others claim it: "although A", "many would choose A"?"""
+        start, end = token.span()
+        for word in self._conceding:
+            if word.end() <= start:
+                between = self.text[word.end() : start]
+            elif word.start() >= end and self.words.own.verb_final:
+                between = self.text[end : word.start()]
+            else:
+                continue
+            if len(between) <= _AROUND and not self._has_end_of_clause(between):
+                return True
+        return False
+
+    def _has_end_of_clause(self, text: str) -> bool:
+        return any(end.search(text) for end in (_CLAUSE_END, self.words["but"], self.words["so"]))
+
+    def _is_contrasted(self, token: Token) -> bool:
+        """Does "but" with the answer behind it begin the next clause?"""
         contrast = self.words["but"].search(self.text, token.end())
         rest = self.text[contrast.end() :] if contrast else ""
         return bool(TOKEN.search(rest)) and self.words["answer"].search(rest) is not None

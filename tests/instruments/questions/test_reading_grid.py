@@ -62,8 +62,7 @@ class Cell:
             verdict = verdict.replace(f"{{{slot}}}", SENTENCES[self.language][slot])
         verdict = verdict.replace("{L}", self._bare(self.picked)).replace("{T}", self.shown[self.picked])
         parts = [said if "before" in self.place else "", verdict, said if "after" in self.place else ""]
-        # No mark ends a Thai sentence. Run on in one line, "... is 4 the neighbour comes from" may be misread there.
-        apart = self.line or "\n" in said or self.language == "th"
+        apart = self.line or "\n" in said
         return ("\n\n" if apart else " ").join(filter(None, parts))
 
     def reading(self) -> int | None:
