@@ -7,8 +7,8 @@ The differences are those that a reader of a run expects, and that its report sh
 - each language against the rest
 - each condition against neutral prompts
 
-Each is there once for each selection of the texts and each target; those of one selection and target are one family of
-tests (`in_families`).
+Each is there once for all texts and for each selection that leaves a text out, and for each target; those of one
+selection and target are one family of tests (`in_families`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import CellSizes, Value, model_numbers, shared_cells
 from polyculture.metrics.measured import renew
-from polyculture.metrics.responses import ALL, SELECTIONS
+from polyculture.metrics.responses import ALL
 
 MOST_PAIRED = 12  # models whose pairs are all compared: of 12 there are 66
 
@@ -93,18 +93,12 @@ def standard_differences(
     """
     several = list(_sides(run, native))
     rows: list[Difference] = []
-    of_all: list[Difference] = []
-    for selection in SELECTIONS:
-        if selection == ALL or run.leaves_out(selection):
-            terms = Terms(selections=(selection,), fixed=disqualified(manifest))
-            compared = (row.difference for row in compare([run], several, terms, inputs))
-            # Of which anything was asked on both sides: a gain, for one, is of no neutral prompt.
-            found = [row for row in compared if row.cells or row.missing_a or row.missing_b]
-            run.forget(selection)
-        else:
-            found = [replace(row, selection=selection) for row in of_all]
-        of_all = of_all or found
-        rows += found
+    for selection in run.selections:
+        terms = Terms(selections=(selection,), fixed=disqualified(manifest))
+        compared = (row.difference for row in compare([run], several, terms, inputs))
+        # Of which anything was asked on both sides: a gain, for one, is of no neutral prompt.
+        rows += [row for row in compared if row.cells or row.missing_a or row.missing_b]
+        run.forget(selection)
     return in_families(rows, lambda row: (row.selection, row.target))
 
 

@@ -209,11 +209,11 @@ class ResponseReader:
         self.uncovered = frozenset(store.execute("SELECT topic, country FROM uncovered_countries").fetchall())
 
     @cached_property
-    def leaves_out(self) -> Mapping[str, bool]:
-        """Of each selection whether there is a text that it does not take."""
+    def selections(self) -> tuple[str, ...]:
+        """`ALL`, and the selections that leave a text out: numbers of others would be those of all texts."""
         flags = ", ".join(f"coalesce(bool_or({left_out}), false)" for left_out in SELECTIONS.values())
         [found] = self._store.execute(f"SELECT {flags} FROM read_responses").fetchall()  # noqa: S608  our own names
-        return dict(zip(SELECTIONS, found, strict=True))
+        return tuple(name for name, is_so in zip(SELECTIONS, found, strict=True) if is_so or name == ALL)
 
     def values(self, model: str) -> list[tuple[Any, ...]]:
         """The values of a model's cells, as the views define them: rows of `measured_values`."""

@@ -55,24 +55,11 @@ SELECT
     coalesce(country, 'none') AS country, wording, estimate, responses, incidences
 FROM found;
 
--- read_responses: a row is a response that an extractor read whole, and that is no copy, in numbers: its prompt as its model
--- is asked it, and its name, which has the prompt in its upper half. `refused`, `off_language` and `cut` (at the limit of
--- tokens) are of its text.
+-- read_responses: a row is a response of `read_texts` in numbers: its prompt as its model is asked it, and its name, which
+-- has the prompt in its upper half.
 CREATE TEMP TABLE read_responses AS
-WITH told AS (
-    SELECT
-        request_id, sample, is_refusal(ending, refused) AS declines,
-        is_off_language(detected_language, language, script_share) AS elsewhere, ending = 'cut' AS cut
-    FROM responses
-)
-SELECT
-    p.model, p.cell, p.prompt, p.prompt * 4294967296 + e.sample AS response,
-    coalesce(t.declines, false) AS refused, coalesce(t.elsewhere, false) AS off_language, coalesce(t.cut, false) AS cut
-FROM extractions AS e
-INNER JOIN asked_prompts AS p USING (request_id)
-LEFT JOIN told AS t ON e.request_id = t.request_id AND e.sample = t.sample
-ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
-WHERE e.status = 'ok';
+SELECT model, cell, prompt, prompt * 4294967296 + sample AS response, refused, off_language, cut
+FROM read_texts;
 
 -- dependent_responses: a row is a response that depends on another one of the same model, as the file of imported texts shows.
 -- `kind` is what they have in common, `cluster` those that have it: a seed; a record of the file, as of a request that gave several

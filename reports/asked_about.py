@@ -30,10 +30,12 @@ from polyculture.metrics.means import FEWEST_RESPONSES
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, probability, share
 from polyculture.reports.reading import SQL, Reading, statements
+from polyculture.reports.text_selections import TextSelections
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 _SQL = statements(SQL / "asked_about.sql")
+_ALL_TEXTS = TextSelections()
 _LOST = 0.1  # of what was asked: refused or missing. With more, the others may differ
 _UNEQUAL = 0.05  # how many fewer texts a model may have than another
 _IN_COMMON = 0.5  # of a country's cells: with fewer in common, the others may differ
@@ -177,10 +179,16 @@ def _few(shares: Mapping[str, ModelShare]) -> bool:
     return any(one.items < FEWEST or one.responses < FEWEST_RESPONSES for one in shares.values())
 
 
-def sentence(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str] = MappingProxyType({})) -> Sentence:
+def sentence(
+    lines: Sequence[CountryLine],
+    names: Names,
+    copies: Mapping[str, str] = MappingProxyType({}),
+    selections: TextSelections = _ALL_TEXTS,
+) -> Sentence:
     """The title: the two models that differ most in what they name from one country.
 
-    `copies` are models that count as no further ones, each with the one that it is like.
+    `copies` are models that count as no further ones, each with the one that it is like; `selections` says what
+    `CountryLine.answering` leaves out.
     """
     said = texts().figures["asked_about"].panels
     uncounted = _uncounted(lines, names, copies)
@@ -192,7 +200,8 @@ def sentence(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, st
         smallest = probability(min(q for q in q_values if q is not None)) if pairs else ""
         return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest) + uncounted)
     best, q = max(told, key=lambda one: one[0].effect)
-    return Sentence(_says(best, names), told=True, rests=_rests(best, q) + uncounted)
+    rests = " ".join((_rests(best, q, selections), *selections.unknown))
+    return Sentence(_says(best, names), told=True, rests=rests + uncounted)
 
 
 def _uncounted(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str]) -> str:
@@ -261,7 +270,7 @@ def _says(pair: _Pair, names: Names) -> str:
     )  # fmt: skip
 
 
-def _rests(pair: _Pair, q: float) -> str:
+def _rests(pair: _Pair, q: float, selections: TextSelections) -> str:
     said = texts().figures["asked_about"].panels
     shares = [pair.line.models[model] for model in (pair.more, pair.less)]
     low, high = pair.contrasts[0].interval()
@@ -272,6 +281,7 @@ def _rests(pair: _Pair, q: float) -> str:
         responses=count(sum(one.responses for one in shares)),
         cells=count(pair.line.cells),
         nowhere=share(sum(one.nowhere for one in shares), sum(one.items for one in shares)),
+        also=said["also"].format(left_out=selections.joined("and")) if selections.left_out else "",
     )  # fmt: skip
     for snapshot, of in pair.line.snapshots.items():
         if {pair.more, pair.less} <= {*of}:

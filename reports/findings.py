@@ -1,6 +1,6 @@
 """What was found, in sentences, and what could not be tested: what the first page says of the table `differences`.
 
-A sentence is written only from a difference that is told under every selection of the texts, of sides that name ten
+A sentence is written only from a difference that is shown under every selection of the texts, of sides that name ten
 linked items or more. It is about the same prompts, and says what is known of new prompts like these: the difference is
 shown there, too; it is not shown, and how large one would have been found; or it cannot be seen, and why.
 """
@@ -26,8 +26,10 @@ from polyculture.metrics.inference.limits import found_with_power
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, count, decimal, difference, more_decimals, probability
+from polyculture.reports.text_selections import TextSelections
 
 Row = Mapping[str, Any]
+_ALL_TEXTS = TextSelections()
 _MOST = 3  # sentences; of one family and metric the clearest alone
 
 
@@ -99,12 +101,13 @@ class Findings:
     untested: tuple[Untested, ...]
 
 
-def findings(frame: pd.DataFrame, names: Names) -> Findings:
+def findings(frame: pd.DataFrame, names: Names, selections: TextSelections = _ALL_TEXTS) -> Findings:
     """The findings from the rows of `sql/comparisons.sql`, the clearest first."""
     rows = told_rows(frame)
     picked = _picked(rows)
-    shown = tuple(_finding(row, names) for row in picked)
-    return Findings(_texts().titles[_title(rows, picked)], shown, _family(rows, picked), _untested(rows))
+    shown = tuple(_finding(row, names, selections) for row in picked)
+    family = " ".join((_family(rows, picked, selections), *(selections.unknown if rows else ())))
+    return Findings(_texts().titles[_title(rows, picked)], shown, family, _untested(rows))
 
 
 def _title(rows: Sequence[Row], picked: Sequence[Row]) -> str:
@@ -166,7 +169,7 @@ def _rests_on_nothing(row: Row, rows: Sequence[Row]) -> bool:
     return row["metric"] in ("diversity", "consensus") and bool({row["family"], compared} & silent)
 
 
-def _finding(row: Row, names: Names) -> Finding:
+def _finding(row: Row, names: Names, selections: TextSelections) -> Finding:
     metric = row["metric"]
     is_turned = row["family"] == MODELS and row["difference"] < 0 and row["b"] != REST
     a, b = (row["b"], row["a"]) if is_turned else (row["a"], row["b"])
@@ -188,7 +191,7 @@ def _finding(row: Row, names: Names) -> Finding:
         decimal(means[1], metric, more),
         difference(sign * row["difference"], metric, more),
         " to ".join(difference(limit, metric, more) for limit in sorted((sign * row["low"], sign * row["high"]))),
-        tuple(_rests(row, sign)),
+        tuple(_rests(row, sign, selections)),
         _places(row, (a, b), names),
     )
 
@@ -213,7 +216,7 @@ def _alone(row: Row, names: Names) -> Iterator[str]:
             yield said[f"other_{facet}"].format(name=name(b))
 
 
-def _rests(row: Row, sign: int) -> list[str]:
+def _rests(row: Row, sign: int, selections: TextSelections) -> list[str]:
     """What a finding rests on: of which prompts, how many units, where it holds, and what would turn it."""
     said = _texts().rests
     units = {"units": count(row["units"]), "naming": "" if row["naming"] is None else count(row["naming"])}
@@ -226,8 +229,10 @@ def _rests(row: Row, sign: int) -> list[str]:
     if row["without_largest"] is not None:
         without = difference(sign * row["without_largest"], row["metric"])
         parts.append(said["without_largest"].format(difference=without))
+    if left_out := selections.joined("or"):
+        parts.append(said["stays"].format(left_out=left_out))
     turns = tipping(row)
-    return [*parts, said["stays"], *([said["turns"].format(share=turns)] if turns else [])]
+    return [*parts, *([said["turns"].format(share=turns)] if turns else [])]
 
 
 def _of_new(row: Row, sign: int) -> str:
@@ -252,7 +257,7 @@ def _places(row: Row, sides: tuple[str, str], names: Names) -> tuple[Place, ...]
     return (Place(label, **axes),)
 
 
-def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
+def _family(rows: Sequence[Row], picked: Sequence[Row], selections: TextSelections) -> str:
     """What is to be said of all comparisons of the page, which are one family of tests."""
     said = _texts().family
     tested = [row for row in rows if row["q"] is not None]
@@ -261,8 +266,9 @@ def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
     told = sum(is_told(row) for row in rows)
     unsaid = any(is_told(row) and _is_unsaid(row, rows) for row in rows)
     turned = sum(row["verdict"] in (HIGHER, LOWER) and not is_told(row) for row in rows)
+    left_out = selections.joined("or")
     more = "".join(
-        f" {said[key].format(turned=count(turned))}"
+        f" {said[key].format(turned=count(turned), left_out=left_out)}"
         for key, is_so in (("unlinked", unsaid), ("turned", turned))
         if is_so
     )
@@ -274,6 +280,7 @@ def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
             told=count(told),
             shown=count(len(picked)),
             smallest=probability(min(row["q"] for row in tested)),
+            also=said["also"].format(left_out=left_out) if left_out else "",
         )
         + more
     )

@@ -15,7 +15,7 @@ from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
 from polyculture.metrics.comparison.stored import StoredDifferences, facet_of, stated, turn
-from polyculture.metrics.responses import ALL, PER_CONDITION, SELECTIONS
+from polyculture.metrics.responses import ALL, PER_CONDITION
 
 CONDITION = "condition"
 _NEARLY = 80  # of 100: data sets have values that are alike
@@ -61,8 +61,8 @@ class ClaimedRun:
 
     @property
     def selections(self) -> list[str]:
-        """Those that leave texts out: of others the rows are those of all texts."""
-        return [name for name in SELECTIONS if name != ALL and self.run.leaves_out(name)]
+        """Those that leave texts out."""
+        return [name for name in self.run.selections if name != ALL]
 
     def rows(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
         """The comparisons of a claim in each selection of texts, in the same order; of what stands in the store of all.

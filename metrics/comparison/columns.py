@@ -58,9 +58,10 @@ class ComparedRun:
         self._metrics = {key: found for key, found in self._metrics.items() if key[1] != selection}
         self.kept_columns.clear()
 
-    def leaves_out(self, selection: str) -> bool:
-        """Whether the selection takes fewer texts than there are: else its numbers are those of all texts."""
-        return self.reader.leaves_out[selection]
+    @property
+    def selections(self) -> tuple[str, ...]:
+        """`ALL`, and the selections that leave a text out."""
+        return self.reader.selections
 
     @cached_property
     def cell_of(self) -> Mapping[Place, Cell]:

@@ -42,7 +42,7 @@ from polyculture.metrics.means import (
     SAME_TEXTS,
     too_few_a_prompt,
 )
-from polyculture.metrics.responses import ALL, CONSENSUS, PER_CONDITION, RANGES, SELECTIONS, Place, is_count, is_share
+from polyculture.metrics.responses import CONSENSUS, PER_CONDITION, RANGES, SELECTIONS, Place, is_count, is_share
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 COMPANIONS = ("hill_1", "hill_2", "coverage", "dominance")  # of diversity: compared where they are asked for
@@ -75,16 +75,13 @@ class Row:
     languages: tuple[Mapping[str, Part], Mapping[str, Part]] = ({}, {})
     unasked: int = 0  # cells of the second side that the first was not asked, or has no number of
 
-    def of(self, selection: str) -> Row:
-        """The same of a selection that leaves no text out."""
-        return replace(self, difference=replace(self.difference, selection=selection))
-
 
 def compare(
     runs: Sequence[ComparedRun], several: Sequence[Sides], terms: Terms | None = None, inputs: str = ""
 ) -> list[Row]:
     """A row for each comparison, metric, group, target and selection; q is over those of one target and selection.
 
+    A selection that leaves out no text of any run has no rows: its numbers are those of all texts.
     `terms.by` names columns of the cells: model, language, topic, condition, country, wording, but for the one that is
     compared. The metrics of `PER_CONDITION` have a row per condition also where it does not name it. Raises
     `StoreError` for a column that there is not.
@@ -93,15 +90,12 @@ def compare(
     found: dict[tuple[int, str, str], list[Row]] = {}
     models = _models(runs, several)
     # A metric's columns are read once for all sides, and forgotten before the next one's.
-    for metric, selection in product(terms.metrics, terms.selections) if any(models) else ():
-        if (0, metric, ALL) in found and not any(run.leaves_out(selection) for run in runs):
-            for at in range(len(several)):
-                found[at, metric, selection] = [row.of(selection) for row in found[at, metric, ALL]]
-            continue
+    selections = [one for one in terms.selections if any(one in run.selections for run in runs)]
+    for metric, selection in product(terms.metrics, selections) if any(models) else ():
         columns = _kept_columns(runs, metric, models, selection)
         for at, sides in enumerate(several):
             found[at, metric, selection] = _of_sides(columns, sides, terms, inputs)
-    order = product(range(len(several)), terms.metrics, terms.selections)
+    order = product(range(len(several)), terms.metrics, selections)
     return with_q([row for key in order for row in found.get(key, ())])
 
 

@@ -126,9 +126,10 @@ def compare(
 
     Each pair has a table. A row has `a`, `b`, the `difference` with its 95 % interval or the reason for none, and `q`:
     p adjusted (Benjamini and Hochberg) over the rows of its target. Counts are compared at the fewest responses of both
-    sides. `stays` says whether it holds without refusals, and without texts in another language than the prompt's;
-    `judged` is the interval after correction for what people called wrong; `without largest` what is left without the
-    topic that adds most; `turns at` the share of unlinked mentions that could turn it.
+    sides. `stays` says whether the verdict is the same without refusals, without texts that were cut, and without texts
+    in another language than their prompts; it is empty if the run has no such text. `judged` is the interval after
+    correction for what people called wrong; `without largest` what is left without the topic that adds most; `turns at`
+    the share of unlinked mentions that could turn it.
 
     What instruments measured of the same sides (CBS, sentiment, QA, questions) stands in a table of its own, paired
     over what both were asked. --by, --metric, --target and --fail-if are of them, too.

@@ -45,6 +45,8 @@ from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import MOST_UNKNOWN
 from polyculture.metrics.responses import ALL, PER_CONDITION, SELECTIONS
 from polyculture.metrics.text_doubts import text_doubts
+from polyculture.reports.reading import Reading
+from polyculture.reports.text_selections import text_selections
 from polyculture.running.layout import store_layout
 
 Tell = Callable[[str], None]  # takes a line on what was left out
@@ -134,6 +136,9 @@ def compared(
     _check_brackets(conditions, every)
     for line in text_doubts(opened.store, manifest, _models(every)):
         tell(line)
+    if not conditions:  # a condition is on all texts
+        for line in text_selections(Reading(opened.store)).unknown:
+            tell(line)
     targets = question.targets or (TARGETS[:1] if conditions else TARGETS)
     beside = (SAME_PROMPTS,) if conditions else ()  # what these show, no condition on new ones passes over
     rows = [

@@ -16,20 +16,29 @@ from polyculture.reports.figures.kinds import axis_limits, points
 from polyculture.reports.figures.style import INK, MUTED, PAPER, label_width, plain
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, rests_on, share
+from polyculture.reports.text_selections import TextSelections
 from polyculture.reports.texts import texts
 
+_ALL_TEXTS = TextSelections()
 _WIDE = 240.0  # points, with the names of other countries: so that a telephone shows all of it, made smaller
 _LETTERS, _NAME = 42, 18  # of a line's words, and of the other country's name
 _PER_CELL = 2  # responses: a dot of fewer has no interval
 _TEXT, _APART = 11.0, 4.0  # points: a line of words, and from one model's dot to the next
 
 
-def asked_about(lines: Sequence[CountryLine], said: Sentence, manifest: Manifest, names: Names) -> Figure:
-    """The figure; its title is the sentence."""
+def asked_about(
+    lines: Sequence[CountryLine],
+    said: Sentence,
+    manifest: Manifest,
+    names: Names,
+    selections: TextSelections = _ALL_TEXTS,
+) -> Figure:
+    """The figure; its title is the sentence. `selections` says what `CountryLine.answering` leaves out."""
     told = texts().figures["asked_about"]
     models = ordered(manifest.models, {model for line in lines for model in line.models})
     unspoken = [
-        f"{told.panels[reason]}: {', '.join(names.country(line.country) for line in lines if line.withheld == reason)}"
+        f"{told.panels[reason].format(left_out=selections.joined('and'))}: "
+        f"{', '.join(names.country(line.country) for line in lines if line.withheld == reason)}"
         for reason in dict.fromkeys(line.withheld for line in lines if line.withheld)
     ]
     absent = [names.country(code) for code in manifest.countries if code not in {line.country for line in lines}]

@@ -35,14 +35,7 @@ WHERE n.model IN (FROM told) AND n.place IN (FROM common);
 -- items: a row is a linked item of a response of these cells, and the countries that it is associated with.
 -- `doubtful`: the text refuses, was cut, or is in another language than its prompt.
 CREATE OR REPLACE TEMP TABLE picture_items AS
-WITH doubts AS (
-    SELECT p.prompt, r.sample
-    FROM stored_responses AS r
-    INNER JOIN asked_prompts AS p USING (request_id)
-    SEMI JOIN picture_cells AS c ON p.cell = c.cell
-    WHERE r.sample < p.n
-        AND (is_refusal(r.ending, r.refused) OR coalesce(r.ending = 'cut', false) OR is_off_language(r.detected_language, r.language, r.script_share))
-)
+WITH doubts AS (SELECT prompt, sample FROM read_texts WHERE refused OR cut OR off_language)
 SELECT DISTINCT m.cell, m.prompt, m.sample, l.qid, o.countries, d.prompt IS NOT NULL AS doubtful
 FROM numbered_mentions AS m
 SEMI JOIN picture_cells USING (cell)

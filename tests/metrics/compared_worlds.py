@@ -100,9 +100,10 @@ class DrawnRun:
             self._metrics[key] = CellMetrics(self._drawn[model][key[1]], self.reader)
         return self._metrics[key]
 
-    def leaves_out(self, selection: str) -> bool:
-        """Whether a selection takes fewer texts than there are."""
-        return selection == ANSWERED and any(self.world.refused)
+    @property
+    def selections(self) -> tuple[str, ...]:
+        """All texts, and those without refusals where a model refuses."""
+        return (ALL, ANSWERED) if any(self.world.refused) else (ALL,)
 
     @property
     def truth(self) -> float:

@@ -167,7 +167,8 @@ def test_the_command_prints_a_line_a_row_and_writes_the_columns_of_differences(p
     written = polyculture(*words, "-f", "json", cwd=pilot.parent)
     rows = [json.loads(line) for line in written.stdout.splitlines()]
     with api.open(pilot.parent / "runs" / "pilot") as run:
-        assert [list(row) for row in rows] == [list(run.sql("DESCRIBE differences")["column_name"])] * 4
+        assert [list(row) for row in rows] == [list(run.sql("DESCRIBE differences")["column_name"])] * 2
+    assert [row["selection"] for row in rows] == ["all", "answered"], "no text was cut, or is in another language"
 
 
 def test_another_run_is_compared_on_the_prompts_that_both_were_asked(folder: Path) -> None:

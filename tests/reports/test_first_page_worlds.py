@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from polyculture.cache.schema import Prompt
 from polyculture.metrics import METRICS
 from polyculture.metrics.measure import measure
 from polyculture.reports.building import open_report
+from polyculture.reports.comparisons import told_rows
 from polyculture.reports.findings import Findings, findings
 from polyculture.reports.reading import SQL
 from polyculture.reports.sections import COMPARISONS
+from polyculture.reports.text_selections import text_selections
 from tests.metrics.compared_runs import ITEMS, Random, Says, mention, write_run
 from tests.store_builder import StoreBuilder
 
@@ -46,7 +49,7 @@ def first_page(run: RunFolder) -> tuple[Findings, dict[str, tuple[int, int]]]:
             for row in data.reading.rows(SQL / "ranks.sql")
             if (row["dimension"], row["metric"]) == ("model", "specificity")
         }
-        return findings(data.frame(COMPARISONS), data.names), ranks
+        return findings(data.frame(COMPARISONS), data.names, text_selections(data.reading)), ranks
 
 
 @pytest.mark.parametrize("topics", [TOPICS[:2], TOPICS[:3], TOPICS])
@@ -79,10 +82,35 @@ def test_a_difference_of_texts_that_were_cut_alone_is_no_sentence(tmp_path: Path
                 is_cut = sample < 18 and model == TWO
                 named = {"surface": "dish", "granularity": int(not is_cut and sample % 2)}
                 text, ending = f"{sample} dish of {model}", "cut" if is_cut else "whole"
-                built.answer(prompt, [named], model=model, sample=sample, text=text, ending=ending)
+                built.answer(prompt, [named], model=model, sample=sample, text=text, ending=ending, refused=False)
     built.link("dish", "Q1")
     built.entity("Q1", "dish", JP="P495")
     built.know()
     found, _ = first_page(built.write())
     assert found.title == "What differs depends on which texts count"
-    assert "texts that were cut" in found.family
+    assert "54 texts that were cut" in found.family
+    assert not any(word in found.family for word in ("refus", "language", "Nobody knows"))
+
+
+@pytest.mark.parametrize(("endings", "is_known"), [(("cut", "whole"), True), ((None, "unknown"), False)])
+def test_what_no_text_is_left_out_for_is_not_said(
+    tmp_path: Path, endings: tuple[str | None, str], is_known: bool
+) -> None:
+    """A run imported without reasons of endings was "the same without texts that were cut"."""
+    built = StoreBuilder(tmp_path / "run", models=(ONE, TWO), countries=("JP",), n=20)
+    prompts = [built.ask("en", topic, "JP") for topic in TOPICS[:2]]
+    for prompt, sample, model in product(prompts, range(20), (ONE, TWO)):
+        named = {"surface": "dish", "granularity": int(sample % 3 > 0 if model == ONE else sample % 9 == 0)}
+        ending = endings[sample % 5 > 0]
+        built.answer(prompt, [named], model=model, sample=sample, refused=False, ending=ending)
+    built.link("dish", "Q1")
+    built.entity("Q1", "dish", JP="P495")
+    built.know()
+    run = built.write()
+    found, _ = first_page(run)
+    said = [*found.shown[0].rests, found.family]
+    assert any("if you leave out" in one or "without 16 texts" in one for one in said) is is_known, said
+    assert ("Nobody knows which of the texts were cut" in found.family) is not is_known
+    with open_report(run, None, METRICS, ()) as data:
+        [stays] = {row["stays"] for row in told_rows(data.frame(COMPARISONS)) if row["verdict"] == "higher"}
+        assert stays == ("all, complete" if is_known else "all")
