@@ -17,6 +17,7 @@ from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import CUT_SHORT, REPEATED, UnusableAnswerError, answer_schema, write_answer
 from polyculture.extract.base import MAX_TOKENS, Extracted, NamedEntity, ResponseText
 from polyculture.extract.reading import read_mentions, read_raw
+from polyculture.extract.room import room_named
 from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
@@ -67,7 +68,8 @@ class LlmExtractor:
 
     An answer of which nothing can be read (`extract.answer`), or that is endless, is unusable: the model is asked to
     write its own words as JSON, or where it refused for the same again with another seed. An answer that the token
-    limit cut is asked for again with `MORE_ROOM`, unless it repeats itself. After the last attempt, or where the model
+    limit cut is asked for again with `MORE_ROOM`, unless it repeats itself; where that is refused with a number, with
+    as much as there is. After the last attempt, or where the model
     has no more room, the whole mentions of the cut answer with most of them count, marked as `cut`; without any the
     response has failed, with the answer kept. Each unusable answer is a row of its own as it comes, since its cost is
     paid even if the run is killed before the next attempt. Errors of the engine are not retried here; `retryable` says
@@ -157,7 +159,13 @@ class LlmExtractor:
             note=answer.note,
         )
         if answer.text is None:
-            return replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
+            failed = replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
+            more = any(map(_asks_for_room, response.unusable)) and not failed.retryable
+            return (
+                replace(failed, status="unusable")
+                if more and _fits_more(response, failed, self._max_tokens)
+                else failed
+            )
         try:
             read = read_mentions(
                 answer.text, answer.finish_reason, response.text, self._topic, response.language, self._endings
@@ -201,7 +209,8 @@ def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText, ma
     shown = words.strip() and not is_refusal_anywhere(words)
     again = (Message("assistant", words), Message("user", _AS_JSON)) if shown else ()
     messages = (*head, Message("user", response.text), *again)
-    temperature = TEMPERATURES[attempt - sum(map(_asks_for_room, response.unusable))]
+    greedy = sum(_asks_for_room(one) or one.raw is None for one in response.unusable)  # a refused one has no answer
+    temperature = TEMPERATURES[attempt - greedy]
     decoding = _decoding(topic, temperature, _room(response, max_tokens))
     return Request(response.response_id, messages, decoding, seeds=(attempt,))
 
@@ -212,8 +221,16 @@ def _asks_for_room(answer: Extracted) -> bool:
 
 
 def _room(response: ResponseText, max_tokens: int) -> int:
-    """The tokens of the next answer about a text."""
-    return max_tokens * int(MORE_ROOM ** sum(map(_asks_for_room, response.unusable)))
+    """The tokens of the next answer about a text: no more than whoever refused to give as many says that there are."""
+    wanted = max_tokens * int(MORE_ROOM ** sum(map(_asks_for_room, response.unusable)))
+    named = [room for one in response.unusable if (room := room_named(one.error)) is not None]
+    return min([wanted, *named])
+
+
+def _fits_more(response: ResponseText, refused: Extracted, max_tokens: int) -> bool:
+    """Whether a request for more room was refused by somebody who says how much there is: more than was cut before."""
+    cut, asked = (_room(one, max_tokens) for one in (replace(response, unusable=response.unusable[:-1]), response))
+    return cut < _room(replace(response, unusable=(*response.unusable, refused)), max_tokens) < asked
 
 
 def _decoding(topic: Topic, temperature: float, max_tokens: int) -> Decoding:

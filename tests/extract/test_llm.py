@@ -22,6 +22,7 @@ from polyculture.extract.answer import (
 )
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id, prompt_head, read_prompt
+from polyculture.extract.room import room_named
 from polyculture.generate.engines import open_engine
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.endings import ending_of
@@ -588,7 +589,7 @@ def test_the_identity_is_of_model_and_kinds() -> None:
     assert llm_extractor_id("a:b", FOOD) in ids
 
 
-def test_a_server_that_refuses_more_room_loses_no_whole_mention() -> None:
+def test_a_server_that_refuses_more_room_is_asked_for_what_it_has_and_loses_no_whole_mention() -> None:
     """As OpenAI's does beyond the tokens that a model can write."""
 
     def behave(body: Mapping[str, Any], times: int) -> Reply:
@@ -604,11 +605,59 @@ def test_a_server_that_refuses_more_room_loses_no_whole_mention() -> None:
         with open_engine(spec) as engine:
             extractor = LlmExtractor(engine, spec.model, FOOD, max_tokens=15)
             first, refused, one = extractor.extract([ResponseText("r", "en", TEXT)])
-        assert [body["max_tokens"] for body in server.bodies] == [15, 30]
+            # Killed behind the refusal: the same is asked again.
+            (rest,) = extractor.extract([ResponseText("r", "en", TEXT, (first, refused))])
+        assert [body["max_tokens"] for body in server.bodies] == [15, 30, 20, 20]
+        assert {body["temperature"] for body in server.bodies} == {0.0}
     assert (first.error, first.completion_tokens) == (CUT_SHORT, 15)
     assert (refused.status, "at most 20" in (refused.error or "")) == ("unusable", True)
-    assert (one.status, one.cut) == ("ok", True)
-    assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen"}
+    assert (one.status, one.cut, one.attempts) == ("ok", True, 3)
+    assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen", "Kyoto"}
+    assert rest.mentions == one.mentions
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "HTTP 400: no.",  # of a bound that it does not tell
+        "max_tokens is too large: 12. This model supports at most 6 completion tokens.",  # what was cut before
+        "This model's maximum context length is 100 tokens and your request has 100 input tokens",
+    ],
+)
+def test_where_there_is_no_more_room_nothing_is_asked_again(words: str) -> None:
+    found = {0: limited("", 0, 6), 1: Completion("r0", 1, None, error=words)}
+    engine = ScriptedEngine(lambda _text, attempt: found[attempt])
+    extractor = LlmExtractor(engine, "stub:model", FOOD, max_tokens=6)
+    *_, one = extractor.extract([ResponseText("r0", "en", TEXT)])
+    assert (one.status, one.cut, len(engine.requests)) == ("ok", True, 2)
+
+
+ROOMS: list[tuple[str | None, int | None]] = [
+    ("This model's maximum context length is 4097 tokens. However, you requested 4927 tokens (831 in the messages, "
+     "4096 in the completion). Please reduce the length of the messages or completion.", 3266),
+    ("max_tokens is too large: 8192. This model supports at most 4096 completion tokens, whereas you provided 8192.",
+     4096),
+    ("'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens "
+     "and your request has 611 input tokens (4096 > 4096 - 611).", 3485),
+    ("This model's maximum context length is 4096 tokens. However, you requested 4096 output tokens and your prompt "
+     "contains at least 611 input tokens, for a total of at least 4707 tokens.", 3485),
+    ("Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 8217 "
+     "tokens: 25 tokens from the input messages and 8192 tokens for the completion.", 8167),
+    ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 600 `inputs` tokens and 4096 `max_new_tokens`", 3496),
+    ("max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for claude-3-opus", 4096),
+    ("`max_tokens` must be less than or equal to `8,192`, the maximum value for `max_tokens` is less than the "
+     "`context_window` for this model", 8192),
+    ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8192),
+    ("the prompt's 600 tokens and the answer exceed the 2048 it reads", 1448),
+    ("Prompt contains 600 tokens, too large for model with 512 maximum context length", None),
+    ("Rate limit reached for 40000 tokens per minute", None),
+    (None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "room"), ROOMS)
+def test_the_room_that_servers_name(words: str | None, room: int | None) -> None:
+    assert room_named(words) == room
 
 
 def test_against_a_server() -> None:
