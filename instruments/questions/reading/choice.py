@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, cached_property
 
@@ -350,7 +350,14 @@ class _Answer:
             for sentence in sentences:
                 sentence.drop_words()
         found: list[Named] = []
+        begun, withdrawn = 0, False  # the options of the last sentence that has any, and whether they are taken back
         for number, (part, sentence) in enumerate(zip(self.sentences, sentences, strict=True)):
             first, last = number == 0 and not part.listed, number == len(sentences) - 1 and not part.listed
-            found += sentence.named(first=first, last=last, line=part.line and not part.listed)
+            own = [*sentence.named(first=first, last=last, line=part.line and not part.listed)]
+            withdrawn = withdrawn or sentence.withdraws
+            if withdrawn and any(one.standing >= Standing.MARKED and not one.denied for one in own):
+                found[begun:] = [replace(one, denied=True) for one in found[begun:]]
+            if own:
+                begun, withdrawn = len(found), False
+            found += own
         return found

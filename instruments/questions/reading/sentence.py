@@ -31,6 +31,7 @@ _DENIED = 40  # characters after an option within which it may be denied
 _DENYING = 4  # characters between a denial and the option that it denies, as of "not the"
 _MOST = 25  # first and last options in a sentence that are looked at: lists of thousands would take quadratic time
 _AROUND = 100  # characters before and after an option that decide its standing
+_BARE = 8  # characters beside a denial that denies what was said before: "that is"
 _SHORT = 2  # letters of "la", which names an option before its label alone
 _MARKS = re.escape(MARKS)
 _BUT_QUESTION = MARKS.replace("?", "").replace("؟", "")
@@ -89,8 +90,25 @@ class Sentence:
 
     @property
     def has_plain(self) -> bool:
-        """Does it name an option that is not denied by what cannot be an ordinary word?"""
-        return any(not weak and not self._is_denied(number) for number, weak in enumerate(self.weak))
+        """Does it name an option, neither denied nor conceded, by what cannot be an ordinary word?"""
+        return any(
+            not weak and not self._is_denied(number) and not self._is_conceded(self.tokens[number])
+            for number, weak in enumerate(self.weak)
+        )
+
+    @property
+    def withdraws(self) -> bool:
+        """Does it begin with a denial of what was said before, "No, ...", "I was wrong: ..."?"""
+        lead = self.text[: self.tokens[0].start()] if self.tokens else self.text
+        clauses = _CLAUSE_END.split(lead)[: -1 if self.tokens else None]
+        return any(self.words["wrong"].search(clause) and self._is_bare_denial(clause) for clause in clauses)
+
+    def _is_bare_denial(self, clause: str) -> bool:
+        if self.words["condition"].search(clause):  # "If not, B"
+            return False
+        for kind in ("wrong", "answer"):
+            clause = self.words[kind].sub("", clause)
+        return len(clause.strip(MARKS)) <= _BARE
 
     def drop_words(self) -> None:
         """Forget labels that may be ordinary words, unless they are named in one breath with one that is none."""
