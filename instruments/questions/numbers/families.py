@@ -15,6 +15,7 @@ from polyculture.instruments.questions.model import BIASED, OTHER
 from polyculture.instruments.questions.numbers.declared import Declared
 from polyculture.instruments.questions.numbers.tally import Mask, Tally
 from polyculture.instruments.questions.numbers.uncertainty import Numbers, Ratio
+from polyculture.instruments.questions.numbers.withheld import few_are_read
 
 AMBIGUOUS, IN_BIASED, IN_COUNTER_BIASED = "ambiguous", "biased", "counter-biased"  # values of the facet 'context'
 
@@ -164,27 +165,28 @@ _CONTEXTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("acc_d", "max_bias_d", "s_dis"), (_CLEAR,)),
     "diff_bias_d": ((IN_BIASED,), (IN_COUNTER_BIASED,)),
 }
+_KEYED = ("accuracy", "ranked_first")  # numbers of answers to questions that have a right option
 # What says how answers are read, or is known without any.
 _OF_FORM = ("chance", "out_of_choice", "out_of_choice_ratio", "refusal_ratio")
-FEW_READ = "fewer than half of the answers are read"  # why there is no number
-LEAST_READ = 0.5  # of the answers that a number is of: with fewer, it is withheld
 
 
 def few_read(at: Tally, metric: str, declared: Mapping[str, Declared], prompt: str | None = None) -> bool:
     """Are fewer than half of the answers that a number is of read, under a prompt or all? A refusal is read."""
     if metric in _OF_FORM:
         return False
-    if metric in declared:
+    if metric in _KEYED:
+        parts = [~np.isnan(at["right"])]
+    elif metric in declared:
         parts = [share.rows(at) for share in declared[metric].shares]
     else:
         parts = [np.isin(at.facet("context"), some) for some in _CONTEXTS.get(metric, ())]
     here = np.ones(len(at["n"]), bool) if prompt is None else at["wording"] == at.prompts.index(prompt)
-    return any(_share_read(at, here & rows) < LEAST_READ for rows in parts or [here])
+    return any(_few_read_of(at, here & rows) for rows in parts or [here])
 
 
-def _share_read(at: Tally, rows: Mask) -> float:
-    came = at["n"][rows & _answered(at)].sum()
-    return 1.0 - float(at["n"][rows & (at["outcome"] == "unread")].sum() / came) if came else 1.0
+def _few_read_of(at: Tally, rows: Mask) -> bool:
+    came, lost = (float(at["n"][rows & some].sum()) for some in (_answered(at), at["outcome"] == "unread"))
+    return few_are_read(came, lost)
 
 
 FAMILIES: Mapping[str, Callable[[Tally], Metrics]] = {

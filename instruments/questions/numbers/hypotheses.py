@@ -16,7 +16,7 @@ Rows of `differences` compare disjoint levels (dimension 'level'), and the biase
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -29,6 +29,7 @@ from polyculture.cache.schema.measured import Difference, Number
 from polyculture.instruments.differences import Sides, difference_rows
 from polyculture.instruments.questions.layout import EMPTY, MEASURE
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
+from polyculture.instruments.questions.numbers.withheld import FEW_READ, few_are_read, withheld_differences
 from polyculture.metrics.inference.family import adjusted
 
 FEW = "no answer differs"  # why a test has no p
@@ -39,7 +40,8 @@ SELECT
     language, model, method, reader, wording, facets['levels'] AS levels, facets['type'] AS type, unit,
     facets['level'] AS level, count(*) AS answered, count(*) FILTER ("right") AS n_right,
     count(*) FILTER (NOT "right" AND role = 'biased') AS n_biased,
-    count(*) FILTER (picked IS NOT NULL AND NOT "right" AND role <> 'biased') AS n_other
+    count(*) FILTER (picked IS NOT NULL AND NOT "right" AND role <> 'biased') AS n_other,
+    count(*) FILTER (outcome = 'unread') AS n_unread
 FROM question_readings
 WHERE dataset = ? AND outcome <> 'failed' AND reader <> '-' AND facets['levels'] IS NOT NULL
 GROUP BY ALL
@@ -56,6 +58,7 @@ class Counts(NamedTuple):
     right: int
     biased: int
     other: int
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class OneSided:
     second: float
     sizes: tuple[int, int]  # answers of either
     p: float | None
+    lacking: str | None = None  # why there is no p
 
     @property
     def metric(self) -> str:
@@ -85,7 +89,7 @@ def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: s
                 yield replace(
                     EMPTY, metric=f"{test.metric}_{name}", level=_LEVEL, model=model, dataset=dataset,
                     language=language, wording=wording, method=method, reader=reader, facets=facets,
-                    estimate=value, no_estimate=FEW if value is None else None, no_interval="a test",
+                    estimate=value, no_estimate=test.lacking, no_interval="a test",
                     n=sum(test.sizes), sizes={"first": test.sizes[0], "second": test.sizes[1]}, inputs=inputs,
                 )  # fmt: skip
 
@@ -107,33 +111,59 @@ def level_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: st
     for (language, model, method, reader, wording), levels, kind, rows in _counted(store, dataset):
         shared = {"dataset": dataset, "language": language, "model": model, "wording": wording, "method": method,
                   "reader": reader}  # fmt: skip
-        for metric, dimension, a, b, one, other in contrasts(rows, levels):
-            if (found := paired(one, other)) is not None:
-                yield from difference_rows(
-                    Sides(MEASURE.name, metric, dimension, a, b, shared, {"type": kind}), found, unit="unit",
-                    units=int((one.units & other.units).sum()), inputs=inputs, sampled=method == "generated",
-                )  # fmt: skip
+        for one in contrasts(rows, levels):
+            a, b = (side.ratio(rows) for side in (one.first, one.second))
+            sides = Sides(
+                MEASURE.name, one.metric, one.dimension, one.first.name, one.second.name, shared, {"type": kind}
+            )
+            units, sampled = int((a.units & b.units).sum()), method == "generated"
+            if one.first.is_withheld or one.second.is_withheld:
+                yield from withheld_differences(sides, unit="unit", units=units, inputs=inputs, sampled=sampled)
+            elif (found := paired(a, b)) is not None:
+                yield from difference_rows(sides, found, unit="unit", units=units, inputs=inputs, sampled=sampled)
 
 
-def contrasts(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[tuple[str, str, str, str, Ratio, Ratio]]:
-    """What is compared of one kind of questions: metric, dimension, the names of the sides, and their shares."""
-    least, units = levels[-1], {name: number for number, name in enumerate(sorted({row.unit for row in rows}))}
+class Side(NamedTuple):
+    """One side of a comparison: its name, its answers, and which of them are counted."""
+
+    name: str
+    rows: Sequence[Counts]
+    counted: str  # a field of `Counts`
+    by: int = 1
+
+    def ratio(self, of: Sequence[Counts]) -> Ratio:
+        """The share of its answers in each of the units of all rows."""
+        units = {name: number for number, name in enumerate(sorted({row.unit for row in of}))}
+        chosen, answered = np.zeros(len(units)), np.zeros(len(units))
+        for row in self.rows:
+            chosen[units[row.unit]] += getattr(row, self.counted) / self.by
+            answered[units[row.unit]] += row.answered
+        return Ratio(chosen[np.newaxis, :, np.newaxis], answered[np.newaxis, :, np.newaxis])
+
+    @property
+    def is_withheld(self) -> bool:
+        return few_are_read(_size(self.rows), _sum(self.rows, "unread"))
+
+
+class Contrast(NamedTuple):
+    """Two sides that are compared."""
+
+    metric: str
+    dimension: str
+    first: Side
+    second: Side
+
+
+def contrasts(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[Contrast]:
+    """What is compared of one kind of questions."""
+    least = levels[-1]
     low = [row for row in rows if row.level == least]
     higher = {f"all but {least}": [row for row in rows if row.level != least]}
     higher |= {level: [row for row in rows if row.level == level] for level in levels[1:-1]}
     for metric, what in (("accuracy", "right"), ("biased", "biased")):
         for name, some in higher.items():
-            yield metric, "level", name, least, _ratio(some, what, units), _ratio(low, what, units)
-    yield "biased", "option", "biased", "others", _ratio(rows, "biased", units), _ratio(rows, "other", units, by=2)
-
-
-def _ratio(rows: Sequence[Counts], what: str, units: Mapping[str, int], by: int = 1) -> Ratio:
-    """The share of answers in each of the units."""
-    chosen, answered = np.zeros(len(units)), np.zeros(len(units))
-    for row in rows:
-        chosen[units[row.unit]] += getattr(row, what) / by
-        answered[units[row.unit]] += row.answered
-    return Ratio(chosen[np.newaxis, :, np.newaxis], answered[np.newaxis, :, np.newaxis])
+            yield Contrast(metric, "level", Side(name, some, what), Side(least, low, what))
+    yield Contrast("biased", "option", Side("biased", rows, "biased"), Side("others", rows, "other", 2))
 
 
 def comparisons(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[OneSided]:
@@ -151,9 +181,8 @@ def comparisons(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[OneSi
         yield _z("3", "biased", f"{least} > {ALL}", low, rows)
         yield from (_z("3", "biased", f"{least} > {level}", low, some) for level, some in between.items())
     for name, some in {ALL: rows, **of_level}.items():
-        if size := _size(some):
-            biased, other = _sum(some, "biased") / size, _sum(some, "other") / 2 / size
-            yield OneSided("2", name, biased, other, (size, size), two_proportions(biased, size, other, size))
+        if _size(some):
+            yield _tested("2", name, Side(name, some, "biased"), Side(name, some, "other", 2))
 
 
 def two_proportions(first: float, first_size: float, second: float, second_size: float) -> float | None:
@@ -164,9 +193,17 @@ def two_proportions(first: float, first_size: float, second: float, second_size:
 
 
 def _z(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: Sequence[Counts]) -> OneSided:
-    sizes = _size(first), _size(second)
-    one, other = _sum(first, what) / sizes[0], _sum(second, what) / sizes[1]
-    return OneSided(hypothesis, side, one, other, sizes, two_proportions(one, sizes[0], other, sizes[1]))
+    return _tested(hypothesis, side, Side("", first, what), Side("", second, what))
+
+
+def _tested(hypothesis: str, name: str, *sides: Side) -> OneSided:
+    """The test of two sides, or the reason why there is none."""
+    first, second = (_size(side.rows) for side in sides)
+    one, other = (_sum(side.rows, side.counted) / side.by / _size(side.rows) for side in sides)
+    if any(side.is_withheld for side in sides):
+        return OneSided(hypothesis, name, one, other, (first, second), None, FEW_READ)
+    p = two_proportions(one, first, other, second)
+    return OneSided(hypothesis, name, one, other, (first, second), p, FEW if p is None else None)
 
 
 def _size(rows: Sequence[Counts]) -> int:

@@ -17,15 +17,17 @@ from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers
-from polyculture.instruments.questions.numbers.families import FAMILIES, FEW_READ, Bound, Metrics, few_read, named
+from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, few_read, named
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
 from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
+from polyculture.instruments.questions.numbers.withheld import withheld
 from polyculture.metrics.measured import renew
 
 ACCURACY = "acc_a"
+_OF_ORDERS = "flip_rate"  # where it is lacking, options may have been shown in one order
 AS_UNKNOWN = "_as_unknown"  # behind a metric's name: unread answers that name no option count as 'unknown'
 HYPOTHESES, SURVEY = "hypotheses", "survey"  # families that are no functions of a tally
 # What the form of answers does, of sets that have a family.
@@ -84,9 +86,10 @@ def number_rows(
             ends = _if_unknown(own, declared, some)
             for prompt in (None, *some.prompts):
                 rows = {metric: _row(number, some.prompts, prompt) for metric, number in metrics.items()}
-                rows = {
-                    metric: _withheld(row) if row and few_read(some, metric, declared, prompt) else row
+                rows |= {
+                    metric: withheld(row or EMPTY)
                     for metric, row in rows.items()
+                    if few_read(some, metric, declared, prompt) and (row or metric != _OF_ORDERS)
                 }
                 for metric, row in (rows | _bounds(ends, some.prompts, prompt, rows)).items():
                     if row is not None:
@@ -129,11 +132,6 @@ def _direction(row: Number) -> tuple[float, bool | None]:
     """The sign of a bias, and whether its interval leaves out 0."""
     apart = None if row.low is None or row.high is None else not row.low <= 0 <= row.high
     return float(np.sign(row.estimate or 0.0)), apart
-
-
-def _withheld(row: Number) -> Number:
-    """A number that so few answers are behind that it would say how they are read, and not what they say."""
-    return replace(row, estimate=None, no_estimate=FEW_READ, low=None, high=None, no_interval=FEW_READ)
 
 
 def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:

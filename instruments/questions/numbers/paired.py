@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +27,7 @@ from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers, is_declared
-from polyculture.instruments.questions.numbers.families import FAMILIES, FEW_READ, Bound, Metrics, few_read, named
+from polyculture.instruments.questions.numbers.families import FAMILIES, Metrics, few_read, named
 from polyculture.instruments.questions.numbers.tally import (
     NOT_READ,
     Mask,
@@ -42,7 +41,7 @@ from polyculture.instruments.questions.numbers.tally import (
     tally_of,
 )
 from polyculture.instruments.questions.numbers.uncertainty import Numbers, Ratio, paired
-from polyculture.metrics.inference.family import UNTESTABLE
+from polyculture.instruments.questions.numbers.withheld import withheld_differences
 
 ANSWERED = ("picked", "refusal", "tie", "unread")  # outcomes of answers to questions with options
 # What is compared of a family, and the outcomes that an answer needs to be in a pair. Of several families of a set the
@@ -160,21 +159,18 @@ def _differences(
             one, other = (number[metric] for number in numbers)
             if not isinstance(one, Ratio) or not isinstance(other, Ratio):
                 continue
-            unread = any(few_read(side, metric, declared) for side in sides.values())
-            found = PairedDifference(0.0, 0.0, lacking=FEW_READ) if unread else paired(one, other)
-            if found is None:
-                continue
-            rows = difference_rows(
-                Sides(MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets),
-                found,
-                unit="unit",
-                units=int((one.units & other.units).sum()),
-                inputs=inputs,
-                missing=(missing[0], missing[1]),
-                # Whether generated answers were sampled is not kept with them.
-                sampled=study.method == "generated",
-            )
-            yield from map(_withheld, rows) if unread else rows
+            told = Sides(MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets)
+            units, short = int((one.units & other.units).sum()), (missing[0], missing[1])
+            # Whether generated answers were sampled is not kept with them.
+            sampled = study.method == "generated"
+            if any(few_read(side, metric, declared) for side in sides.values()):
+                yield from withheld_differences(
+                    told, unit="unit", units=units, inputs=inputs, missing=short, sampled=sampled
+                )
+            elif (found := paired(one, other)) is not None:
+                yield from difference_rows(
+                    told, found, unit="unit", units=units, inputs=inputs, missing=short, sampled=sampled
+                )
 
 
 def _compared(
@@ -188,10 +184,6 @@ def _compared(
         yield tuple(declared), ANSWERED, lambda at: {name: one.of(at) for name, one in declared.items()}
 
 
-def _withheld(row: Difference) -> Difference:
-    return replace(row, a_estimate=None, b_estimate=None, difference=None, reason=FEW_READ, verdict=UNTESTABLE)
-
-
 def _side(both: Tally, name: str) -> Tally:
     """One side of the pairs, as if it stood alone."""
     columns = dict(both.columns)
@@ -202,7 +194,7 @@ def _side(both: Tally, name: str) -> Tally:
 RANKS = "rank-sum test"  # why there is no interval
 _COMPARED = ("kobbq", "bbq")  # families of sets that ask the same of other people
 _PARTS = ("", "label")
-Found = dict[tuple[Part, str], Ratio | Bound]
+Found = dict[tuple[Part, str], Ratio | None]  # None of a number that is withheld
 
 
 class RankSum(NamedTuple):
@@ -225,32 +217,25 @@ def set_differences(
                 if part.facet in _PARTS:
                     of_part = FAMILIES[family](some)
                     numbers |= {
-                        (part, name): of_part[name] for name in COMPARED[family][0] if not few_read(some, name, {})
-                    }
+                        (part, name): None if few_read(some, name, {}) else ratio
+                        for name in COMPARED[family][0] if isinstance(ratio := of_part[name], Ratio)
+                    }  # fmt: skip
             found.setdefault((study.model, study.method, study.reader), []).append((study, numbers))
     for own in found.values():
         for (one, ones), (other, others) in combinations(own, 2):
             for part, metric in sorted(ones.keys() & others.keys()):
                 a, b = ones[part, metric], others[part, metric]
-                difference = _difference(a, b) if isinstance(a, Ratio) and isinstance(b, Ratio) else None
-                if difference is not None:
-                    yield from _rows(one, other, part, metric, difference, inputs)
+                told = _sides(one, other, part, metric)
+                if a is None or b is None:
+                    yield from withheld_differences(told, unit="unit", units=0, inputs=inputs, sampled=True)
+                elif (difference := _difference(a, b)) is not None:
+                    yield from difference_rows(told, difference, unit="unit", units=0, inputs=inputs, sampled=True)
 
 
-def _rows(
-    one: Study, other: Study, part: Part, metric: str, found: PairedDifference, inputs: str
-) -> Iterator[Difference]:
+def _sides(one: Study, other: Study, part: Part, metric: str) -> Sides:
     a, b = (f"{study.dataset}, {study.language}" for study in (one, other))
     shared = {"model": one.model, "dataset": EVERY, "wording": EVERY, "method": one.method, "reader": one.reader}
-    facets = {part.facet: part.value} if part.facet else {}
-    yield from difference_rows(
-        Sides(MEASURE.name, metric, "dataset", a, b, shared, facets),
-        found,
-        unit="unit",
-        units=0,
-        inputs=inputs,
-        sampled=True,
-    )
+    return Sides(MEASURE.name, metric, "dataset", a, b, shared, {part.facet: part.value} if part.facet else {})
 
 
 def _difference(one: Ratio, other: Ratio) -> PairedDifference | None:

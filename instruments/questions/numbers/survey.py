@@ -23,6 +23,7 @@ from polyculture.cache.schema.measured import Number
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.uncertainty import Numbers
+from polyculture.instruments.questions.numbers.withheld import few_are_read, withheld
 from polyculture.metrics.inference.limits import FEW, symmetric
 
 FEWEST = 10  # stereotypes for an interval
@@ -32,10 +33,10 @@ _LEVEL = "model, dataset, language, method, reader"
 _ANSWERS = """
 SELECT
     r.dataset, r.language, r.model, r.reader, q.unit, coalesce(q.facets['label'], '') AS label, q.options, q.roles,
-    q.weights, [picked] || coalesce(also, []) AS named
+    q.weights, r.outcome, CASE WHEN picked IS NOT NULL THEN [picked] || coalesce(also, []) END AS named
 FROM question_readings AS r
 INNER JOIN questions AS q ON q.question_id = r.question_id
-WHERE list_contains($datasets, r.dataset) AND r.method = 'generated' AND picked IS NOT NULL
+WHERE list_contains($datasets, r.dataset) AND r.method = 'generated' AND r.outcome <> 'failed' AND r.reader <> '-'
     AND len(q.weights) = len(q.options)
 ORDER BY ALL
 """
@@ -59,6 +60,8 @@ class Stereotype:
     label: str  # of its templates; '' where these have several, and TM is none of them
     held: frozenset[str]
     named: Sequence[frozenset[str]]
+    answered: int  # answers that came, readable or not
+    unread: int
 
 
 def survey_numbers(store: duckdb.DuckDBPyConnection, datasets: Sequence[str], inputs: str) -> Iterator[Number]:
@@ -70,25 +73,37 @@ def survey_numbers(store: duckdb.DuckDBPyConnection, datasets: Sequence[str], in
             for label in dict.fromkeys(("", one.label)) if one.held else ():
                 parts[label].append(one)
         for label, some in parts.items():
-            for metric, found in (("exact_match", exact_match(some)), ("f1", group_f1(some))):
-                yield replace(
-                    EMPTY, metric=metric, level=_LEVEL, model=model, dataset=dataset, language=language,
-                    method="generated", reader=reader, facets={"label": label} if label else {},
-                    estimate=found.estimate, low=found.low, high=found.high, no_interval=found.lacking,
-                    method_of_interval=found.method, units=len(some), n=sum(len(one.named) for one in some),
-                    inputs=inputs,
-                )  # fmt: skip
+            place = replace(
+                EMPTY, level=_LEVEL, model=model, dataset=dataset, language=language, method="generated",
+                reader=reader, facets={"label": label} if label else {}, inputs=inputs,
+            )  # fmt: skip
+            if few_are_read(sum(one.answered for one in some), sum(one.unread for one in some)):
+                yield from (withheld(replace(place, metric=metric)) for metric in METRICS)
+            elif naming := [one for one in some if one.named]:
+                yield from (
+                    _row(replace(place, metric=name), measure(naming), naming) for name, measure in METRICS.items()
+                )
+
+
+def _row(place: Number, found: Measured, some: Sequence[Stereotype]) -> Number:
+    return replace(
+        place, estimate=found.estimate, low=found.low, high=found.high, no_interval=found.lacking,
+        method_of_interval=found.method, units=len(some), n=sum(len(one.named) for one in some),
+    )  # fmt: skip
 
 
 def _stereotypes(rows: Iterator[tuple[Any, ...]]) -> Iterator[Stereotype]:
     for (_, label), some in groupby(rows, key=lambda row: row[4:6]):
         answers = list(some)
-        options, roles, votes, _ = answers[0][6:]
+        options, roles, votes = answers[0][6:9]
         groups = [None if role == UNKNOWN else option for option, role in zip(options, roles, strict=True)]
         least = TIMES * sum(votes) / len(votes)
         held = {group for group, count in zip(groups, votes, strict=True) if group and count >= least > 0}
-        named = [frozenset(filter(None, (groups[place] for place in row[-1]))) for row in answers]
-        yield Stereotype(label, frozenset(held), named)
+        named = [
+            frozenset(filter(None, (groups[place] for place in row[-1]))) for row in answers if row[-1] is not None
+        ]
+        unread = sum(row[-2] == "unread" for row in answers)
+        yield Stereotype(label, frozenset(held), named, len(answers), unread)
 
 
 def exact_match(some: Sequence[Stereotype]) -> Measured:
@@ -105,6 +120,9 @@ def group_f1(some: Sequence[Stereotype]) -> Measured:
         return _jackknife(without)
 
     return _measured(_f1(some), "jackknife over stereotypes", len(some), variance)
+
+
+METRICS: Mapping[str, Callable[[Sequence[Stereotype]], Measured]] = {"exact_match": exact_match, "f1": group_f1}
 
 
 def _measured(value: float, method: str, size: int, variance: Callable[[], float]) -> Measured:

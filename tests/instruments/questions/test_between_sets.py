@@ -9,7 +9,8 @@ from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import rank_sum, set_differences, unit_values
 from polyculture.instruments.questions.numbers.uncertainty import Ratio
-from tests.instruments.questions.answered import Said, designed, of, opened, right_role
+from polyculture.instruments.questions.numbers.withheld import FEW_READ
+from tests.instruments.questions.answered import UNREAD, Said, designed, of, opened, right_role
 
 
 def test_two_sets_differ_overall_and_by_label() -> None:
@@ -23,6 +24,16 @@ def test_two_sets_differ_overall_and_by_label() -> None:
     assert (one.a_estimate, one.b_estimate, one.difference, one.low, one.reason) == (1, 0, 1, None, "rank-sum test")
     assert one.verdict == "higher"
     assert ("acc_a", "L1") in found
+
+
+def test_of_a_set_whose_answers_are_hardly_read_the_difference_has_no_number_and_says_why() -> None:
+    korean = list(designed(lambda context, _: right_role(context), 12))
+    lost = of(designed(lambda *_: "biased", 8), dataset="bbq", language="en", said=UNREAD)
+    store = opened([*korean, *lost])
+    rows = with_verdicts(set_differences(store, families_of(store), ""))
+    assert {row.metric for row in rows} == {"acc_a", "acc_d", "diff_bias_a", "diff_bias_d"}
+    assert {(row.difference, row.a_estimate, row.b_estimate, row.p) for row in rows} == {(None, None, None, None)}
+    assert {(row.reason, row.verdict) for row in rows} == {(FEW_READ, "untestable")}
 
 
 def test_a_unit_is_one_value_over_prompts() -> None:

@@ -9,7 +9,7 @@ import pytest
 from polyculture.cache.layout import compose
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions.layout import LAYOUT
-from polyculture.instruments.questions.numbers.families import FEW_READ
+from polyculture.instruments.questions.numbers.withheld import FEW_READ
 from polyculture.metrics import METRICS
 from tests.instruments.questions.answered import REFUSAL, UNREAD, Said, designed, numbers, of, right_role, stored
 
@@ -35,6 +35,14 @@ def test_a_share_of_answers_that_are_hardly_read_is_withheld_and_the_share_that_
     for metric in ("acc_a", "acc_d", "diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "max_bias_a"):
         assert found[metric] == (None, FEW_READ), metric
     assert found["out_of_choice_ratio"] == (pytest.approx(2 / 3, abs=0.01), None)
+
+
+def test_a_model_none_of_whose_answers_is_read_has_a_row_with_the_reason_for_each_number() -> None:
+    found = told(of(designed(lambda kind, _: right_role(kind), templates=4), said=UNREAD))
+    for metric in ("acc_a", "acc_d", "diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "max_bias_a"):
+        assert found[metric] == (None, FEW_READ), metric
+    assert "flip_rate" not in found
+    assert found["out_of_choice_ratio"] == (1.0, None)
 
 
 def test_half_of_the_answers_are_enough_and_a_refusal_is_read() -> None:

@@ -18,7 +18,8 @@ from polyculture.instruments.questions.numbers.hypotheses import (
     two_proportions,
 )
 from polyculture.instruments.questions.numbers.uncertainty import paired
-from tests.instruments.questions.answered import FAILED, REFUSAL, Said, opened
+from polyculture.instruments.questions.numbers.withheld import FEW_READ
+from tests.instruments.questions.answered import FAILED, REFUSAL, UNREAD, Said, opened
 
 LEVELS = ("high", "mid", "low")
 HAND = [  # answered, right, biased, other
@@ -99,6 +100,28 @@ def test_what_is_compared_has_an_interval_over_units() -> None:
     assert of_levels.units == of_options.units == 12
 
 
+def test_of_a_level_whose_answers_are_hardly_read_there_is_no_test_and_no_difference_and_both_say_why() -> None:
+    rows = [
+        answer(UNREAD, one.unit, dict(one.facets)) if one.facets["level"] == "low" and one.said != FAILED else one
+        for one in answers()
+    ]
+    store = opened(rows)
+    tests = {
+        (row.metric, row.facets["side"]): (row.estimate, row.no_estimate)
+        for row in hypothesis_numbers(store, "culture-mcq", "") if row.facets["type"] == "region"
+    }  # fmt: skip
+    for side in ("avg. > low", "mid > low"):
+        assert tests["accuracy_p", side] == tests["accuracy_q", side] == (None, FEW_READ)
+    assert tests["biased_p", "low"] == (None, FEW_READ)
+    assert tests["accuracy_p", "avg. > mid"][0] is not None
+    found = {
+        (row.metric, row.a, row.b): (row.difference, row.a_estimate, row.p, row.reason)
+        for row in level_differences(store, "culture-mcq", "") if row.facets["type"] == "region"
+    }  # fmt: skip
+    assert found["accuracy", "all but low", "low"] == (None, None, None, FEW_READ)
+    assert found["biased", "biased", "others"][0] is not None
+
+
 def test_where_nothing_varies_there_is_no_p() -> None:
     same = [Counts(f"Q{n}", level, 1, 1, 0, 0) for n in range(4) for level in LEVELS]
     found = list(comparisons(same, LEVELS))
@@ -119,8 +142,11 @@ def test_a_question_that_is_hard_for_all_is_one_witness(effect: float) -> None:
                 logit = of_question + (effect if level != "low" else 0.0)
                 right = int((draw.random(targets) < 1 / (1 + np.exp(-logit))).sum())
                 rows.append(Counts(f"Q{number}", level, targets, right, 0, targets - right))
-        ratios = next(one[-2:] for one in contrasts(rows, LEVELS) if one[:3] == ("accuracy", "level", "all but low"))
-        found = paired(*ratios)
+        sides = next(
+            (one.first, one.second) for one in contrasts(rows, LEVELS)
+            if (one.metric, one.first.name) == ("accuracy", "all but low")
+        )  # fmt: skip
+        found = paired(*(side.ratio(rows) for side in sides))
         below += found is not None and found.p is not None and found.p < 0.05
     if effect:
         assert below / worlds > 0.5

@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.schema.measured import Difference
-from polyculture.instruments.questions.numbers.families import FEW_READ
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
+from polyculture.instruments.questions.numbers.withheld import FEW_READ
 from tests.instruments.questions.answered import FAILED, OPEN, UNREAD, Said, designed, of, opened, right_role
 from tests.instruments.questions.template_worlds import WORLDS
 

@@ -12,6 +12,7 @@ from scipy import stats
 
 from polyculture.instruments.questions.layout import READINGS
 from polyculture.instruments.questions.numbers.survey import CONSTANT, FEW, survey_numbers
+from polyculture.instruments.questions.numbers.withheld import FEW_READ
 from tests.instruments.questions.answered import UNREAD, Said, opened
 
 GROUPS = ("group", "group", "group", "unknown")
@@ -67,6 +68,22 @@ def test_the_interval_of_exact_match_is_students_over_stereotypes_and_answers_th
     store.execute(f"UPDATE {READINGS.name} SET picked = 0 WHERE picked IS NOT NULL")
     [found, *_] = survey_numbers(store, ["kobbq-survey"], "")
     assert (found.estimate, found.low, found.no_interval) == (1.0, None, CONSTANT)
+
+
+@pytest.mark.parametrize(("lost", "shown"), [(0, 1.0), (2, 1.0), (3, None), (4, None)])
+def test_where_most_answers_name_no_group_readably_there_is_no_number_and_the_row_says_why(
+    lost: int, shown: float | None
+) -> None:
+    said = [
+        replace(one, said=UNREAD if one.sample < lost else 0)
+        for unit in ("s1", "s2") for one in several(unit, "TM", [(0,)] * 4)
+    ]  # fmt: skip
+    store = opened(said)
+    vote(store, {unit: [90.0, 5.0, 5.0, 0.0] for unit in ("s1", "s2")})
+    found = list(survey_numbers(store, ["kobbq-survey"], ""))
+    assert {row.metric for row in found} == {"exact_match", "f1"}
+    assert {row.estimate for row in found} == {shown}
+    assert {row.no_estimate for row in found} == {FEW_READ if shown is None else None}
 
 
 def test_readers_and_models_stand_apart_and_without_votes_a_question_is_of_no_survey() -> None:
