@@ -16,8 +16,8 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
-from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers
-from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, few_read, named
+from polyculture.instruments.questions.numbers.declared import Declared
+from polyculture.instruments.questions.numbers.families import BOUNDS, SURVEY, named, numbers_of
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
@@ -27,11 +27,8 @@ from polyculture.instruments.questions.numbers.withheld import withheld
 from polyculture.metrics.measured import renew
 
 ACCURACY = "acc_a"
-_OF_ORDERS = "flip_rate"  # where it is lacking, options may have been shown in one order
 AS_UNKNOWN = "_as_unknown"  # behind a metric's name: unread answers that name no option count as 'unknown'
-HYPOTHESES, SURVEY = "hypotheses", "survey"  # families that are no functions of a tally
-# What the form of answers does, of sets that have a family.
-_FORMS = {**dict.fromkeys(("accuracy", "kobbq", "bbq", "levels"), "choices"), SURVEY: "unread"}
+HYPOTHESES = "hypotheses"  # a family that is computed from other counts, as is `SURVEY`
 _COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
 _METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least, and room for a unit of another kind"
 
@@ -75,21 +72,17 @@ def number_rows(
     It reads the tables of `tally.count_answers`.
     """
     for study, tally in studies(store):
-        own = families[study.dataset]
-        declared = declared_numbers(own)
-        forms = {_FORMS[name] for name in own if name in _FORMS} or ({"choices"} if declared else set())
+        declared = numbers_of(families[study.dataset])
         for part, some in tally.parts():
             sizes = {prompt: sizes_of(some, prompt) for prompt in (None, *some.prompts)}
-            metrics: Metrics = {name: one.of(some) for name, one in declared.items()}
-            for name in (*own, *forms):
-                metrics |= FAMILIES[name](some) if name in FAMILIES else {}
-            ends = _if_unknown(own, declared, some)
+            ratios = {metric: number.of(some) for metric, number in declared.items()}
+            ends = _if_unknown(declared, ratios, some)
             for prompt in (None, *some.prompts):
-                rows = {metric: _row(number, some.prompts, prompt) for metric, number in metrics.items()}
+                rows = {metric: _row(metric, ratio, some.prompts, prompt) for metric, ratio in ratios.items()}
                 rows |= {
                     metric: withheld(row or EMPTY)
                     for metric, row in rows.items()
-                    if few_read(some, metric, declared, prompt) and (row or metric != _OF_ORDERS)
+                    if declared[metric].few_read(some, prompt) and (row or declared[metric].counts_answers)
                 }
                 for metric, row in (rows | _bounds(ends, some.prompts, prompt, rows)).items():
                     if row is not None:
@@ -99,30 +92,24 @@ def number_rows(
                         )  # fmt: skip
 
 
-def _if_unknown(families: Sequence[str], declared: Mapping[str, Declared], tally: Tally) -> Metrics:
+def _if_unknown(declared: Mapping[str, Declared], ratios: Mapping[str, Ratio], tally: Tally) -> dict[str, Ratio]:
     """`acc_a` and the numbers that can be below 0, had every unread answer that names no option picked 'unknown'."""
     if not (tally["unnamed"] > 0).any():
         return {}
     other = tally.with_unknown()
-    metrics: Metrics = {name: one.of(other) for name, one in declared.items()}
-    for name in ("kobbq", "bbq"):
-        metrics |= FAMILIES[name](other) if name in families else {}
-    return {
-        name: number
-        for name, number in metrics.items()
-        if isinstance(number, Ratio) and (number.lowest < 0 or name == ACCURACY)
-    }
+    signed = [name for name, ratio in ratios.items() if ratio.lowest < 0 or name == ACCURACY]
+    return {name: declared[name].of(other) for name in signed}
 
 
 def _bounds(
-    ends: Metrics, prompts: Sequence[str], prompt: str | None, rows: Mapping[str, Number | None]
+    ends: Mapping[str, Ratio], prompts: Sequence[str], prompt: str | None, rows: Mapping[str, Number | None]
 ) -> dict[str, Number]:
     """The other ends of numbers (`_if_unknown`), with `acc_a`, where it matters which end is right.
 
     It matters where the sign of a bias, or whether its interval holds 0, would be another one.
     """
     known = {name: row for name, row in rows.items() if row is not None and row.estimate is not None}
-    other = {name: row for name in ends.keys() & known.keys() if (row := _row(ends[name], prompts, prompt)) is not None}
+    other = {name: row for name in ends.keys() & known.keys() if (row := _row(name, ends[name], prompts, prompt))}
     differing = {name for name, row in other.items() if name != ACCURACY and _direction(row) != _direction(known[name])}
     kept = differing | ({ACCURACY} & other.keys() if differing else set())
     return {f"{name}{AS_UNKNOWN}": other[name] for name in sorted(kept)}
@@ -145,23 +132,23 @@ def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:
 _OUTCOMES = ("picked", "read", "refusal", "tie", "unread", "failed")
 
 
-def _row(number: Ratio | Bound, prompts: Sequence[str], prompt: str | None) -> Number | None:
+def _row(metric: str, ratio: Ratio, prompts: Sequence[str], prompt: str | None) -> Number | None:
     """A number without its place; None where there is nothing to count."""
     chosen = np.array([prompt in (None, name) for name in prompts])
-    if isinstance(number, Bound):
-        values = number.values[chosen]
+    if metric in BOUNDS:
+        bound, values = BOUNDS[metric], ratio.of_prompts()[chosen]
         known = values[~np.isnan(values)]
         if not len(known):
             return None
-        return replace(EMPTY, estimate=number.of(float(known.mean())), no_interval=number.why, cells=len(known))
-    one = number.where(np.ones(len(number.units), bool), chosen)
+        return replace(EMPTY, estimate=bound.of(float(known.mean())), no_interval=bound.why, cells=len(known))
+    one = ratio.where(np.ones(len(ratio.units), bool), chosen)
     found = estimate(one)
     if found is None:
         return None
     low, high = found.limits(one.lowest, one.highest)
     return replace(
         EMPTY, estimate=found.value, low=low, high=high, no_interval=found.withheld(), units=int(one.units.sum()),
-        n=round(number.denominators[..., chosen].sum()), cells=int((~np.isnan(one.of_prompts())).sum()),
+        n=round(ratio.denominators[..., chosen].sum()), cells=int((~np.isnan(one.of_prompts())).sum()),
         method_of_interval=_METHOD,
     )  # fmt: skip
 

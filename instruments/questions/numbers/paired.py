@@ -13,7 +13,7 @@ say otherwise than the difference of the numbers.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,8 +26,7 @@ from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
-from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers, is_declared
-from polyculture.instruments.questions.numbers.families import FAMILIES, Metrics, few_read, named
+from polyculture.instruments.questions.numbers.families import Family, compared_families, families, named
 from polyculture.instruments.questions.numbers.tally import (
     NOT_READ,
     Mask,
@@ -43,18 +42,6 @@ from polyculture.instruments.questions.numbers.tally import (
 from polyculture.instruments.questions.numbers.uncertainty import Numbers, Ratio, paired
 from polyculture.instruments.questions.numbers.withheld import withheld_differences
 
-ANSWERED = ("picked", "refusal", "tie", "unread")  # outcomes of answers to questions with options
-# What is compared of a family, and the outcomes that an answer needs to be in a pair. Of several families of a set the
-# first one here is compared: other numbers of the same answers are no further tests.
-COMPARED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "kobbq": (("acc_a", "acc_d", "diff_bias_a", "diff_bias_d"), ("picked",)),
-    "bbq": (("acc_a", "acc_d", "s_dis", "s_amb"), ("picked",)),
-    "levels": (("accuracy", "biased", "others", "out_of_choice"), ANSWERED),
-    "accuracy": (("accuracy",), ANSWERED),
-    "pairs": (("first_preferred",), ("picked", "tie")),
-    "cloze": (("ranked_first",), ("picked", "tie")),
-    "exact_match": (("exact_match",), ("read", "unread")),
-}
 # Conditions of which the first is compared with the second: the rest is no question that anybody asks.
 _CONDITIONS = (
     *((one, "alone") for one in ("culture", "probe", "source")),
@@ -96,13 +83,14 @@ class _Pair(NamedTuple):
 
 
 def paired_differences(
-    store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
+    store: duckdb.DuckDBPyConnection, measured: Mapping[str, Sequence[str]], inputs: str
 ) -> Iterator[Difference]:
     """The differences of every two sides that answered the same questions, still without q.
 
     It reads the tables of `tally.count_answers`.
     """
-    compared = [one for one in stored_studies(store) if any(map(_is_compared, families[one.dataset]))]
+    of_sets = {name: list(compared_families(own)) for name, own in measured.items()}
+    compared = [one for one in stored_studies(store) if of_sets[one.dataset]]
     pairs = list(_pairs(compared, dict(store.sql(_UNDER).fetchall())))
     if not pairs:
         return
@@ -117,11 +105,7 @@ def paired_differences(
         for study, both in apart_studies(pair.one, tally_of(rows, kinds)):
             for part, some in both.parts():
                 if part.facet == "" or (part.facet == _EACH and pair.dimension != "condition"):
-                    yield from _differences(pair, study, part, some, families[study.dataset], inputs)
-
-
-def _is_compared(number: str) -> bool:
-    return number in COMPARED or is_declared(number)
+                    yield from _differences(pair, study, part, some, of_sets[study.dataset], inputs)
 
 
 def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) -> Iterator[_Pair]:
@@ -135,10 +119,9 @@ def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) ->
 
 
 def _differences(
-    pair: _Pair, study: Study, part: Part, both: Tally, families: Sequence[str], inputs: str
+    pair: _Pair, study: Study, part: Part, both: Tally, compared: Sequence[Family], inputs: str
 ) -> Iterator[Difference]:
-    sides = {name: _side(both, name) for name in ("one", "other")}
-    declared = declared_numbers(families)
+    sides = [_side(both, name) for name in ("one", "other")]
     shared = {
         "model": study.model if pair.dimension == "condition" else EVERY,
         "dataset": study.dataset,
@@ -151,19 +134,17 @@ def _differences(
     condition = facets.pop("condition", None)
     if condition is not None and pair.dimension != "condition":
         shared["condition"] = condition
-    for metrics, outcomes, numbers_of in _compared(families, declared):
-        usable: list[Mask] = [np.isin(side["outcome"], outcomes) for side in sides.values()]
+    for family in compared:
+        usable: list[Mask] = [np.isin(side["outcome"], family.paired) for side in sides]
         missing = tuple(int(both["n"][~rows].sum()) for rows in usable)
-        numbers = [numbers_of(side.where(usable[0] & usable[1])) for side in sides.values()]
-        for metric in metrics:
-            one, other = (number[metric] for number in numbers)
-            if not isinstance(one, Ratio) or not isinstance(other, Ratio):
-                continue
+        paired_sides = [side.where(usable[0] & usable[1]) for side in sides]
+        for metric, number in family.of_compared.items():
+            one, other = map(number.of, paired_sides)
             told = Sides(MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets)
             units, short = int((one.units & other.units).sum()), (missing[0], missing[1])
             # Whether generated answers were sampled is not kept with them.
             sampled = study.method == "generated"
-            if any(few_read(side, metric, declared) for side in sides.values()):
+            if any(map(number.few_read, sides)):
                 yield from withheld_differences(
                     told, unit="unit", units=units, inputs=inputs, missing=short, sampled=sampled
                 )
@@ -171,17 +152,6 @@ def _differences(
                 yield from difference_rows(
                     told, found, unit="unit", units=units, inputs=inputs, missing=short, sampled=sampled
                 )
-
-
-def _compared(
-    families: Sequence[str], declared: Mapping[str, Declared]
-) -> Iterator[tuple[Sequence[str], Sequence[str], Callable[[Tally], Metrics]]]:
-    """What is compared: metrics, the outcomes that an answer needs to be in a pair, and the numbers of a tally."""
-    family = next((name for name in COMPARED if name in families), None)
-    if family is not None:
-        yield *COMPARED[family], FAMILIES[family]
-    if declared:
-        yield tuple(declared), ANSWERED, lambda at: {name: one.of(at) for name, one in declared.items()}
 
 
 def _side(both: Tally, name: str) -> Tally:
@@ -192,7 +162,6 @@ def _side(both: Tally, name: str) -> Tally:
 
 
 RANKS = "rank-sum test"  # why there is no interval
-_COMPARED = ("kobbq", "bbq")  # families of sets that ask the same of other people
 _PARTS = ("", "label")
 Found = dict[tuple[Part, str], Ratio | None]  # None of a number that is withheld
 
@@ -205,21 +174,21 @@ class RankSum(NamedTuple):
 
 
 def set_differences(
-    store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
+    store: duckdb.DuckDBPyConnection, measured: Mapping[str, Sequence[str]], inputs: str
 ) -> Iterator[Difference]:
     """Every two sets of stereotypes that a model answers by one method and reader, still without q."""
     found: dict[tuple[str, str, str], list[tuple[Study, Found]]] = {}
     for study, tally in studies(store):
-        family = next((name for name in _COMPARED if name in families[study.dataset]), None)
+        own = measured[study.dataset]
+        family = next((one for name, one in families().items() if name in own and one.between_sets), None)
         if family is not None:
             numbers: Found = {}
             for part, some in tally.parts():
                 if part.facet in _PARTS:
-                    of_part = FAMILIES[family](some)
                     numbers |= {
-                        (part, name): None if few_read(some, name, {}) else ratio
-                        for name in COMPARED[family][0] if isinstance(ratio := of_part[name], Ratio)
-                    }  # fmt: skip
+                        (part, name): None if number.few_read(some) else number.of(some)
+                        for name, number in family.of_compared.items()
+                    }
             found.setdefault((study.model, study.method, study.reader), []).append((study, numbers))
     for own in found.values():
         for (one, ones), (other, others) in combinations(own, 2):

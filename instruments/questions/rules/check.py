@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from decimal import Decimal
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
@@ -19,15 +19,13 @@ from polyculture.instruments.datasets.check import DATA, Read, no_file, printed_
 from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.loaders.culturescope import OWN
-from polyculture.instruments.questions.model import BIASED, OTHER, UNKNOWN, Question, QuestionSet
-from polyculture.instruments.questions.numbers.declared import roles_of
+from polyculture.instruments.questions.model import BIASED, OTHER, Question, QuestionSet
+from polyculture.instruments.questions.numbers.declared import declared_numbers
+from polyculture.instruments.questions.numbers.families import Family, families
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 from polyculture.published.cells import PAPERS, PublishedCell, published
 
 SHOWN = 3  # questions that are shown as they will be asked
-# What families of numbers are computed from.
-_ROLES = {"kobbq": (UNKNOWN, BIASED), "bbq": (UNKNOWN, BIASED), "levels": (BIASED,)}
-_BY_CONTEXT, _BY_RIGHT = ("kobbq", "bbq"), ("accuracy", "cloze", "levels")
 
 
 class CheckRow(NamedTuple):
@@ -69,16 +67,24 @@ def check_rows(found: QuestionSet) -> Iterator[CheckRow]:
 def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:
     """The families of numbers of a set whose questions lack something that they need, with what is missing."""
     roles = {role for question in found.questions for role in question.roles}
-    for family in found.numbers:
-        missing = [f"no option has the role {role!r}" for role in _ROLES.get(family, ()) if role not in roles]
-        if family in _BY_CONTEXT and not any("context" in question.facets for question in found.questions):
-            missing.append("no question has the facet 'context'")
-        if family in _BY_RIGHT and not any(question.right for question in found.questions):
-            missing.append("no question has a right option")
+    for name in found.numbers:
+        missing = list(_missing(found, families()[name], roles)) if name in families() else []
         if missing:
-            yield family, ", ".join(missing)
-    for role in sorted(roles_of(found.numbers) - roles):
+            yield name, ", ".join(missing)
+    declared = declared_numbers(found.numbers).values()
+    for role in sorted({role for number in declared for share in number.shares for role in share.roles} - roles):
         yield f"declared with {role}", f"no option has the role {role!r}"
+
+
+def _missing(found: QuestionSet, family: Family, roles: Set[str]) -> Iterator[str]:
+    """What no question of a set has, and a family's numbers are counted by."""
+    yield from (f"no option has the role {role!r}" for role in family.roles if role not in roles)
+    shares = [share for number in family.numbers.values() for share in number.shares]
+    by_context = any(facet == "context" for share in shares for facet, _ in share.where)
+    if by_context and not any("context" in question.facets for question in found.questions):
+        yield "no question has the facet 'context'"
+    if any(share.needs_right for share in shares) and not any(question.right for question in found.questions):
+        yield "no question has a right option"
 
 
 def _counted(what: str, values: list[str]) -> Iterator[CheckRow]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -11,13 +11,8 @@ from polyculture.instruments.datasets.rules import Source, parse_files
 from polyculture.instruments.questions.model import Kind
 from polyculture.instruments.questions.rules.values import parse_name, parse_pattern
 
-Family = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels", "hypotheses", "survey"]
-# Names of numbers of the families.
-_METRICS = (
-    "accuracy", "chance", "acc_a", "acc_d", "diff_bias_a", "diff_bias_d", "max_bias_a", "max_bias_d", "s_amb", "s_dis",
-    "biased", "others", "out_of_choice", "out_of_choice_ratio", "refusal_ratio", "flip_rate", "first_preferred",
-    "ranked_first", "golds_found", "f1", "soft_match", "weighted_match",
-)  # fmt: skip
+OF_CODE_ALONE = ("hypotheses", "survey")  # families of sets whose rows code makes
+_OF_READERS = ("f1", "soft_match", "weighted_match")  # what `exact_match` is called by its readers
 TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no roles of options
 # Facets of sets that code makes. Numbers stand apart by some, others are no parts to have numbers of: with a user's
 # column of the same name the whole set would have no number, or the column none.
@@ -252,7 +247,7 @@ class Rules(Source):
             if lacking:
                 raise ValueError(f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}")
             unused = [name for name in ("answers", "weights") if self.kind != "open" and getattr(block, name)]
-            made = [name for name in self.numbers if name in ("hypotheses", "survey") and block.expand is None]
+            made = [name for name in self.numbers if name in OF_CODE_ALONE and block.expand is None]
             if made:
                 raise ValueError(
                     f"numbers: {made[0]!r} is of sets whose rows code makes, as culture-mcq and kobbq-survey"
@@ -274,12 +269,14 @@ class Rules(Source):
 def _checked(numbers: tuple[str, ...]) -> tuple[str, ...]:
     """Names of families, and declarations of numbers that a publisher computes in its own way."""
     from polyculture.instruments.questions.numbers.declared import declared_numbers, is_declared  # which loads numpy
+    from polyculture.instruments.questions.numbers.families import families
 
-    known = get_args(Family)
+    known = (*(name for name, family in families().items() if not family.form), *OF_CODE_ALONE)
     wrong = next((one for one in numbers if one not in known and not is_declared(one)), None)
     if wrong is not None:
         raise ValueError(f"{wrong!r} is none of {', '.join(known)}, nor a declaration as 'NAME = biased / all'")
-    taken = sorted(declared_numbers(numbers).keys() & {*known, *_METRICS})
+    names = {name for family in families().values() for name in family.numbers}
+    taken = sorted(declared_numbers(numbers).keys() & {*known, *names, *_OF_READERS})
     if taken:
         raise ValueError(f"{taken[0]!r} is the name of a number that is computed otherwise; call yours 'my_{taken[0]}'")
     return numbers

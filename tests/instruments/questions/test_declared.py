@@ -122,6 +122,8 @@ def test_shipped_declarations_name_roles_that_their_sets_have(tmp_path: Path) ->
         ("gap = right / all [polarity=biased] - right / all [polarity=counter-biased]", 2),
         ("x = 0.5 wrong / (all - unread) [context=a|b, label=c]", 1),
         ("x = -right&biased / picked", 1),
+        ("x = 0.5 wrong&not-biased / all", 1),
+        ("x = (first + 0.5 tie) / (picked + tie)", 1),
     ],
 )
 def test_declarations_are_read(line: str, ways: int) -> None:
@@ -137,7 +139,8 @@ def test_declarations_are_read(line: str, ways: int) -> None:
         ("x = biased / all [context]", "[context=ambiguous]"),
         ("x = biased $ all", "cannot be read"),
         ("accuracy = biased / all", "my_accuracy"),
-        ("bqq", "none of accuracy"),
+        ("bqq", "none of kobbq, bbq"),
+        ("x = guessed&right / all", "joined by '&'"),
     ],
 )
 def test_a_declaration_that_cannot_be_read_is_one_line(line: str, told: str, tmp_path: Path) -> None:
