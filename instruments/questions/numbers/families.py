@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers, is_declared
 
@@ -56,7 +57,9 @@ def families() -> Mapping[str, Family]:
     found = {}
     for name, table in tomllib.loads(_FILE.read_text(encoding="utf-8")).items():
         numbers = declared_numbers(table.pop("numbers"))
-        settings = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+        settings: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+        }
         found[name] = Family(numbers, **settings)
     return found
 

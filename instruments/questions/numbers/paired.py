@@ -190,8 +190,8 @@ def set_differences(
                         for name, number in family.of_compared.items()
                     }
             found.setdefault((study.model, study.method, study.reader), []).append((study, numbers))
-    for own in found.values():
-        for (one, ones), (other, others) in combinations(own, 2):
+    for of_model in found.values():
+        for (one, ones), (other, others) in combinations(of_model, 2):
             for part, metric in sorted(ones.keys() & others.keys()):
                 a, b = ones[part, metric], others[part, metric]
                 told = _sides(one, other, part, metric)
