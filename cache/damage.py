@@ -8,7 +8,7 @@ So the file itself is opened here, whatever DuckDB says of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,15 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.inventory import COPY, read_records, record_file, remedy_of_part
+from polyculture.cache.inventory import (
+    COPY,
+    LostPart,
+    lost_parts,
+    read_records,
+    record_file,
+    recorded_parts,
+    remedy_of_part,
+)
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.parquet import SUFFIX, opened_parquet
 from polyculture.cache.run_folder import RunFolder, read_job
@@ -78,6 +86,16 @@ def damage(path: Path) -> str | None:
     except pa.ArrowException:
         return "is not valid Parquet: another program truncated or overwrote it"
     return None
+
+
+def unreadable_parts(run: RunFolder, table: Table[Any]) -> Iterator[LostPart]:
+    """The recorded parts of a table whose rows cannot be read: gone, changed, or damaged. Reads every part whole."""
+    lost = {one.path: one for one in lost_parts(run, table)}
+    for path, rows, source in recorded_parts(run, table):
+        if path in lost:
+            yield lost[path]
+        elif (what := damage(path)) is not None:
+            yield LostPart(path, table.name, rows, source, damage=what)
 
 
 def _first_damaged(runs: Iterable[Path]) -> Path | None:

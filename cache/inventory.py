@@ -60,18 +60,26 @@ def write_records(file: Path, records: Mapping[str, PartRecord]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LostPart:
-    """A part that was written and is not there, or has other rows now; `rows` is how many it had."""
+    """A part that was written and is not there, has other rows now, or cannot be read; `rows` is how many it had."""
 
     path: Path
     table: str
     rows: int
     source: str | None
     is_changed: bool = False
+    damage: str | None = None  # what is wrong with a file that is there and cannot be read
+
+    @property
+    def place(self) -> Path:
+        """The folder of its job within that of any table."""
+        return Path(*self.path.parts[-4:-1])
 
     @property
     def what(self) -> str:
         """What happened to it, in words."""
         rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
+        if self.damage is not None:
+            return f"{self.damage}; it held {rows} of {self.table}"
         if self.is_changed:
             return f"does not hold the {rows} of {self.table} that were written to it"
         return f"is gone: it held {rows} of {self.table}"
@@ -82,6 +90,16 @@ def lost_parts(run: RunFolder, table: Table[Any]) -> Iterator[LostPart]:
     of_commit = run.root / FOLDER / (table.commit or table.name)
     for file in sorted(of_commit.glob(f"model=*/language=*/topic=*/{PARTS}")):
         yield from _lost(run, table, file.parent.relative_to(of_commit), read_records(file))
+
+
+def recorded_parts(run: RunFolder, table: Table[Any]) -> Iterator[tuple[Path, int, str | None]]:
+    """The parts of a table that are recorded, whether they are there or not: path, rows, and the imported file."""
+    of_commit = run.root / FOLDER / (table.commit or table.name)
+    for file in sorted(of_commit.glob(f"model=*/language=*/topic=*/{PARTS}")):
+        folder = run.root / table.name / file.parent.relative_to(of_commit)
+        for name, record in read_records(file).items():
+            if table.name in record.rows:
+                yield folder / name, record.rows[table.name], record.source
 
 
 def lost_of_job(run: RunFolder, job: Job, tables: Sequence[Table[Any]]) -> list[LostPart]:
@@ -96,15 +114,12 @@ def jobs_with_records(run: RunFolder, commit: Table[Any]) -> list[Job]:
     return RunFolder(run.root / FOLDER).jobs(commit.name)
 
 
-def forget_lost(run: RunFolder, commit: Table[Any], source: str) -> None:
-    """Forgets the parts of an imported file that are gone: it is being imported again."""
-    for job in jobs_with_records(run, commit):
-        file = record_file(run, commit, job)
-        records = read_records(file)
-        folder = run.shards(commit.name, job)
-        left = {name: one for name, one in records.items() if one.source != source or (folder / name).exists()}
-        if len(left) < len(records):
-            write_records(file, left)
+def forget_part(run: RunFolder, commit: Table[Any], part: LostPart) -> None:
+    """Forgets a part: the file that it came from is being imported again."""
+    file = run.root / FOLDER / commit.name / part.place / PARTS
+    records = read_records(file)
+    if records.pop(part.path.name, None) is not None:
+        write_records(file, records)
 
 
 def _lost(run: RunFolder, table: Table[Any], place: Path, records: Mapping[str, PartRecord]) -> Iterator[LostPart]:
@@ -129,9 +144,9 @@ def check_parts(run: RunFolder, table: Table[Any]) -> None:
 
 def remedy_of_part(table: Table[Any], source: str | None, *, is_there: bool) -> str:
     """What brings back the rows of a part, by where they came from: the imported file `source`, or a model."""
-    aside = "move it out of the run's folder, and " if is_there else ""
     if source is not None:
-        return f"{COPY}. Without one, {aside}import {source} again with --replace."
+        return f"{COPY}. Without one, import {source} again: its rows are made again."
+    aside = "move it out of the run's folder, and " if is_there else ""
     return f"{COPY}. Without one, {aside}give the command again that made it: its {table.unit} are asked for again."
 
 

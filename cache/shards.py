@@ -71,7 +71,8 @@ class JobShards:
     """The shards of one job, locked by this process for the `with` block.
 
     `tables` are written together; the last one is the commit, whose key says which work is done.
-    `source` is the imported file that rows come from; a model's answers have none.
+    `source` is the imported file that rows come from; a model's answers have none. With `allow_lost`, parts that an
+    import brought and that are gone stay on record and are no error: importing their file again brings them back.
     Raises `JobHeldError` where another process holds the job, `StoreError` where the folder cannot be written.
     """
 
@@ -82,8 +83,10 @@ class JobShards:
         tables: Sequence[Table[Any]],
         part_rows: int = PART_ROWS,
         source: str | None = None,
+        allow_lost: bool = False,
     ) -> None:
         self._run, self.job, self.part_rows, self._source = run, job, part_rows, source
+        self._allow_lost = allow_lost
         self.tables = {table.name: table for table in tables}
         self.commit = tables[-1]
         self._key = self.commit.key or ""
@@ -168,9 +171,14 @@ class JobShards:
         if not len(keys):
             return True
         first = keys[0].as_py()
-        return any(
-            first in read_rows(own, self.commit, [self._key])[self._key].to_pylist() for own in part_files(self._commit)
-        )
+        return any(first in self._keys_of(own) for own in part_files(self._commit))
+
+    def _keys_of(self, part: Path) -> list[Any]:
+        """The keys of a part; none where it is damaged, since it is none that this process has just written."""
+        try:
+            return list(read_rows(part, self.commit, [self._key])[self._key].to_pylist())
+        except (OSError, pa.ArrowException):
+            return []
 
     def replace_part(self, name: str, tables: Mapping[str, pa.Table]) -> None:
         """Writes other rows of some tables in the place of those of a part."""
@@ -256,7 +264,9 @@ class JobShards:
             for name, record in records.items()
             if not all((folder / name).exists() for folder in self._folders.values())
         }
-        if any(record.source is not None for record in gone.values()):
+        if self._allow_lost:
+            gone = {name: record for name, record in gone.items() if record.source is None}
+        elif any(record.source is not None for record in gone.values()):
             for table in self.tables.values():
                 check_parts(self._run, table)
         for name, record in gone.items():
@@ -355,7 +365,8 @@ class JobShards:
         )
 
     def _next_part(self) -> str:
-        numbers = [int(part.stem.removeprefix("part-")) for part in part_files(self._commit)]
+        names = {part.name for part in part_files(self._commit)} | read_records(self._records).keys()
+        numbers = [int(name.removeprefix("part-").removesuffix(SUFFIX)) for name in names if _PART.fullmatch(name)]
         return f"part-{max(numbers, default=-1) + 1:05d}{SUFFIX}"
 
     def _open_journal(self) -> BinaryIO:

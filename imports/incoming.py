@@ -4,6 +4,9 @@ The texts of a file are written into a run of their own, in the folder `importin
 are there it is sealed, and moved in: what it replaces is taken out, its parts are added, and last its tables are put in
 the place of the run's. The next import removes what is not sealed, and finishes what is.
 
+A part of an import that cannot be read counts as one that is gone: importing its file again makes it again. The import
+of another file leaves it, and its record, as they are.
+
 What is left of other imports is numbered anew, as a prompt's samples count from 0 without a gap. What an extractor was
 paid for stays, as the row of a request that nobody makes: it counts in no number, is in the bill, and answers for an
 equal text of a later import (`extract/sharing.py`).
@@ -15,6 +18,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -22,8 +26,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from polyculture.cache.damage import unreadable_parts
 from polyculture.cache.files import replacing, store_faults
-from polyculture.cache.inventory import forget_lost, record_table
+from polyculture.cache.inventory import LostPart, forget_part, record_table
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
@@ -52,6 +57,7 @@ class Seal:
 
     file: str  # its name
     kept: list[str] | None  # the imports that stay, where it replaces one; None: all of them
+    replaced: Sequence[str] = ()  # the names of the files whose texts it replaces
 
 
 def new_incoming(run: RunFolder) -> RunFolder:
@@ -88,13 +94,14 @@ def _move_in(run: RunFolder, incoming: RunFolder, seal: Seal) -> None:
     """Each step may be repeated: it looks at what is there already."""
     removed = incoming_folder(run) / "removed"
     if seal.kept is not None and not removed.exists():
-        for tables in _SHARDED:
-            forget_lost(run, tables[-1], seal.file)
-        keep_imports(run, seal.kept)
+        for lost in unreadable(run).values():
+            if lost.source in seal.replaced:
+                _remove(run, lost)
+        _keep_imports(run, seal.kept)
         removed.touch()
     for tables in _SHARDED:
         for job in incoming.jobs(tables[-1].name):
-            with JobShards(run, job, tables, source=seal.file) as shards:
+            with JobShards(run, job, tables, source=seal.file, allow_lost=True) as shards:
                 for part in part_files(incoming.shards(tables[-1].name, job)):
                     found = {table.name: incoming.shards(table.name, job) / part.name for table in tables}
                     if not shards.has_part_of(part):
@@ -105,10 +112,35 @@ def _move_in(run: RunFolder, incoming: RunFolder, seal: Seal) -> None:
             record_table(run, table.name)
 
 
-def keep_imports(run: RunFolder, import_ids: Collection[str]) -> None:
+def unreadable(run: RunFolder) -> dict[Path, LostPart]:
+    """The parts, of all tables that an import writes, whose rows cannot be read, by the part that commits them.
+
+    All parts are read whole.
+    """
+    return {
+        run.root / tables[-1].name / part.place / part.path.name: part
+        for tables in _SHARDED
+        for table in tables
+        for part in unreadable_parts(run, table)
+    }
+
+
+def _remove(run: RunFolder, part: LostPart) -> None:
+    """Removes what is left of a part that cannot be read, and its record."""
+    tables = next(tables for tables in _SHARDED if part.table in {table.name for table in tables})
+    for table in tables:
+        (run.root / table.name / part.place / part.path.name).unlink(missing_ok=True)
+    forget_part(run, tables[-1], part)
+
+
+def _keep_imports(run: RunFolder, import_ids: Collection[str]) -> None:
     """Takes the texts of all imports but these out of a run, with what was extracted from them."""
+    left_alone = unreadable(run)
     rows = [
-        row for part in committed_parts(run, RESPONSES) for row in read_rows(part, RESPONSES, _NUMBERED).to_pylist()
+        row
+        for part in committed_parts(run, RESPONSES)
+        if part not in left_alone
+        for row in read_rows(part, RESPONSES, _NUMBERED).to_pylist()
     ]
     samples, next_sample = dict[str, int](), Counter[tuple[Any, ...]]()
     for row in sorted(rows, key=lambda row: row["sample"]):
@@ -118,8 +150,11 @@ def keep_imports(run: RunFolder, import_ids: Collection[str]) -> None:
             next_sample[place] += 1
     for tables in _SHARDED:
         for job in run.jobs(tables[-1].name):
-            with JobShards(run, job, tables) as shards:  # what a killed run left in a journal would come back later
+            # What a killed run left in a journal would come back later.
+            with JobShards(run, job, tables, allow_lost=True) as shards:
                 for part in part_files(run.shards(tables[-1].name, job)):
+                    if part in left_alone:
+                        continue
                     stored = {table: read_rows(run.shards(table.name, job) / part.name, table) for table in tables}
                     left = {table.name: found for table, rows in stored.items()
                             if (found := _left(table, rows, samples)) is not None}  # fmt: skip

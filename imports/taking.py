@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import StoreError, UserError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.inventory import lost_parts, require_table
+from polyculture.cache.inventory import LostPart, remedy_of_part, require_table
 from polyculture.cache.layout import Table
 from polyculture.cache.locks import Lock
 from polyculture.cache.outcome import Outcome, Progress, throttled
@@ -32,9 +32,11 @@ from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.sanitize import CUT_WORDS
 from polyculture.cache.schema import (
+    EXTRACTIONS,
     IMPORT_FAILURES,
     IMPORTED_FILES,
     IMPORTED_PROMPTS,
+    MENTIONS,
     PROMPTS,
     PUBLISHED_ITEMS,
     RESPONSES,
@@ -49,7 +51,7 @@ from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.request import imported_request_id
 from polyculture.generate.response import response_row
-from polyculture.imports.incoming import Seal, finish_incoming, new_incoming, seal_incoming
+from polyculture.imports.incoming import Seal, finish_incoming, new_incoming, seal_incoming, unreadable
 from polyculture.imports.items import Published
 from polyculture.imports.mapping import Columns
 from polyculture.imports.shapes import Source
@@ -62,6 +64,7 @@ WORDING = "imported"  # of all imported prompts: nobody knows which of them ask 
 FLUSH_ROWS = 20_000  # responses held in memory before they are written
 KEPT_FAILURES = 100_000  # of one file, as rows; the count is of all
 Again = Callable[[str], bool]
+_MADE = {table.name: table for table in (MENTIONS, EXTRACTIONS, RESPONSES)}  # their parts may be a model's
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class Taken:
     cut: int = 0  # texts that lost words behind the end of their turn
     replaced: int = 0  # texts of an earlier import that this one replaces
     types: frozenset[str] = frozenset()  # of items, as the file names them
+    mended: Sequence[LostPart] = ()  # parts of the run that could not be read, whose rows were made again
 
 
 @dataclass
@@ -97,7 +101,8 @@ def take_file(
     again: Again = lambda _: False,
     skip_rows: bool = False,
 ) -> Taken:
-    """Takes a file's texts into a run. A file that is there already by the same columns is not read again.
+    """Takes a file's texts into a run. Of a file that is there already by the same columns nothing is taken, unless its
+    rows cannot be read: then they are made again, with the ids that they had.
 
     `again` is told what is there of the file already, and says whether to take it anew in place of that.
     Raises `UserError` where it is not, and where rows cannot be taken and `skip_rows` does not say to leave them.
@@ -130,28 +135,49 @@ def _take(
     same = next((file for file in files if file.sha256 == sha256), None)
     earlier = [file for file in files if file.file == path.name or file.sha256 == sha256]
     unchanged = same is not None and same.format == source.format and json.loads(same.columns) == columns.stored
-    lost = next((one for one in lost_parts(run, RESPONSES) if one.source in {file.file for file in earlier}), None)
+    broken = unreadable(run)
+    mended = [part for part in broken.values() if part.source in {file.file for file in earlier}]
     there = ""
-    if lost is not None:
-        there = f"was imported, but a part of its texts is gone: {lost.path} held {lost.rows} of them"
-    elif same is not None and not unchanged:
+    if same is not None and not unchanged:
         there = f"was imported on {same.imported_at} by other columns; texts: {same.texts}"
     elif earlier and same is None:
         there = f"has changed since it was imported on {earlier[-1].imported_at}; texts then: {earlier[-1].texts}"
-    if same is not None and unchanged and lost is None:
+    elif same is not None and not mended:
         return Taken(same, Counter())
+    if there and mended:
+        there += f"; of these, {mended[0].path} {mended[0].what}"
     replace_it = bool(there) and again(there)
     check(found, path, skip_rows)
     if there and not replace_it:
         remedy = "Take it anew in place of that: --replace. If it is another file, rename one of the two."
         raise UserError(there, where=path, remedy=remedy)
-    files = [file for file in files if file not in earlier]
-    kept = [file.import_id for file in files] if earlier else None
+    _check_parts(run, broken.values(), mended)
+    kept = [file for file in files if file not in earlier]
     incoming = new_incoming(run)
     try:
-        return _written(run, incoming, source, columns, catalog, progress, sha256, files, earlier, kept)
+        taken = _written(run, incoming, source, columns, catalog, progress, sha256, kept, earlier, broken.keys())
     finally:
         finish_incoming(run)
+    return replace(taken, mended=mended)
+
+
+def _check_parts(run: RunFolder, broken: Collection[LostPart], mended: Sequence[LostPart]) -> None:
+    """Raises `StoreError` where other rows of the run cannot be read, so that nobody knows how many texts a prompt has.
+
+    Rows of several files may be lost at once, and each of them is imported again by a command of its own: where one of
+    them is mended, those of other files are no error. Raises it, too, where a part to be made again is in another
+    folder, which is not ours.
+    """
+    for part in broken:
+        is_others = part.source is not None and not mended
+        if is_others or (part.source is None and part.damage is not None):
+            remedy = remedy_of_part(_MADE[part.table], part.source, is_there=part.path.exists())
+            raise StoreError(part.what, where=part.path, remedy=remedy)
+    for part in mended:
+        folder = part.path.parent.resolve()
+        if not folder.is_relative_to(run.root.resolve()):
+            what = f"is a link to {folder}, out of the run's folder"
+            raise StoreError(what, where=part.path.parent, remedy="Move the folder itself to this place.")
 
 
 def _written(
@@ -162,12 +188,16 @@ def _written(
     catalog: Catalog,
     progress: Progress,
     sha256: str,
-    files: Sequence[ImportedFile],
-    earlier: Sequence[ImportedFile],
-    kept: list[str] | None,
+    kept: Sequence[ImportedFile],
+    replaced: Sequence[ImportedFile],
+    unread: Collection[Path],
 ) -> Taken:
-    """Writes the texts of a file into `incoming`, and seals it. `files` are the imports that stay beside it."""
-    path, known = source.path, _known(run, kept)
+    """Writes the texts of a file into `incoming`, and seals it.
+
+    `kept` are the other imports; `unread` are parts of the run that cannot be read.
+    """
+    path, ids = source.path, [file.import_id for file in kept] if replaced else None
+    known = _known(run, ids, unread)
     taking, report = _Taking(incoming, path.name, sha256[:16], catalog, known), throttled(progress)
     taking.published = Published(incoming, catalog, sha256[:16]) if columns.items else None
     for one in texts_of(source, columns, catalog):
@@ -185,10 +215,10 @@ def _written(
         texts=taking.texts,
         failed=taking.reasons.total(),
     )
-    _write_tables(run, incoming, known, taking, [*files, done])
-    seal_incoming(run, Seal(path.name, kept))
+    _write_tables(run, incoming, known, taking, [*kept, done])
+    seal_incoming(run, Seal(path.name, ids, [file.file for file in replaced]))
     return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, taking.cut,
-                 sum(file.texts for file in earlier),
+                 sum(file.texts for file in replaced),
                  taking.published.types if taking.published else frozenset())  # fmt: skip
 
 
@@ -301,10 +331,13 @@ def digest_of(path: Path) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _known(run: RunFolder, kept: Sequence[str] | None) -> _Known:
-    """What the run has of imported texts, those of the imports `kept` alone; None: all of them."""
+def _known(run: RunFolder, kept: Sequence[str] | None, unread: Collection[Path]) -> _Known:
+    """What the run has of imported texts, those of the imports `kept` alone; None: all of them. Nothing is known of the
+    parts `unread`."""
     known = _Known(prompts={row["prompt_id"]: Prompt(**row) for row in _rows(run, PROMPTS)})
     for part in committed_parts(run, RESPONSES):
+        if part in unread:
+            continue
         columns = ("model", "prompt_id", "language", "topic", "origin")
         rows = read_rows(part, RESPONSES, columns)
         values = (rows[name].to_pylist() for name in columns)

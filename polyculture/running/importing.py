@@ -136,6 +136,8 @@ def _tell(taken: Taken, experiment: Path) -> None:
     if taken.columns is None:
         say(f"{file.file} was imported on {file.imported_at}, and has not changed: nothing to do")
         return
+    for part in taken.mended:
+        say(f"{part.path} {part.what}. These rows are made again from {file.file}")
     replaced = f", in place of {taken.replaced}" if taken.replaced else ""
     left = f"{file.failed} rows or items not taken"
     say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{replaced}, {left}")

@@ -7,20 +7,26 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError, UserError
 from polyculture.cache.identity import content_id
+from polyculture.cache.inventory import recorded_parts
+from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
+from polyculture.cache.schema import RESPONSES
 from polyculture.experiment.imported import read_imported
+from polyculture.imports.incoming import unreadable
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import NoTextError, TextReader
+from polyculture.running.importing import Wanted, import_file
 from polyculture.sources.record import Record
 from tests.imports.conftest import stored, take, write_lines
 from tests.polyculture.test_command_line import polyculture
@@ -29,6 +35,21 @@ from tests.servers import Reply, StubServer
 from tests.stored import rows
 
 MORE = ("topic==food", "model==m")
+FIRST = {"text": "text", "topic": "=food", "model": "=m", "language": "=en"}
+WANTED = Wanted(columns=FIRST)
+
+
+def part_of(run: RunFolder, source: str) -> Path:
+    """The part of responses that an imported file brought."""
+    return next(path for path, _, file in recorded_parts(run, RESPONSES) if file == source)
+
+
+def _imported(folder: Path, base: Path) -> None:
+    """Three files of a text by two mappings, of which two are in the run `base`."""
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.csv").write_text(f"text,more\n{name} one,{name} two\n", encoding="utf-8")
+    for name in ("a", "b"):
+        take(RunFolder(base), folder / f"{name}.csv", FIRST)
 
 
 def test_the_same_file_by_another_mapping_replaces_once_it_is_asked(tmp_path: Path) -> None:
@@ -161,20 +182,14 @@ def _killed_at_write(step: int, root: Path, file: Path, told: dict[str, str]) ->
     take(RunFolder(root), file, told, again=lambda _: True)
 
 
-def test_a_replacement_that_is_killed_at_any_write_is_there_as_before_or_as_after(tmp_path: Path) -> None:
-    """Whichever file is imported next: a's texts went without a word once where that was b."""
-    first = {"text": "text", "topic": "=food", "model": "=m", "language": "=en"}
-    base, told = tmp_path / "base", {**first, "text": "more"}
-    for name in ("a", "b", "c"):
-        (tmp_path / f"{name}.csv").write_text(f"text,more\n{name} one,{name} two\n", encoding="utf-8")
-    for name in ("a", "b"):
-        take(RunFolder(base), tmp_path / f"{name}.csv", first)
-    context, found, step = get_context("forkserver"), set[str](), 0
+def _all_writes(folder: Path, file: Path, told: dict[str, str], base: Path) -> Iterator[tuple[RunFolder, int, bool]]:
+    """A run per write of an import, which was killed before that write; and last a run in which the import ended."""
+    context, step = get_context("forkserver"), 0
     context.set_forkserver_preload(["tests.imports.test_again"])
     while True:
-        root = tmp_path / f"run-{step}"
+        root = folder / f"run-{step}"
         shutil.copytree(base, root)
-        process = context.Process(target=_killed_at_write, args=(step, root, tmp_path / "b.csv", told))
+        process = context.Process(target=_killed_at_write, args=(step, root, file, told))
         process.start()
         process.join()
         run = RunFolder(root)
@@ -182,7 +197,19 @@ def test_a_replacement_that_is_killed_at_any_write_is_there_as_before_or_as_afte
         if moving:
             with pytest.raises(StoreError, match="moved into"):
                 read_imported(run)
-        take(run, tmp_path / "c.csv", first)
+        yield run, step, moving
+        if process.exitcode == 0:
+            return
+        assert process.exitcode == -signal.SIGKILL
+        step += 1
+
+
+def test_a_replacement_that_is_killed_at_any_write_is_there_as_before_or_as_after(tmp_path: Path) -> None:
+    """Whichever file is imported next: a's texts went without a word once where that was b."""
+    base, told, found, step = tmp_path / "base", {**FIRST, "text": "more"}, set[str](), 0
+    _imported(tmp_path, base)
+    for run, step, moving in _all_writes(tmp_path, tmp_path / "b.csv", told, base):
+        take(run, tmp_path / "c.csv", FIRST)
         texts = {row["text"] for row in stored(run)}
         assert texts in ({"a one", "b one", "c one"}, {"a one", "b two", "c one"}), step
         assert "b two" in texts or not moving, step
@@ -190,42 +217,125 @@ def test_a_replacement_that_is_killed_at_any_write_is_there_as_before_or_as_afte
         assert sum(read_imported(run).texts.values()) == 3
         assert sorted(row["sample"] for row in stored(run)) == [0, 1, 2]
         assert not incoming_folder(run).exists()
-        if process.exitcode == 0:
-            break
-        assert process.exitcode == -signal.SIGKILL
-        step += 1
     assert step > 24
     assert {"b one", "b two"} <= found
 
 
-def test_a_part_that_is_gone_is_named_and_comes_back_with_its_file(tmp_path: Path) -> None:
-    """`import` used to say that there was nothing to do, and `run` to end with exit code 0."""
-    texts = [{"text": f"We ate ramen on day {day}.", "id": f"r{day}"} for day in range(30)]
-    write_lines(tmp_path / "a.jsonl", *texts)
+def test_a_mending_that_is_killed_at_any_write_is_ended_by_the_same_command(tmp_path: Path) -> None:
+    base, step = tmp_path / "base", 0
+    _imported(tmp_path, base)
+    before = sorted(stored(RunFolder(base)), key=lambda row: row["sample"])
+    part = part_of(RunFolder(base), "b.csv")
+    part.write_bytes(part.read_bytes()[:-9])
+    for run, step, moving in _all_writes(tmp_path, tmp_path / "b.csv", FIRST, base):
+        if not moving:  # either all is mended, or the damage is named
+            assert [one.source for one in unreadable(run).values()] in ([], ["b.csv"])
+        take(run, tmp_path / "b.csv", FIRST)
+        rows = sorted(stored(run), key=lambda row: row["sample"])
+        assert [{**row, "requested_at": None} for row in rows] == [{**row, "requested_at": None} for row in before]
+        assert sum(read_imported(run).texts.values()) == 2
+        assert not incoming_folder(run).exists()
+        assert not unreadable(run), step
+    assert step > 16
+
+
+def _flipped(part: Path, share: float) -> None:
+    data = bytearray(part.read_bytes())
+    data[int(len(data) * share)] ^= 0x10
+    part.write_bytes(data)
+
+
+def _linked(part: Path) -> None:
+    part.rename(part.parents[6] / "elsewhere.parquet")
+    part.symlink_to(part.parents[6] / "elsewhere.parquet")
+
+
+def _other_rows(part: Path) -> None:
+    write_parquet(pq.read_table(part).slice(0, 7), part)
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "its folder gone": lambda part: shutil.rmtree(part.parent),  # with the other file's part
+    "all folders gone": lambda part: shutil.rmtree(part.parents[3]),
+    "cut": lambda part: part.write_bytes(part.read_bytes()[:-9]),
+    "half": lambda part: part.write_bytes(part.read_bytes()[: part.stat().st_size // 2]),
+    "empty": lambda part: part.write_bytes(b""),
+    "zeros": lambda part: part.write_bytes(bytes(part.stat().st_size)),
+    "a byte near its begin": lambda part: _flipped(part, 0.05),
+    "a byte in a column": lambda part: _flipped(part, 0.3),
+    "a link out of the run": _linked,
+    "a link to nothing": lambda part: (part.unlink(), part.symlink_to("nowhere.parquet")),
+    "other rows": _other_rows,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_part_that_cannot_be_read_is_named_and_made_again_by_its_file(damage: str, tmp_path: Path) -> None:
+    """`import` used to say that there was nothing to do, with `--replace`, too."""
+    run, names = RunFolder(tmp_path / "runs" / "exp"), ("a.jsonl", "b.jsonl")
+    for name in names:
+        write_lines(tmp_path / name, *({"text": f"We ate {name} on day {day}.", "id": f"r{day}"} for day in range(30)))
+        assert import_file(tmp_path / name, tmp_path / "exp.toml", None, WANTED).file.texts == 30
+    before, part = {row["response_id"]: row["text"] for row in stored(run)}, part_of(run, "a.jsonl")
+    DAMAGE[damage](part)
+    (tmp_path / "c.csv").write_text("text\nSoup.\n", encoding="utf-8")
+    with pytest.raises(StoreError) as fault:  # nobody knows how many texts its prompts have
+        import_file(tmp_path / "c.csv", tmp_path / "exp.toml", None, WANTED)
+    assert fault.value.where == part
+    assert "import a.jsonl again" in str(fault.value.remedy)
+    taken = import_file(tmp_path / "a.jsonl", tmp_path / "exp.toml", None, WANTED)
+    assert (taken.file.texts, taken.replaced) == (30, 30)
+    assert [(one.path, one.rows, one.source) for one in taken.mended][:1] == [(part, 30, "a.jsonl")]
+    if damage.endswith(" gone"):
+        import_file(tmp_path / "b.jsonl", tmp_path / "exp.toml", None, WANTED)
+    assert {row["response_id"]: row["text"] for row in stored(run)} == before
+    assert sorted(row["sample"] for row in stored(run)) == list(range(60))
+    assert not unreadable(run)
+    assert rows(tmp_path / "exp.toml", "SELECT count(*) FROM responses") == [(60,)]
+    assert (tmp_path / "elsewhere.parquet").exists() == (damage == "a link out of the run")
+
+
+def test_a_folder_that_is_elsewhere_is_not_written_to(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "runs" / "exp")
+    write_lines(tmp_path / "a.jsonl", {"text": "We ate ramen."})
+    import_file(tmp_path / "a.jsonl", tmp_path / "exp.toml", None, WANTED)
+    part = part_of(run, "a.jsonl")
+    shutil.move(run.root / "responses", tmp_path / "elsewhere")
+    (run.root / "responses").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="out of the run's folder") as fault:
+        import_file(tmp_path / "a.jsonl", tmp_path / "exp.toml", None, WANTED)
+    assert fault.value.remedy == "Move the folder itself to this place."
+    assert part.exists()
+
+
+def test_every_command_names_a_lost_part_and_the_import_that_brings_it_back(tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", *({"text": f"We ate ramen on day {day}.", "id": f"r{day}"} for day in range(30)))
     words = ("import", "a.jsonl", "--as", "exp.toml", "language==en", *MORE)
     assert polyculture(*words, cwd=tmp_path).returncode == 0
     run = RunFolder(tmp_path / "runs" / "exp")
-    [part] = run.root.glob("responses/*/*/*/part-*.parquet")
-    whole = part.read_bytes()
-    for lose in (part.unlink, lambda: shutil.rmtree(run.root / "responses"), lambda: shutil.rmtree(part.parent)):
-        lose()
-        for command in (("run", "exp.toml"), ("sql", "exp.toml", "FROM responses"), ("status", "exp.toml"), words):
+    part = part_of(run, "a.jsonl")
+    for lose in (Path.unlink, DAMAGE["cut"]):
+        lose(part)
+        for command in (("run", "exp.toml"), ("sql", "exp.toml", "SELECT text FROM responses"), ("status", "exp.toml")):
             done = polyculture(*command, cwd=tmp_path)
             assert done.returncode == 2, command
             assert str(part) in done.stderr.replace(str(tmp_path / "runs"), str(run.root.parent)), command
-            assert "30" in done.stderr
-            assert "a.jsonl" in done.stderr
+            assert "import a.jsonl again" in done.stderr
             assert "elete" not in done.stderr
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(whole)
-        assert polyculture("sql", "exp.toml", "FROM responses", cwd=tmp_path).returncode == 0
-    part.write_bytes(whole[:-9])
-    done = polyculture("sql", "exp.toml", "SELECT text FROM responses", cwd=tmp_path)
-    assert "move it out of the run's folder, and import a.jsonl again with --replace" in done.stderr
-    part.rename(tmp_path / "damaged.parquet")
+        done = polyculture(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert str(part) in done.stderr
+        assert "30 texts taken, in place of 30" in done.stderr
+        assert "30" in polyculture("sql", "exp.toml", "SELECT count(*) FROM responses", cwd=tmp_path).stdout
+    DAMAGE["cut"](part)
+    write_lines(tmp_path / "a.jsonl", {"text": "We ate tacos."})
+    done = polyculture(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert str(part) in done.stderr
+    assert "--replace" in done.stderr
     assert polyculture(*words, "--replace", cwd=tmp_path).returncode == 0
-    assert len(stored(run)) == 30
-    assert "30" in polyculture("sql", "exp.toml", "SELECT count(*) FROM responses", cwd=tmp_path).stdout
+    assert [row["text"] for row in stored(run)] == ["We ate tacos."]
 
 
 def test_what_an_extractor_said_of_equal_texts_is_paid_once_whatever_replaces(tmp_path: Path) -> None:
