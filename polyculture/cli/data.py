@@ -17,6 +17,7 @@ from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.check import findings, published_rows
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit
+from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.datasets.opened import data_folder, open_data_set
 from polyculture.instruments.datasets.rules import DatasetRules, known_data_sets, rules_of, source_of
 
@@ -80,7 +81,8 @@ def check(
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
-    """List what is left out of a data set or changed when it is read: file, sheet, row, reason.
+    """Count what is left out of a data set or changed when it is read, by reason. With --format csv, or with -o, print
+    a line for each: file, sheet, row, reason.
 
     Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, beside the published
     number, and the first as they will be asked.
@@ -104,9 +106,15 @@ def check(
     if published:
         _write_published(name, published_rows(dataset, rules_of(name)), format, output)
         return
-    rows = left_out_rows((*findings(dataset), *dataset.left_out))
-    write_values(("file", "sheet", "row", "reason", "text"), rows, format, output)
-    say(f"{len(dataset.entities)} entities and {len(dataset.contexts)} contexts; {len(rows)} lines above")
+    lines = (*findings(dataset), *dataset.left_out)
+    if format is Format.TABLE and output is None:
+        counts = [(reason, f"{number:,}", str(first)) for reason, number, first in by_reason(lines)]
+        print_table(("what was left out or changed, and why", "rows", "the first"), counts)
+        whole = f"; {len(lines):,} rows were left out or changed: --format csv prints each" if lines else ""
+    else:
+        write_values(("file", "sheet", "row", "reason", "text"), left_out_rows(lines), format, output)
+        whole = f"; {len(lines):,} lines about rows that were left out or changed"
+    say(f"{len(dataset.entities):,} entities and {len(dataset.contexts):,} contexts{whole}")
 
 
 def _write_published(name: str, rows: Sequence[tuple[Any, ...]], format: Format, output: Path | None) -> None:

@@ -82,6 +82,11 @@ def print_prompts(workspace: Workspace, wanted: PromptFilter, format: Format, ou
     _print_lines(_prompt_lines(sent))
     _print_counts(sent)
     different, models = len({one.prompt_id for one in sent}), {model for one in sent for model in one.models}
+    if workspace.experiment.imported:
+        answered = {(model, one.prompt_id) for one in sent for model in one.models}
+        texts = sum(one.n for one in workspace.imports.wanted if (one.model, one.prompt_id) in answered)
+        say(f"{different:,} prompts, to which the imported files have {texts:,} texts of {len(models)} models")
+        return
     samples = workspace.sampling.n
     total = different * samples * len(models)
     say(f"{different:,} prompts x {samples} samples x {len(models)} models = {total:,} responses")

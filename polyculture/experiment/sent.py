@@ -57,8 +57,13 @@ class PromptFilter:
 
 
 def sent_prompts(workspace: Workspace, wanted: PromptFilter) -> Iterator[SentPrompt]:
-    """The wanted prompts in their order; one for all models that are sent the same. Raises as `PromptFilter.check`."""
+    """The wanted prompts in their order; one for all models that are sent the same. Raises as `PromptFilter.check`.
+
+    An imported prompt has the models that answered it.
+    """
     wanted.check(workspace)
+    imported = workspace.experiment.imported
+    answered = {(one.model, one.prompt_id) for one in workspace.imports.wanted} if imported else set()
     models = [model for model in workspace.experiment.models if wanted.takes("model", model)]
     system_of = {model: workspace.experiment.model_spec(model).options.get(SYSTEM) for model in models}
     for prompt in workspace.prompts:
@@ -67,6 +72,8 @@ def sent_prompts(workspace: Workspace, wanted: PromptFilter) -> Iterator[SentPro
             continue
         alike: dict[tuple[str | None, str | None], list[str]] = {}
         for model in models:
+            if imported and (model, prompt.prompt_id) not in answered:
+                continue
             sentence = workspace.appended.get(model, {}).get(prompt.language)
             alike.setdefault((system_of[model], sentence), []).append(model)
         for (system, sentence), asked in alike.items():

@@ -54,6 +54,7 @@ class StepRunner:
     missing: list[str] = field(default_factory=list)  # parts of which nothing can be asked, a line each
     held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
     stopped: list[str] = field(default_factory=list)  # stages that stopped themselves, a line each
+    empty: list[str] = field(default_factory=list)  # jobs of the step at work that have nothing to do
 
     def run_step(
         self, step: Step[Any, Models], works: Iterable[Work[Any]] | None = None, *, tell_settled: bool = True
@@ -70,6 +71,7 @@ class StepRunner:
             return
         for _, group in groupby(places_of(chosen), key=lambda placed: models_of(placed[0])):
             self._until_stopped(partial(self._of_one_model, step, list(group), tell_settled))
+        self._say_empty(step, len(chosen))
 
     @contextmanager
     def models(self) -> Iterator[LoadedModels]:
@@ -88,6 +90,16 @@ class StepRunner:
             work()
         except SystematicFaultError as fault:  # other stages go on, and the last line says why
             self.stopped.append(str(fault).rstrip("."))
+
+    def _say_empty(self, step: Step[Any, Any], works: int) -> None:
+        """One line for all jobs of a step that have nothing to do, and why."""
+        if not self.empty:
+            return
+        imported = self.workspace.experiment.imported
+        why = "the imported files have no text of them" if imported else "there is nothing to ask about them"
+        of = f"{len(self.empty)} of {works} combinations of model, language and topic"
+        say(f"{step.name}: {of} have nothing to do, such as {self.empty[0].removeprefix(step.name).strip()}: {why}")
+        self.empty.clear()
 
     def recover(self, step: Step[Any, Any], works: Iterable[Work[Any]]) -> None:
         """Commits rows that killed processes left in the journals of works."""
@@ -120,7 +132,9 @@ class StepRunner:
             say(f"{label}: {held}; skipped")
             self.held[job] = str(held)
             return
-        if tell_settled or outcome.failed or outcome.reused < outcome.done:
+        if job is not None and tell_settled and not (outcome.done or outcome.failed):
+            self.empty.append(label)
+        elif tell_settled or outcome.failed or outcome.reused < outcome.done:
             say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
         if outcome.failed:
             self.failed.append(f"{label}: {outcome.failed} failed")

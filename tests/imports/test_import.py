@@ -123,6 +123,31 @@ def test_a_run_extracts_links_and_measures_and_generates_nothing(folder: Path) -
     assert int(row["diversity"]) >= 1
 
 
+def test_what_an_import_does_not_have_is_one_line_and_no_multiple(tmp_path: Path) -> None:
+    """`prompts` multiplied imported texts by `n`, and `paper` printed 85 lines about empty jobs."""
+    rows: list[dict[str, object]] = [
+        {"model": "a", "lang": "en", "topic": "food", "prompt": "What do you eat?", "text": "Pizza, and more pizza."},
+        {"model": "a", "lang": "en", "topic": "food", "prompt": "What do you eat?", "text": "Ramen, on Sunday."},
+        {"model": "b", "lang": "de", "topic": "music", "prompt": "Was hörst du?", "text": "Am liebsten Jazz."},
+    ]
+    write_lines(tmp_path / "a.jsonl", rows)
+    done = polyculture("import", "a.jsonl", "--as", "exp.toml", "language=lang", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = polyculture("prompts", "exp.toml", cwd=tmp_path)
+    assert "2 prompts" in shown.stderr
+    assert "3 texts" in shown.stderr
+    assert "samples" not in shown.stderr
+    table = polyculture("prompts", "exp.toml", "--format", "csv", cwd=tmp_path).stdout
+    assert [(row["models"], row["text"]) for row in csv.DictReader(table.splitlines())] == [
+        ("imported:a", "What do you eat?"), ("imported:b", "Was hörst du?"),
+    ]  # fmt: skip
+    done = polyculture("run", "--only", "extract", "exp.toml", cwd=tmp_path)
+    about = [line for line in done.stderr.splitlines() if line.startswith("extract")]
+    assert len(about) == 3
+    assert "6 of 8" in about[-1]
+    assert "imported files have no text" in about[-1]
+
+
 def test_imported_and_generated_models_are_not_mixed(folder: Path, tmp_path: Path) -> None:
     text = (folder / "exp.toml").read_text(encoding="utf-8")
     (tmp_path / "exp.toml").write_text(text.replace('"imported:gpt-4o"', '"imported:gpt-4o", "mock:x"'), "utf-8")

@@ -202,6 +202,20 @@ def test_where_nothing_is_read_the_fault_is_told(tmp_path: Path) -> None:
     assert "contexts.csv: the sheet is not read: row 1: no column" in one_line(done)
 
 
+def test_a_check_counts_by_reason_and_a_file_has_a_line_for_each_row(camellia: Path, tmp_path: Path) -> None:
+    """Camellia's 2,661 lines were printed, one below the other."""
+    names = [("Korean Entity", "Entity"), *((f"이름{n % 3}", "") for n in range(30))]  # three names, ten rows of each
+    sheet(camellia / "entities" / "korean" / "food.xlsx", names)
+    words = ("data", "check", "camellia", "--folder", camellia)
+    counted, listed = (polyculture(*words, *more, cwd=tmp_path) for more in ((), ("-o", "all.csv")))
+    assert (counted.returncode, listed.returncode) == (0, 0)
+    assert " ".join(counted.stdout.split()).count("the same entity as in") == 1
+    rows = (tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert sum("the same entity as in" in row for row in rows) >= 27
+    assert f"{len(rows)} rows were left out or changed" in counted.stderr
+    assert f"{len(rows)} lines" in listed.stderr
+
+
 CONTEXTS = "contexts/camellia-neutral/masked-lms/neutral-contexts-masked-lms"
 
 
