@@ -35,9 +35,15 @@ _ASKED = frozenset({"request", "prompt", "input", "instance", "modelInput", "par
 
 
 def messages_before(messages: Any, at: Sequence[Any], own: Any) -> Any:
-    """The messages before one: those of a list, or its ancestors in a tree of `parent`."""
+    """The messages before one: those of a list, or its ancestors in a tree of `parent`.
+
+    Answers of other models to the same message, as in PRISM, are none of them.
+    """
     if isinstance(messages, list):
-        return messages[: at[0]]
+        before = messages[: at[0]]
+        while before and is_answer(before[-1]) and _model_of(before[-1]) != _model_of(own):
+            before = before[:-1]
+        return before
     chain: list[Any] = []
     node = own.get("parent") if isinstance(own, Mapping) else None
     while isinstance(messages, Mapping) and isinstance(node, str) and node in messages and len(chain) < len(messages):
@@ -92,6 +98,11 @@ def is_asked(row: Mapping[str, Any]) -> bool:
     return any(_folded(row.get(name)) in _ASKERS for name in _ROLES) or _by_truth(row) in _ASKERS
 
 
+def _model_of(message: Any) -> Any:
+    """The model that a message names; None where it names none."""
+    return Record("", message).get("model|model_name") if isinstance(message, Mapping) else None
+
+
 def is_answer(message: Mapping[str, Any]) -> bool:
     return _folded(_role(message)) not in _ASKERS
 
@@ -114,7 +125,8 @@ def has_chat(values: Mapping[str, Any]) -> bool:
     if chat is None or (is_answer(chat[-1]) and (words_of(chat[-1]) or "").strip()):
         return chat is not None
     usual, beside = known_names()["names"]["text"], {str(name).casefold(): value for name, value in values.items()}
-    return not any(isinstance(beside.get(name), str) and conversation(beside[name]) is None for name in usual)
+    texts = (value for name in usual for value in (beside.get(name), beside.get(f"{name}s")))
+    return not any(isinstance(one, str | list) and conversation(one) is None for one in texts)
 
 
 def _message_lists(value: Any, depth: int = 0) -> Iterator[list[Mapping[str, Any]]]:

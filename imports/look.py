@@ -36,6 +36,7 @@ class Look:
     begins: Counter[tuple[str, str]] = field(default_factory=Counter)  # long texts without a prompt, by model
     markup: int = 0
     escaped: int = 0
+    broken: int = 0
     first: dict[str, tuple[str, str]] = field(default_factory=dict)  # kind -> row and text
 
     def add(self, row: str, model: str, text: str, prompt: str | None) -> None:
@@ -60,9 +61,19 @@ class Look:
             self.escaped += 1
             self.first.setdefault("escaped", (row, text))
 
+        if "\ufffd" in text:
+            self.broken += 1
+            self.first.setdefault("broken", (row, text[max(0, text.index("\ufffd") - 20) :]))
+
     def notes(self) -> list[str]:
         """What is taken as it stands, a line each."""
         found, total = list[str](), self.texts.total()
+        if self.broken:
+            row, text = self.first["broken"]
+            found.append(
+                f"{self.broken} of the {total} texts have a broken character, which is U+FFFD (row {row}: "
+                f"{shown(text)!r}). A text that was cut within a character ends so"
+            )
         for count, kind, what, mend in (
             (self.markup, "markup", "markup (<p>, &amp;)", "html.unescape and a parser of HTML"),
             (self.escaped, "escaped", r"line breaks as the two characters \n", r"text.replace('\\n', '\n')"),

@@ -8,12 +8,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.imports.chats import conversation, is_asked
 from polyculture.imports.places import is_said_of_an_answer, is_text_name, outward
 from polyculture.imports.shapes import ANSWER, FILE, LONG, Source
 from polyculture.sources.cells import is_value
-from polyculture.sources.record import MOST_COLUMNS, Record, by_name, folded, known_names, merged, missing, names
+from polyculture.sources.record import (
+    LISTED,
+    MOST_COLUMNS,
+    Record,
+    by_name,
+    folded,
+    is_model_name,
+    known_names,
+    merged,
+    missing,
+    names,
+)
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 FIELDS = (
@@ -173,11 +185,16 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         )
     if "text" in guessed:
         _check_chats(records, path)
+    if LISTED in first.values and (field := _said_by_lists(records)) is not None and field not in {*columns, *taken}:
+        columns[field] = LISTED
+        notes.append(f"{field} is guessed: the names of the file's lists. {field}=COLUMN names another")
     lacking = [name for name in ("topic", "model", *(ITEM_FIELDS[:3] if fields != FIELDS else ()))
                if name not in {*columns, *taken}]  # fmt: skip
     if lacking:
         name = lacking[0]
         remedy = f"Write {name}=COLUMN, or {name}==VALUE for all rows. It has: {names(_paths(first.values))}."
+        if LISTED in first.values:
+            remedy += f" Or of the name of its list: {name}={LISTED}."
         of_file = str(first.get(FILE)) if first.has(FILE) else ""
         if re.search(r"[^\W_][\W_]+[^\W_]", of_file):  # several words, of which one may say it
             remedy += f" Or of its name, {of_file!r}: --parts '{FILE}={{{name}}}_{{language}}'."
@@ -194,6 +211,14 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         tuple(of_shape),
         tuple(column for column in unused if column not in used),
     )
+
+
+def _said_by_lists(records: Sequence[Record]) -> str | None:
+    """What the names of the lists say that records stand in: their language or model; None where nobody knows."""
+    names_of = {str(record.values[LISTED]) for record in records if LISTED in record.values}
+    if all(built_in_names().language(name) for name in names_of):
+        return "language"
+    return "model" if any(map(is_model_name, names_of)) else None
 
 
 def _check_chats(records: Sequence[Record], path: Path) -> None:

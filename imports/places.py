@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from polyculture.imports.chats import conversation, has_role, is_answer
 from polyculture.sources.cells import is_value, opened
 from polyculture.sources.record import Record, by_name, find, folded, known_names
 
+_FEWEST_REPEATED = 3  # texts in another column: of two models one answer may be the same by chance
 STAR = None  # a step into any element of a list
 _DEEPEST = 12  # tables within tables
 _NUMBERED = re.compile(r"(?P<stem>.*[^\W\d_])(?P<sign>[_ .-]?)(?P<number>\d{1,3}|(?<=[_ .-])[a-hA-H])")
@@ -68,18 +69,44 @@ def places(values: Mapping[str, Any]) -> list[Place]:
 def paths_of_texts(records: Sequence[Record]) -> list[str]:
     """The paths at which records have texts, the one that stands highest first.
 
-    Where all texts at a path stand in the same column at a higher place, too, that one counts: logs repeat an answer.
+    A path whose texts are all found at another one, too, is left out: logs repeat an answer. Of two that have the same
+    texts the one is kept beside which a model is named, where nothing else names it; else the higher.
     """
-    counts, steps, original = Counter[str](), dict[str, int](), dict[str, None]()
-    for record in records:
-        first = dict[tuple[str | None, str], str]()  # by column and text
-        for place in sorted(places(record.values), key=lambda one: len(one.steps)):
-            counts[place.path] += 1
-            steps[place.path] = len(place.steps)
-            if first.setdefault((place.steps[0], place.text.strip()), place.path) == place.path:
-                original[place.path] = None
+    every = [places(record.values) for record in records]
+    counts = Counter(place.path for found in every for place in found)
+    first = {place.path: (place, record) for found, record in zip(every, records, strict=True) for place in found}
+    texts = [_texts_by_path(found) for found in every]
+    has_model = any(names & by_name(record.values).keys() for names in [_usual("model")] for record in records)
+
+    def rank(path: str) -> tuple[bool, int]:
+        place, record = first[path]
+        own = not has_model and bool(outward(replace(record, place=path, at=place.at), {"model": [*_usual("model")]}))
+        return not own, len(place.steps)
+
+    order = sorted(first, key=lambda path: len(first[path][0].steps))
+    distinct = {path: set[str]().union(*(one.get(path, set()) for one in texts)) for path in order}
+    covered = {
+        (a, b): (first[a][0].steps[0] == first[b][0].steps[0] or len(distinct[b]) >= _FEWEST_REPEATED)
+        and all(one[b] <= one.get(a, set()) for one in texts if b in one)
+        for a in order for b in order if a != b
+    }  # fmt: skip
+    ranks = {path: rank(path) for path in order} if any(covered.values()) else {}
+    repeats = {b for (a, b), same in covered.items()
+               if same and (not covered[b, a] or (ranks[a], order.index(a)) < (ranks[b], order.index(b)))}  # fmt: skip
     most = max(counts.values(), default=0)
-    return sorted((path for path in original if 4 * counts[path] >= most), key=lambda path: steps[path])
+    return [path for path in order if path not in repeats and 4 * counts[path] >= most]
+
+
+def _texts_by_path(found: Sequence[Place]) -> dict[str, set[str]]:
+    texts = dict[str, set[str]]()
+    for place in found:
+        texts.setdefault(place.path, set()).add(place.text.strip())
+    return texts
+
+
+@lru_cache(maxsize=16)
+def _usual(field: str) -> frozenset[str]:
+    return frozenset(map(folded, known_names()["names"][field]))
 
 
 def may_have_alternatives(value: Any, depth: int = 0) -> bool:

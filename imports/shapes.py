@@ -55,6 +55,7 @@ from polyculture.sources.record import (
     by_name,
     find,
     folded,
+    is_model_name,
     known_names,
     merged,
     missing,
@@ -69,7 +70,7 @@ FILE = "@file"  # the file's name, within its folder, without what says its kind
 PLAIN = "plain"
 LONG = 20  # characters that texts have; codes and labels are shorter
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
-_OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "once", "id",
+_OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "only", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
@@ -94,6 +95,7 @@ class Shape:
     before: str | None = None
     failed: str | None = None
     scores: Sequence[str] = ()
+    only: Sequence[str] = ()
     once: Sequence[str] = ()
     id: str | None = None
     id_more: str | None = None
@@ -186,6 +188,9 @@ class Shape:
             return
         if self.scores and str(record.get(self.scores[0])) in self.scores[1:]:
             yield BadRow(record.row, "is a score of a given answer, not a text", lost=False)
+            return
+        if self.only and str(record.get(self.only[0])) not in self.only[1:]:
+            yield BadRow(record.row, f"is no {self.only[1]}, whose records have the texts", lost=False)
             return
         if self.wide:
             beside = {name: value for name, value in record.values.items() if name not in self.wide}
@@ -468,8 +473,9 @@ def _wide(records: Sequence[Record], text: str | None) -> dict[str, str]:
     ):
         return {}
     texts = [name for name, value in columns.values.items() if isinstance(value, str) and len(value) >= LONG]
-    found = {name: language for name in texts if (language := _language_in(name))}
-    return found if len(found) > 1 else {}
+    languages = {name: language for name in texts if (language := _language_in(name))}
+    models = {name: name for name in texts if is_model_name(name) and not is_beside(name)}
+    return next((found for found in (languages, models) if len(found) > 1), {})
 
 
 def _by_promptfoo(records: Sequence[Record]) -> dict[str, re.Match[str]]:

@@ -15,20 +15,23 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
+
 from polyculture.cache.errors import UserError
-from polyculture.cache.sanitize import parse
+from polyculture.cache.sanitize import mended, parse
 from polyculture.sources import compressed
 from polyculture.sources.encoding import UTF_8, encoding_of
-from polyculture.sources.record import LONGEST_LINE, BadRow, Record, Rows, shown
+from polyculture.sources.record import LISTED, LONGEST_LINE, BadRow, Record, Rows, shown
 from polyculture.sources.tables import read_arrow, read_parquet, read_separated, read_workbook
 
 _START = 2**16  # bytes by which a file is known
 _LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
+_SPEAKERS = frozenset({"role", "from", "speaker", "author", "sender"})  # a field of messages
 _DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
 _SUFFIXES = (
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval", ".arrow", ".feather"),
@@ -139,7 +142,7 @@ def _read_json(path: Path, encoding: str, *, tables: bool) -> Rows:
                 yield BadRow(str(number), f"the line is longer than {LONGEST_LINE // 2**20} MiB")
             elif content := line.strip(_BLANK):
                 try:
-                    values = parse(content)
+                    values = _value(content)
                 except ValueError as fault:
                     yield BadRow(str(number), f"no JSON: {shown(fault)}", shown(line[:80].decode(errors="replace")))
                     continue
@@ -163,7 +166,9 @@ def _of_table(whole: Any) -> list[Any]:
     columns = list(whole.values())
     if all(isinstance(cells, list) for cells in columns):
         same = all(_is_row(cells, len(columns[0])) for cells in columns)
-        return [dict(zip(whole, row, strict=True)) for row in zip(*columns, strict=True)] if same else [whole]
+        if same:
+            return [dict(zip(whole, row, strict=True)) for row in zip(*columns, strict=True)]
+        return _under_names(whole) or [whole]
     keys = list(columns[0]) if isinstance(columns[0], dict) else []
     if not keys or not all(isinstance(cells, dict) and list(cells) == keys for cells in columns):
         return [whole]
@@ -172,6 +177,22 @@ def _of_table(whole: Any) -> list[Any]:
     numbered = all(map(str.isdecimal, whole))
     plain = numbered or all(_is_row(list(one.values()), len(keys)) for one in columns)  # else parts of one record
     return [{"key": key, **one} for key, one in whole.items()] if plain else [whole]
+
+
+def _under_names(lists: Mapping[str, Sequence[Any]]) -> list[Any] | None:
+    """The records, or the texts, of lists that have a name each: {"gpt-4": [{...}], "llama": [{...}, {...}]}.
+
+    None where they are of several kinds, as questions and answers are, or messages of a conversation.
+    """
+    if all(inner and all(isinstance(one, str) for one in inner) for inner in lists.values()):
+        return [{LISTED: name, "text": one} for name, inner in lists.items() for one in inner]
+    if not all(inner and all(isinstance(one, dict) for one in inner) for inner in lists.values()):
+        return None
+    columns = [frozenset[str]().union(*inner) for inner in lists.values()]
+    common = frozenset.intersection(*columns)
+    if 2 * len(common) <= len(frozenset.union(*columns)) or _SPEAKERS & common:
+        return None
+    return [{LISTED: name, **one} for name, inner in lists.items() for one in inner]
 
 
 def _is_row(cells: Any, length: int) -> bool:
@@ -206,13 +227,41 @@ def _whole(path: Path, file: IO[bytes], *, array: bool, lines: bool) -> Any:
         )
     content = file.read().strip(_BLANK)
     try:
-        return parse(content)
+        return _value(content)
     except ValueError as fault:
         if not lines and (several := _stream(content)) is not None:
             return several
         if array and not lines:
             raise UserError(f"is no JSON: {shown(fault)}", where=path, remedy="Get or write the file again.") from fault
         return None
+
+
+def _value(content: bytes) -> Any:
+    """A JSON text. A byte in it that is no UTF-8 stays a lone surrogate, for which a row is refused.
+
+    Half of a pair of surrogates that is written as an escape is U+FFFD: Python's `json.dumps` writes it of a text that
+    was cut within an emoji.
+
+    Raises `ValueError` where it is no JSON.
+    """
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:  # Python's own parser reads more, as NaN
+        value = parse(content)
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return value
+    return _mended(value)
+
+
+def _mended(value: Any) -> Any:
+    """A value whose texts have no lone surrogates."""
+    if isinstance(value, dict):
+        return {mended(name): _mended(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_mended(one) for one in value]
+    return mended(value) if isinstance(value, str) else value
 
 
 def _stream(content: bytes) -> list[Any] | None:

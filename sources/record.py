@@ -25,8 +25,10 @@ from polyculture.sources.cells import dotted, opened
 
 LONGEST_LINE = 16 * 2**20  # bytes of a line, or of a record in an archive
 LONGEST_TEXT = 1_000_000  # characters of a text that is taken
+LISTED = "@list"  # the name of the list that a record stands in, where a file has several
 MOST_COLUMNS = 16_384  # of a table: as many as a spreadsheet can have
 _SHOWN = 80
+_WORDS_OF_A_MODEL = 6
 _MARKS = str.maketrans("", "", "_- ")  # between the words of a name
 _NAMED = 12  # keys in a message
 _DEEPEST = 3  # tables within tables
@@ -80,6 +82,13 @@ Rows = Iterator[Record | BadRow]
 def known_names() -> Mapping[str, Mapping[str, Any]]:
     """The tables of `columns.toml`."""
     return tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=4096)
+def is_model_name(name: str) -> bool:
+    """Whether a name is that of a model of a known family: `GPT-4o`, `meta-llama/Llama-3.1-8B`, `claude_3_opus`."""
+    words = re.findall(r"[^\W\d_]+", name.casefold())
+    return len(words) <= _WORDS_OF_A_MODEL and not set(words).isdisjoint(known_names()["models"]["families"])
 
 
 def find(values: Any, path: str, own: Sequence[Any] = ()) -> Found:
