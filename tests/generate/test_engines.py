@@ -200,6 +200,23 @@ def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         list(engine.sample([request()]))
 
 
+def test_answers_through_a_proxy_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client has a transport of its own for each of the environment's proxies."""
+    bodies = {"small": b'{"choices": [{"message": {"content": "Tea."}, "finish_reason": "stop"}]}'}
+    bodies["large"] = bodies["small"] + b" " * 17 * 1024**2
+    with StubServer(behaviour=lambda body, _: Reply(body=bodies[body["messages"][-1]["content"]])) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url.removesuffix("/v1"))
+        for name in ("NO_PROXY", "no_proxy", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        spec = ModelSpec("openai:stub", {"base_url": "http://192.0.2.1/v1", "max_retries": 0})
+        asked = [Request(name, (Message("user", name),), Decoding(), (1,)) for name in bodies]
+        with OpenAIEngine(spec) as engine:
+            found = {answer.request_id: answer for answer in engine.sample(asked)}
+        assert set(proxy.paths) == {"http://192.0.2.1/v1/chat/completions"}
+    assert found["small"].text == "Tea."
+    assert "16 MiB" in (found["large"].error or "")
+
+
 def test_a_server_that_goes_away_is_waited_for_and_then_ends_the_work() -> None:
     clock = Clock()
     with StubServer() as server:

@@ -45,31 +45,34 @@ def open_client(*, local: bool, connections: int, most: int | None) -> AsyncClie
     A request to a server on this machine bypasses the environment's proxy. None is sent on elsewhere: prompts go to the
     address that the user wrote, and its answers are that server's.
     """
+    timeout = Timeout(None, connect=_CONNECT)
     with environment_faults():
         client = openai.DefaultAioHttpClient(
             verify=certificates(create_ssl_context, trust_env=not local),
             trust_env=not local,
-            timeout=Timeout(None, connect=_CONNECT),
+            timeout=timeout,
             limits=Limits(max_connections=connections),
             follow_redirects=False,
         )
-    client.headers["Accept-Encoding"] = ACCEPTED
-    # httpx finds a transport per address: the environment's proxies are transports of their own.
-    client._transport = _Bounded(client._transport, most or MOST_BYTES)
-    for pattern, transport in client._mounts.items():
-        client._mounts[pattern] = None if transport is None else _Bounded(transport, most or MOST_BYTES)
-    return client
+    # A client finds a transport per address, those of the environment's proxies among them: all of them are bounded.
+    return AsyncClient(
+        transport=_Bounded(client, most or MOST_BYTES),
+        headers={"Accept-Encoding": ACCEPTED},
+        timeout=timeout,
+        trust_env=False,
+        follow_redirects=False,
+    )
 
 
 class _Bounded(AsyncBaseTransport):
-    """Hands on answers whose bodies are decompressed, bounded, and read as UTF-8 whatever their header says."""
+    """Hands on a client's answers: bodies are decompressed, bounded, and read as UTF-8 whatever their header says."""
 
-    def __init__(self, transport: AsyncBaseTransport, most: int) -> None:
-        self._transport, self._most = transport, most
+    def __init__(self, client: AsyncClient, most: int) -> None:
+        self._client, self._most = client, most
 
     async def handle_async_request(self, request: Request) -> Response:
         with _as_httpx():
-            response = await self._transport.handle_async_request(request)
+            response = await self._client.send(request, stream=True)
         stream = cast("AsyncByteStream", response.stream)
         body = _Body(stream, response.headers.get("content-encoding", ""), self._most)
         headers = Headers([pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_BODY])
@@ -78,7 +81,7 @@ class _Bounded(AsyncBaseTransport):
         return Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
-        await self._transport.aclose()
+        await self._client.aclose()
 
 
 @contextmanager
