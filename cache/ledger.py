@@ -2,7 +2,7 @@
 
     ledger = Ledger(folder, limit=5.0)
     flight = ledger.reserve("generate openai:one ja food", 0.02)     # before a request is sent; None: it cannot be paid
-    ledger.book(flight, 0.013)                                       # when its bill is known
+    ledger.book(flight, 0.013, in_row=True)                          # when its bill is known, and a row will name it
 
 The promise: the sum of what is spent and in flight, at its upper bound, never exceeds the limit, restarts and several
 processes counted. So the bill passes it by no more than requests in flight cost beyond their bounds.
@@ -17,7 +17,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
@@ -25,6 +25,8 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.files import ABANDONED, store_faults
 from polyculture.cache.locks import Lock, is_locked
 
+FOLDER = "ledger"  # in the run's
+FILE = "ledger.sqlite"
 _ROUNDING = 1e-9  # rounding errors of sums of floats are smaller
 _WAIT = 60.0  # seconds for the file while other processes write
 # `lost` is the part of `spent` that is in no row; `held` is what batches of an ended process have reserved.
@@ -43,7 +45,7 @@ class Ledger:
     def __init__(self, folder: Path, limit: float, tariff: str | None = None) -> None:
         """`tariff` names the prices: what was booked under others is counted anew from the rows."""
         self.limit, self._tariff = limit, tariff
-        self._folder, self._file = folder, folder / "ledger.sqlite"
+        self._folder, self._file = folder, folder / FILE
         self._me = secrets.token_hex(8)
         self._lock = RLock()
         with store_faults(folder):
@@ -95,17 +97,18 @@ class Ledger:
             [(held,)] = self._store.execute("SELECT held FROM accounts WHERE name = ?", (name,)).fetchall()
             if held >= bound - _ROUNDING:  # it was reserved before the restart
                 self._store.execute("UPDATE accounts SET held = max(0, held - ?) WHERE name = ?", (bound, name))
-            elif self._committed() + bound > self.limit + _ROUNDING:
+            elif bound > 0 and self._committed() + bound > self.limit + _ROUNDING:
                 return None
             row = (name, self._me, bound)
             return self._store.execute("INSERT INTO flights (account, holder, bound) VALUES (?, ?, ?)", row).lastrowid
 
-    def book(self, flight: int, cost: float) -> None:
-        """A request has ended, and cost so much."""
+    def book(self, flight: int, cost: float, *, in_row: bool = True) -> None:
+        """A request has ended, and cost so much; `in_row`: a row of the store will have what it cost."""
         with self._transaction():
             self._store.execute(
-                "UPDATE accounts SET spent = spent + ? WHERE name = (SELECT account FROM flights WHERE id = ?)",
-                (cost, flight),
+                "UPDATE accounts SET spent = spent + ?, lost = lost + ? "
+                "WHERE name = (SELECT account FROM flights WHERE id = ?)",
+                (cost, 0.0 if in_row else cost, flight),
             )
             self._store.execute("DELETE FROM flights WHERE id = ?", (flight,))
 
@@ -124,8 +127,8 @@ class Ledger:
         return self._sum("spent")
 
     def lost(self) -> float:
-        """The part of it that is in no row: what was in flight when a process ended, failures that may be billed, what
-        a server named beyond the file's prices, and rows that are gone."""
+        """The part of it that is in no row: what was in flight when a process ended, failures that may be billed, and
+        rows that are gone."""
         return self._sum("lost")
 
     def _sum(self, column: str) -> float:
@@ -188,19 +191,11 @@ class Ledger:
                 raise
             self._store.execute("COMMIT")
 
-    @contextmanager
-    def _faults(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.OperationalError as fault:  # a full disk, no permission, a lock that others keep
-            remedy = "Free space or choose another place, then run the same command again: it resumes."
-            raise StoreError(f"cannot be written: {fault}", where=self._file, remedy=remedy) from fault
-        except sqlite3.DatabaseError as fault:
-            remedy = "Remove it: what was spent is then counted from the rows, without answers of no use."
-            raise StoreError("is no ledger", where=self._file, remedy=remedy) from fault
+    def _faults(self) -> AbstractContextManager[None]:
+        return _faults(self._file)
 
     def _holder_file(self, holder: str) -> Path:
-        return self._folder / f".holder-{holder}.lock"
+        return _holder_file(self._folder, holder)
 
     def _sweep(self) -> None:
         """Removes the lock files of processes that were killed, unless they are so new that one may just be locking."""
@@ -217,3 +212,36 @@ class Ledger:
             return False
         Lock(file).remove()
         return True
+
+
+def charges(folder: Path) -> dict[str, float]:
+    """By account, what was charged for requests that are in no row: those that failed and may be billed, those that
+    were in flight when a process ended, and rows that are gone. Empty where a run has no ledger. Changes nothing.
+    """
+    file = folder / FILE
+    if not file.exists():
+        return {}
+    address = f"{file.resolve().as_uri()}?mode=ro"
+    with _faults(file), closing(sqlite3.connect(address, uri=True, timeout=_WAIT)) as store:
+        found = dict(store.execute("SELECT name, lost FROM accounts").fetchall())
+        flights = "SELECT account, holder, sum(bound) FROM flights JOIN accounts ON name = account WHERE NOT batch"
+        for account, holder, bound in store.execute(f"{flights} GROUP BY account, holder").fetchall():
+            if not is_locked(_holder_file(folder, holder)):
+                found[account] += bound
+    return {name: amount for name, amount in found.items() if amount > _ROUNDING}
+
+
+def _holder_file(folder: Path, holder: str) -> Path:
+    return folder / f".holder-{holder}.lock"
+
+
+@contextmanager
+def _faults(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as fault:  # a full disk, no permission, a lock that others keep
+        remedy = "Free space or choose another place, then run the same command again: it resumes."
+        raise StoreError(f"cannot be read or written: {fault}", where=file, remedy=remedy) from fault
+    except sqlite3.DatabaseError as fault:
+        remedy = "Remove it: what was spent is then counted from the rows, without answers of no use."
+        raise StoreError("is no ledger", where=file, remedy=remedy) from fault

@@ -23,7 +23,7 @@ SUFFIX = ".parquet"
 _IN_PATHS = ("model", "language", "topic")  # columns that the paths of a job's parts name too
 _NOTE = "note"  # the column, of tables that have it, that says what was changed
 _LEAST, _MOST = -(2**63), 2**63 - 1
-_TOKENS = ("prompt_tokens", "completion_tokens")
+_PAID = ("prompt_tokens", "completion_tokens", "named_cost")
 VOID = "unusable"  # their status, with `retryable`
 R = TypeVar("R")
 
@@ -237,10 +237,21 @@ def paid_rows(rows: pa.Table) -> pa.Table:
     """The rows that this run bought tokens with."""
     import pyarrow.compute as pc  # here: it takes as long to load as a whole store
 
-    if not {"purchase", "status", *_TOKENS}.issubset(rows.column_names):
+    if not {"purchase", "status", *_PAID}.issubset(rows.column_names):
         return rows.slice(0, 0)
-    some = (pc.field(_TOKENS[0]) > 0) | (pc.field(_TOKENS[1]) > 0)
+    # A comparison with NULL is NULL, and `or` takes it for false where another one holds.
+    some = pc.field(_PAID[0]) > 0
+    for name in _PAID[1:]:
+        some |= pc.field(name) > 0
     return rows.filter(some & pc.field("purchase").is_valid())
+
+
+def unpaid_rows(rows: pa.Table) -> pa.Table:
+    """The rows as if nothing had been paid for them."""
+    for name in ("purchase", *_PAID):
+        if name in rows.column_names:
+            rows = _with(rows, name, pa.nulls(rows.num_rows, rows.schema.field(name).type))
+    return rows
 
 
 def void_rows(rows: pa.Table, key: str) -> pa.Table:

@@ -47,6 +47,7 @@ from polyculture.cache.parquet import (
     read_rows,
     reopened_rows,
     rows_to_table,
+    unpaid_rows,
     void_rows,
     write_parquet,
 )
@@ -202,14 +203,30 @@ class JobShards:
         records = (_record(line) for line in _read_journal(self._journal_path))
         return [record for record in records if self._is_whole(record)]
 
-    def retire(self, failed: Collection[str], retry_permanent: Collection[str] = ()) -> None:
+    def retire(self, failed: Collection[str], retry_permanent: Collection[str] = ()) -> pa.Table:
         """Takes failed work out of the commit table, so that it counts as not done and is tried again.
 
         A row that was paid for stays, as an unusable answer under a key of its own. Of `retry_permanent`, some of the
         failed, the earlier unusable answers count no longer. Work that failed has no rows in the other tables.
+
+        Returns the rows without what was paid for them: `restore` puts back those of which nothing is asked after all.
         """
+        retired = [self.commit.schema.empty_table()]
+
+        def retire(rows: pa.Table) -> pa.Table:
+            retired.append(unpaid_rows(rows).select(self.commit.columns).cast(self.commit.schema))
+            return void_rows(paid_rows(rows), self._key)
+
         self._rewrite(self._tries(retry_permanent), lambda rows: void_rows(rows, self._key))
-        self._rewrite(failed, lambda rows: void_rows(paid_rows(rows), self._key))
+        self._rewrite(failed, retire)
+        return pa.concat_tables(retired)
+
+    def restore(self, retired: pa.Table, written: Collection[str]) -> None:
+        """Puts retired rows back, except for those whose keys were written since: why they failed is still known."""
+        rows = retired.filter(pa.array([key not in written for key in retired[self._key].to_pylist()], pa.bool_()))
+        if rows.num_rows:
+            others = {table.name: table.schema.empty_table() for table in self.tables.values()}
+            self.append_part({**others, self.commit.name: rows})
 
     def reopen(self, unsettled: Collection[str]) -> None:
         """Makes failures such that the next run tries them again, and unusable answers such that they do not count."""

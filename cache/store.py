@@ -30,6 +30,8 @@ from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.inventory import check_parts, require_moved_in, require_table
 from polyculture.cache.layout import Layout, Measure, Table
+from polyculture.cache.ledger import FOLDER as LEDGER
+from polyculture.cache.ledger import charges
 from polyculture.cache.manifest import Manifest, require_run, setup_id
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.parquet import SUFFIX, check_columns, read_rows
@@ -168,7 +170,8 @@ def _put_rows(
     tables = [table for table in layout.tables if f"stored_{table.name}" in there]
     measured = layout.measures if "run_measures" in there else ()
     inputs = [(measure.name, inputs_of(run, manifest, measure)) for measure in measured]
-    for name, rows in {**_run_rows(manifest), "run_measures": inputs}.items():
+    charged = _charged(run, layout) if "run_charges" in there else []
+    for name, rows in {**_run_rows(manifest), "run_measures": inputs, "run_charges": charged}.items():
         if rows and name in there:
             values = ", ".join("?" * len(rows[0]))
             connection.executemany(f"INSERT INTO {name} VALUES ({values})", rows)  # noqa: S608
@@ -281,6 +284,22 @@ def _check_unique(connection: duckdb.DuckDBPyConnection, rows: str, table: Table
                 remedy = "Move the copy out of the run's folder; Polyculture writes a row once."
                 raise StoreError(what, where=file, remedy=remedy)
             seen[key] = file
+
+
+def _charged(run: RunFolder, layout: Layout) -> list[tuple[Any, ...]]:
+    """The rows of `run_charges`. The ledger knows an account by its name alone."""
+    named = charges(run.root / LEDGER)
+    accounts = {
+        f"{table.account} {job}": (table.account, job.model, job.language, job.topic)
+        for table in layout.tables
+        if table.account and named
+        for job in run.jobs(table.name)
+    }
+    # A job without a row has no folder. No stage, language or topic has a space in its name.
+    return [
+        (*(accounts.get(name) or (name.split(" ", 1)[0], *name.split(" ", 1)[-1].rsplit(" ", 2))), amount)
+        for name, amount in sorted(named.items())
+    ]
 
 
 def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:

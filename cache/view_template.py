@@ -151,7 +151,8 @@ def rows_that_count(table: Table[Any], wanted: Wanted) -> str:
 
 def bought_rows(table: Table[Any]) -> str:
     """The query for what a run bought of a table, whether it still counts or not."""
-    columns = f"model, language, topic, {table.asked} AS asked, purchase, status, prompt_tokens, completion_tokens"
+    counts = "prompt_tokens, completion_tokens, named_cost"
+    columns = f"model, language, topic, {table.asked} AS asked, purchase, status, {counts}"
     return f"SELECT '{table.account}' AS stage, {columns} FROM stored_{table.name} WHERE purchase IS NOT NULL"  # noqa: S608
 
 

@@ -196,6 +196,8 @@ def do_works(
     """
     with ExitStack() as stack:
         opened = [_OpenWork(stack.enter_context(JobShards(run, work.job, step.tables)), step, work) for work in works]
+        for one in opened:
+            stack.callback(one.restore)
         outcome = sum((one.begin(run, retry) for one in opened), Outcome(0, 0))
         if rule is not None:
             rule.has_rows |= outcome.done > 0
@@ -247,12 +249,15 @@ class _OpenWork(Generic[I]):
         self.shards, self.step, self.work = shards, step, work
         self.missing: list[I] = []
         self._settled: set[str] = set()
+        self._retired: pa.Table | None = None  # failures that are asked again
+        self._written: set[str] = set()  # keys of rows that came since
         self._names = {table.row: table.name for table in step.tables}
 
     def begin(self, run: RunFolder, retry: RetryFailed | None = None) -> Outcome:
         """Reads the state, retires failures that are retried, and reuses answers of sibling runs."""
         state = read_state(self.step, self.work, self.shards, retry)
-        self.shards.retire(state.retry_transient | state.retry_permanent, state.retry_permanent)
+        retired = self.shards.retire(state.retry_transient | state.retry_permanent, state.retry_permanent)
+        self._retired = retired if retired.num_rows else None
         # What failed before comes last: it may fail once more, and says little of the others.
         self.missing = sorted(
             state.missing, key=lambda item: not state.retry_transient.isdisjoint(self.step.keys(item))
@@ -260,11 +265,17 @@ class _OpenWork(Generic[I]):
         self._settled = state.settled
         return state.outcome + self._adopt(run)
 
+    def restore(self) -> None:
+        """Keeps why answers failed that were to be asked again and were not, as where the money ends before them."""
+        if self._retired is not None:
+            self.shards.restore(self._retired, self._written)
+
     def keep(self, done: Done) -> Outcome:
         """Writes the rows of an item and counts them. A row that exists already is not written twice."""
         commit = self.shards.commit
         if isinstance(done.rows, Mapping):
             rows = self._unsettled(done.rows[commit.name])
+            self._write(rows[commit.key or ""].to_pylist())
             self.shards.append_part({**done.rows, commit.name: rows})
             return _count(rows["status"].to_pylist())
         record: dict[str, list[Any]] = {name: [] for name in self._names.values()}
@@ -274,8 +285,13 @@ class _OpenWork(Generic[I]):
             new = [row for row in record[commit.name] if value_of(row, commit.key or "") not in self._settled]
             record[commit.name] = new
         if record[commit.name]:
+            self._write([value_of(row, commit.key or "") for row in record[commit.name]])
             self.shards.append(record)
         return _count([row.status for row in record[self.shards.commit.name]])
+
+    def _write(self, keys: Sequence[Any]) -> None:
+        if self._retired is not None:
+            self._written.update(map(str, keys))
 
     def _unsettled(self, rows: pa.Table) -> pa.Table:
         import pyarrow.compute as pc  # here: it takes as long to load as a whole store
@@ -292,6 +308,7 @@ class _OpenWork(Generic[I]):
             return Outcome(0, 0)
         self.shards.append_part(adopted)
         taken = set(adopted[commit.name][commit.key or ""].to_pylist())
+        self._write(list(taken))
         self.missing = [item for item in self.missing if not taken.issuperset(self.step.keys(item))]
         found = _count(adopted[commit.name]["status"].to_pylist())
         return Outcome(found.done, found.failed, reused=found.done)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from polyculture.cache.model_facts import Purchase
@@ -73,6 +73,12 @@ class Extracted:
     unknown_kinds: int | None = None  # mentions that were dropped, since the topic has no such kind
     unreadable: int | None = None  # parts of the list that could not be read
     declined: bool | None = None  # the extractor says that the text declines its task; None where it does not say
+    named_cost: float | None = None  # what the server said that the answer costs; None where it named no money
+
+
+def unpaid(extracted: Extracted) -> Extracted:
+    """A result whose answer is paid for in another row."""
+    return replace(extracted, prompt_tokens=None, completion_tokens=None, named_cost=None, purchase=None)
 
 
 class Extractor(Protocol):

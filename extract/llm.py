@@ -15,7 +15,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import CUT_SHORT, REPEATED, UnusableAnswerError, answer_schema, write_answer
-from polyculture.extract.base import MAX_TOKENS, Extracted, NamedEntity, ResponseText
+from polyculture.extract.base import MAX_TOKENS, Extracted, NamedEntity, ResponseText, unpaid
 from polyculture.extract.reading import read_mentions, read_raw
 from polyculture.extract.room import room_named
 from polyculture.generate.engines.answer import text_in
@@ -157,6 +157,7 @@ class LlmExtractor:
             ending=answer.ending,
             finish_reason=answer.finish_reason,
             note=answer.note,
+            named_cost=answer.named_cost,
         )
         if answer.text is None:
             failed = replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
@@ -197,7 +198,7 @@ class LlmExtractor:
             yield replace(partial, attempts=last.attempts)
         else:
             yield replace(last, status="unusable")
-            yield replace(partial, attempts=last.attempts, prompt_tokens=None, completion_tokens=None, purchase=None)
+            yield unpaid(replace(partial, attempts=last.attempts))
 
 
 def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText, max_tokens: int) -> Request:

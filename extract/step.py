@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from polyculture.cache.catalog import Catalog, Topic
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
 from polyculture.cache.worker import Done, Kept, Load, Step, Work
-from polyculture.extract.base import Extracted, Extractor, ResponseText
+from polyculture.extract.base import Extracted, Extractor, ResponseText, unpaid
 from polyculture.extract.llm import asked_id
 from polyculture.extract.rows import (
     RESPONSE_COLUMNS,
@@ -111,7 +111,7 @@ class ExtractionStep(Step[ResponseRow, Models]):
             item, *others = asked[extracted.response_id]
             yield Done(self.rows(item, extracted, topic))
             if extracted.status != "unusable":
-                yield from (Done(self.rows(one, _unpaid(extracted), topic)) for one in others)
+                yield from (Done(self.rows(one, unpaid(extracted), topic)) for one in others)
 
     def load(self, item: ResponseRow) -> Load | None:
         """Nothing of a gazetteer; `plan` adds the instructions of a model."""
@@ -152,11 +152,6 @@ def _texts(
     for item, *_ in groups:
         before = tuple(unusable.get(item.asked_id or "", ()))
         yield ResponseText(item.cell.response_id, item.cell.language, item.text, before)
-
-
-def _unpaid(extracted: Extracted) -> Extracted:
-    """The result for another response with the same text, for which nothing was asked."""
-    return replace(extracted, prompt_tokens=None, completion_tokens=None, purchase=None)
 
 
 def _unusable(kept: Kept, extractor_id: str) -> Mapping[str, list[Extracted]]:

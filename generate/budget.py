@@ -2,21 +2,24 @@
 
 Money is reserved before each request is sent, and booked when its bill is known: its upper bound, or the largest bill
 of the model if that was more, as of hidden reasoning. Until a first bill is known, one request of a model is in flight.
+A failure that may be billed is booked at its upper bound, and whoever reaches the limit by such failures is told so.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import orjson
 
 from polyculture.cache.errors import BudgetError, EngineError
+from polyculture.cache.faults import kind_of_error
 from polyculture.cache.ledger import Ledger
 from polyculture.cache.model_facts import BATCH, DIRECT, Price
 from polyculture.cache.worker import cancelling
@@ -26,10 +29,11 @@ from polyculture.generate.engines.metering import Settle, Usage
 from polyculture.generate.engines.models import Wrapper
 
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
-_ROUNDED = 0.02  # share by which a named cost may differ from the file's prices: services round
 _WRITTEN = 1  # tokens that a server writes behind a text that it scores
 
 
+_HTTP_STATUS = re.compile(r"HTTP [0-9]{3}\b")
+_GO_ON = "Raise max_cost and run the same command again: it goes on where it was"
 WAIT = 1.0  # seconds between two checks whether others have released a reservation
 
 
@@ -43,6 +47,37 @@ class CostBound:
 
     def cost(self, purchase: str) -> float:
         return self.price.cost(self.prompt_tokens, self.completion_tokens, purchase)
+
+
+@dataclass(slots=True)
+class Bills:
+    """What one process knows of the bills of one model, over all jobs."""
+
+    largest: float | None = None  # of one answer; None until there is a bill
+    answers: int = 0
+    failures: Counter[str] = field(default_factory=Counter)  # attempts that failed, by kind of fault
+    booked: float = 0.0  # for failures that may be billed
+    last: str = ""  # why the last of them failed
+
+    def fail(self, why: str, booked: float) -> None:
+        """An attempt failed, and so much was booked for it."""
+        status = _HTTP_STATUS.match(why)
+        self.failures[status[0] if status else kind_of_error(why).name] += 1
+        self.booked += booked
+        self.last = why
+
+    @property
+    def fault(self) -> str:
+        """What failed, how often, and what was booked for it; empty where nothing was."""
+        if not self.booked:
+            return ""
+        count = self.failures.total()
+        kinds = ", ".join(f"{number} x {name}" for name, number in self.failures.most_common())
+        what = "no request was answered" if not self.answers else f"{self.answers} requests were answered"
+        return (
+            f"{what}, and {count} failed ({kinds}; the last one: {self.last}). {self.booked:.4f} is booked for the "
+            "failures, since the service may bill them"
+        )
 
 
 class JobBudget:
@@ -63,19 +98,17 @@ class JobBudget:
         tell: Callable[[str], None],
         *,
         batch: bool,
-        largest: dict[str, float] | None = None,
+        bills: Bills | None = None,
         model: str = "",
     ) -> None:
-        """`largest` has the largest bill by model, for all jobs of this process."""
+        """`bills` are those of the model, for all jobs of this process."""
         self.batch, self.purchase = batch, BATCH if batch else DIRECT
         self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
-        self._largest, self._model = {} if largest is None else largest, model
+        self._bills, self._model = bills or Bills(), model
         self._opened = False
         self._in_flight = 0
         self._doubt: str | None = None
-        self._failed = 0.0  # booked for requests that failed and may have been billed
         self._refused: CostBound | None = None  # of an attempt that the limit leaves no money for
-        self._compared = False  # whether the server's costs were compared with the file's prices, and differ
         self._told = self._looking = False  # that others hold money; whether they still do
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -115,46 +148,39 @@ class JobBudget:
 
     def take(self, bound: CostBound) -> Settle | None:
         """The money for one answer; None where its turn has not come, or it cannot be paid now."""
-        if bound.cost(self.purchase) <= 0:
-            return lambda _bill, *, answered: None  # noqa: ARG005
-        is_first = not self.batch and self._model not in self._largest
+        is_first = not self.batch and self._bills.largest is None
         if self._doubt is not None or (is_first and self._in_flight):
             return None
-        number = self._ledger.reserve(self._account, self._reserve(bound))
-        if number is None:
-            return None
+        reserved, number = self._reserve(bound), None
+        if reserved > 0:  # else nothing is booked, unless the server names a cost
+            number = self._ledger.reserve(self._account, reserved)
+            if number is None:
+                return None
         self._in_flight += 1
         return partial(self._settle, bound, number)
 
-    def _settle(self, bound: CostBound, number: int, bill: Usage, *, answered: bool) -> None:
-        """Books a request by its bill, or by its bound where that is unknown; `answered`: a text came of it.
+    def _settle(self, bound: CostBound, number: int | None, bill: Usage, fault: str | None = None) -> None:
+        """Books a request by its bill, or by its bound where that is unknown; `fault`: why no text came of it.
 
         A bill that the server names in money is booked as it is, whatever the file's prices make of the tokens.
         """
-        cost = bound.cost(self.purchase)
-        if not bill.unknown:
+        cost, answered = bound.cost(self.purchase), fault is None
+        unknown = bill.unknown and cost > 0
+        if not unknown:
             prompt = bound.prompt_tokens if bill.prompt is None else bill.prompt
-            counted = bound.price.cost(prompt, bill.completion or 0, self.purchase)
-            cost = counted if bill.cost is None else bill.cost
-            self._largest[self._model] = max(cost, self._largest.get(self._model, 0.0))
-            if bill.cost is not None and bill.completion is not None:
-                self._compare(counted, bill.cost)
-        elif not answered:
-            self._failed += cost
-        if bill.nonsense or (answered and bill.unknown):
+            cost = bound.price.cost(prompt, bill.completion or 0, self.purchase) if bill.cost is None else bill.cost
+            self._bills.largest = max(cost, self._bills.largest or 0.0)
+        if fault is not None:
+            self._bills.fail(fault, cost if unknown else 0.0)
+        self._bills.answers += answered
+        if cost > 0 and (bill.nonsense or (answered and unknown)):
             self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
-        self._ledger.book(number, cost)
+        if number is None and cost > 0:
+            number = self._ledger.reserve(self._account, 0.0)
+        if number is not None:
+            self._ledger.book(number, cost, in_row=answered or not unknown)
         self._in_flight = max(0, self._in_flight - 1)  # none is left where it ends after `give_back`
         self._wake(1 if self._in_flight else len(self._waiting))
-
-    def _compare(self, counted: float, named: float) -> None:
-        """Says once where the server's own cost is not what the file's prices make of the tokens."""
-        if not self._compared and abs(named - counted) > _ROUNDED * max(named, counted):
-            self._tell(
-                f"{self._account}: the server names a cost of {named:.6f} for an answer that [prices] put at "
-                f"{counted:.6f}. max_cost counts what the server names; correct the prices of {self._model}"
-            )
-            self._compared = True
 
     def give_back(self) -> None:
         """Nobody waits for what is in flight: it is charged; in batches it goes on."""
@@ -193,15 +219,19 @@ class JobBudget:
 
     def _reserve(self, bound: CostBound) -> float:
         """What a request is expected to cost at most."""
-        return max(bound.cost(self.purchase), self._largest.get(self._model, 0.0))
+        return max(bound.cost(self.purchase), self._bills.largest or 0.0)
 
     def _reached(self, bound: CostBound) -> BudgetError:
-        failed = f" ({self._failed:.4f} of it for requests that failed and may be billed)" if self._failed else ""
-        return BudgetError(
-            f"stopped by max_cost = {self._ledger.limit:g}: {self._ledger.spent():.4f} is spent{failed}, and the "
-            f"next answer may cost {self._reserve(bound):.4f}. Raise max_cost and run the same command again: it "
-            "goes on where it was"
-        )
+        spent = self._ledger.spent()
+        what = f"stopped by max_cost = {self._ledger.limit:g}: {spent:.4f} is spent, and the next answer may cost "
+        what += f"{self._reserve(bound):.4f}"
+        if not self._bills.fault:
+            return BudgetError(f"{what}. {_GO_ON}")
+        what = f"{what}. {self._model}: {self._bills.fault}"
+        if self._bills.answers and 2 * self._bills.booked < spent:
+            return BudgetError(f"{what}. {_GO_ON}")
+        remedy = "Find out first why the requests fail: raising max_cost alone only pays for more failures."
+        return BudgetError(f"{what}. {remedy} Then raise it and run the same command again: it goes on where it was")
 
     def _wake(self, count: int) -> None:
         while self._waiting and count > 0:
@@ -218,6 +248,10 @@ Bound = Callable[[int, int], tuple[int, int]]
 def as_asked(prompt_tokens: int, completion_tokens: int) -> tuple[int, int]:
     """The bound of an engine without such options."""
     return prompt_tokens, completion_tokens
+
+
+async def _no_more() -> None:
+    """The meter of a request whose money is reserved for one attempt: no further one is paid for."""
 
 
 class BudgetedSampling(Wrapper):
@@ -265,16 +299,16 @@ class BudgetedSampling(Wrapper):
                 return
             self._left = None
             self._reserved_for[request.request_id, request.seeds[0]] = settle
-            yield request
+            yield replace(request, meter=_no_more)
 
     def _settle(self, answer: Completion) -> None:
         settle = self._reserved_for.pop((answer.request_id, answer.seed), None)
         if settle is None:  # its engine has settled it
             return
         failed = answer.text is None and answer.completion_tokens is None
-        bill = Usage(answer.prompt_tokens, answer.completion_tokens)
-        bill = Usage.nothing() if failed and not answer.bill_unknown else bill
-        settle(bill, answered=answer.text is not None)
+        bill = Usage(answer.prompt_tokens, answer.completion_tokens, cost=answer.named_cost)
+        bill = Usage.nothing() if failed and bill.unknown and not answer.bill_unknown else bill
+        settle(bill, None if answer.text is not None else answer.error or "no answer")
 
     def _cost_bound(self, request: Request) -> CostBound:
         return CostBound(*self._bound(most_prompt_tokens(request), request.decoding.max_tokens), self._price)

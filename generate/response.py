@@ -46,4 +46,5 @@ def response_row(
         reasoning_tokens=completion.reasoning_tokens,
         refused=None if text is None else is_refusal(text, job.language, own_phrases(language)),
         note=completion.note,
+        named_cost=completion.named_cost,
     )

@@ -34,6 +34,7 @@ def completion_columns(said: Completion) -> dict[str, Any]:
         "model_version": said.model_version,
         "purchase": said.purchase,
         "note": said.note,
+        "named_cost": said.named_cost,
     }
 
 

@@ -82,6 +82,7 @@ class Response:
     note: str | None = None  # what of the answer was mended (broken characters) or dropped (impossible counts)
     origin: str | None = None  # of an imported text: its import_id and row, 'ID:ROW'; None of a generated one
     ending: str | None = None  # 'whole' | 'cut' | 'withheld' | 'broken' | 'unknown'; None where no answer came
+    named_cost: float | None = None  # what the server said that the answer costs; None where it named no money
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ class Extraction:
     unknown_kinds: int | None = None  # mentions that were dropped, since the topic has no such kind
     unreadable: int | None = None  # parts of the list that could not be read, and were dropped
     declined: bool | None = None  # the extractor's model says that the text declines its task; None: it does not say
+    named_cost: float | None = None  # as in `responses`
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,7 @@ def completed(request_id: str, seed: int, answer: Answer, purchase: Purchase = D
         prompt_opened=answer.prompt_opened,
         raw=answer.raw,
         note=answer.note,
+        named_cost=answer.usage.cost,
     )
 
 

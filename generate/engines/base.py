@@ -73,6 +73,7 @@ class Completion:
     note: str | None = None  # what of the answer was repaired or dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
     bill_unknown: bool = False  # of a failure: it may have been billed all the same
+    named_cost: float | None = None  # what the server said that it costs; None where it named no money
 
     @property
     def as_it_came(self) -> str | None:
@@ -128,6 +129,7 @@ class Scored:
     note: str | None = None  # what of the answer was dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
     masked: bool = False  # by a masked model, which reads what stands on both sides
+    named_cost: float | None = None  # what the server said that it costs; None where it named no money
 
     @property
     def total(self) -> float | None:

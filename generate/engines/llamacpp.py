@@ -96,6 +96,7 @@ class LlamaCppEngine(Closing):
             "concurrency": self.options.n_parallel + _WAITING,
             "max_retries": 2,
             "deadline": _A_DAY,
+            "outage_faults": 0,
             "outage_minutes": 0,
             "schema_form": "none",  # it is sent under llama.cpp's own name: see `_schema`
         }

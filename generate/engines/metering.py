@@ -37,9 +37,9 @@ class Usage:
 
 
 class Settle(Protocol):
-    """Told once, at the end of an attempt, what it cost; `answered`: it gave what was asked for."""
+    """Told once, at the end of an attempt, what it cost, and why it failed; None: it gave what was asked for."""
 
-    def __call__(self, bill: Usage, *, answered: bool) -> None: ...
+    def __call__(self, bill: Usage, fault: str | None = None) -> None: ...
 
 
 # Who pays for the attempts at a request, asked right before each is sent; waits for its turn. None: it cannot be paid.
@@ -61,6 +61,7 @@ _NAMES = {
 }
 # Tables within: of the reasoning, and of all counts.
 _WITHIN = ("completiontokensdetails", "outputtokensdetails", "tokens", "billedunits")  # Cohere has both
+_TICKS = 10**10  # of xAI's, to the dollar
 # What Anthropic counts outside of its `input_tokens`.
 _CACHED = ("cachereadinputtokens", "cachecreationinputtokens")
 
@@ -108,8 +109,12 @@ def _cost_in(table: Mapping[str, Any]) -> float | None:
     """The money that a folded `usage` names; None where it names none, or 0, which gateways write for want of a price.
 
     OpenRouter names a number, and what the provider bills beside it where the key is the user's own (`is_byok`);
-    Perplexity a table with `total_cost`. https://openrouter.ai/docs/use-cases/usage-accounting
+    Perplexity a table with `total_cost`; xAI a number of ticks, ten thousand million to the dollar.
+    https://openrouter.ai/docs/use-cases/usage-accounting, https://docs.x.ai/developers/cost-tracking
     """
+    ticks = table.get("costinusdticks")
+    if isinstance(ticks, int) and not isinstance(ticks, bool) and ticks > 0:
+        return ticks / _TICKS
     named = table.get("cost", table.get("totalcost"))
     named = _folded(named).get("totalcost") if isinstance(named, Mapping) else named
     beside = _folded(table.get("costdetails")).get("upstreaminferencecost") if table.get("isbyok") is True else None

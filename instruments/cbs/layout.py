@@ -48,6 +48,7 @@ class Score:
     model_version: str | None  # what the engine says it ran
     note: str | None = None  # what of the answer was dropped on arrival: impossible counts
     masked: bool | None = None  # by a masked model, which reads both sides of the gap
+    named_cost: float | None = None  # what the server said that the score costs; None where it named no money
 
 
 @dataclass(frozen=True, slots=True)

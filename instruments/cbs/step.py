@@ -176,6 +176,7 @@ def score_row(pair: ScoredPair, scored: Scored) -> Score:
         model_version=scored.model_version,
         note=scored.note,
         masked=None if scored.error else scored.masked,
+        named_cost=scored.named_cost,
     )
 
 

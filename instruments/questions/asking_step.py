@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from typing import TypeVar
 
 from polyculture.cache.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
@@ -18,6 +19,8 @@ from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
 from polyculture.instruments.row_step import AnswerStep, completion_columns
+
+N = TypeVar("N", int, float)
 
 
 class AskStep(AnswerStep[Ask]):
@@ -101,6 +104,7 @@ def _scored(asked: AskJob, ask: Ask, every: Sequence[Scored]) -> AnswerRow:
         answer_row(asked, ask),
         prompt_tokens=_sum([scored.prompt_tokens for scored in every]),
         completion_tokens=_sum([scored.completion_tokens for scored in every]),
+        named_cost=_sum([scored.named_cost for scored in every]),
         model_version=every[0].model_version,
         purchase=every[0].purchase,
         note="; ".join(dict.fromkeys(scored.note for scored in every if scored.note)) or None,
@@ -132,6 +136,6 @@ def shared_tokens(sentences: Sequence[Sequence[TokenScore]]) -> list[list[TokenS
     ]
 
 
-def _sum(counts: Sequence[int | None]) -> int | None:
-    told = [count for count in counts if count is not None]
-    return sum(told) if told else None
+def _sum(amounts: Sequence[N | None]) -> N | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known[1:], start=known[0]) if known else None

@@ -83,6 +83,7 @@ class AnswerRow:
     model_version: str | None
     purchase: str | None
     note: str | None = None
+    named_cost: float | None = None  # as in `responses`
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from polyculture.link.origins import items_by_country
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
-from polyculture.running.estimate import StageEstimate, asked_later, estimates, not_ready, unsupported
+from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
 from polyculture.running.linking import (
     check_topics,
     request_rows,
@@ -87,7 +87,7 @@ def plan(
         check_calls(calls)
     if not workspace.jobs and calls and not calibrate:  # there are instruments alone
         costs = list(estimates(workspace, retry, calls))
-        _print_costs(costs, f"{workspace.experiment.name}: no texts, instruments alone")
+        _print_costs(workspace, costs, f"{workspace.experiment.name}: no texts, instruments alone")
         _print_unsupported(calls)
         check_able(calls_in_file(workspace))
         return
@@ -106,7 +106,7 @@ def plan(
             f"{workspace.experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
         )
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
-    _print_costs(costs, title)
+    _print_costs(workspace, costs, title)
     _print_unsupported(calls)
     _print_widened(workspace)
     _print_items(workspace, linking.source)
@@ -176,12 +176,16 @@ def _print_items(workspace: Workspace, source: Snapshot) -> None:
         say(f"items in the snapshot: {len(experiment.countries) - len(shown)} more countries are asked about")
 
 
-def _print_costs(costs: Sequence[StageEstimate], title: str) -> None:
+def _print_costs(workspace: Workspace, costs: Sequence[StageEstimate], title: str) -> None:
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
     print_table(PRICE, [_price(e) for e in costs], title="What is left: tokens, money, hours")
     for counted_by in dict.fromkeys(e.counted_by for e in costs):
         models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
         say(f"tokens of {', '.join(models)}: {counted_by}")
+    for line in dict.fromkeys(filter(None, (e.named.line for e in costs if e.named))):
+        say(f"cost: {line}. The plan counts what the server names")
+    if costs and (capped := cap_line(workspace, costs)):
+        say(capped)
     unpriced = dict.fromkeys(e.model for e in costs if e.left and e.cost is None and not e.free)
     if unpriced:
         say(f'cost: write [prices."{next(iter(unpriced))}"] with input = and output =, per million tokens')

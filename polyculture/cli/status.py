@@ -133,6 +133,7 @@ def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
         *_totals(status),
         *taken,
         *batches,
+        *(("spent", line) for line in status.money),
         ("link", link),
         ("report", report),
         *_reasons(workspace, status),

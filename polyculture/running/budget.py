@@ -10,20 +10,20 @@ from typing import Any
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
-from polyculture.cache.ledger import Ledger
+from polyculture.cache.ledger import FOLDER, Ledger
 from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.budget import JobBudget, budgeted
+from polyculture.generate.budget import Bills, JobBudget, budgeted
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.capabilities import Capability, E
+from polyculture.generate.named_costs import NamedCosts, with_named_costs
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 
 TOPICAL = ("generate", "extract")  # stages whose jobs belong to the experiment's topics
-FOLDER = "ledger"  # in the run's
 _SHOWN = 5e-5  # of four decimals
 
 
@@ -39,7 +39,8 @@ class Budget:
 
     workspace: Workspace
     ledger: Ledger | None
-    largest: dict[str, float] = field(default_factory=dict)  # bill, by model
+    bills: dict[str, Bills] = field(default_factory=dict)  # by model
+    told: set[str] = field(default_factory=set)  # models whose prices differ from what their servers name
 
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
         """`engine`, which runs `model`, within the limit for one stage's work on a job.
@@ -47,12 +48,16 @@ class Budget:
         Raises `EngineError` for a capability whose cost is not counted, if the run has a limit and the model a price.
         """
         price, spec = self.workspace.experiment.price(model), self.workspace.experiment.model_spec(model)
-        if self.ledger is None or price is None:
+        if price is None:
+            return engine
+        engine = with_named_costs(engine, needs, NamedCosts(model, price, self.told, say))
+        if self.ledger is None:
             return engine
         spent = partial(spent_on, self.workspace, stage, job)
         batch = stage in TOPICAL and asked_in_batches(spec)
         account = f"{stage} {job}"
-        job_budget = JobBudget(self.ledger, account, spent, say, batch=batch, largest=self.largest, model=model)
+        bills = self.bills.setdefault(model, Bills())
+        job_budget = JobBudget(self.ledger, account, spent, say, batch=batch, bills=bills, model=model)
         kind = find_kind(spec)  # a model's options may raise the most tokens of an answer
         return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 
@@ -68,10 +73,9 @@ def open_budget(workspace: Workspace) -> Iterator[Budget]:
     try:
         ledger.refresh(_accounts(workspace))
         if (lost := ledger.lost()) > _SHOWN:
-            without = f"{lost:.4f} of it is in no row of `spending`"
-            why = "requests in flight when a process ended and failures that may be billed, each at its most; what a "
-            why += "server named beyond your prices; or rows that are gone"
-            say(f"max_cost: {ledger.spent():.4f} is spent; {without}: {why}")
+            without = f"{lost:.4f} of it is of requests that are in no row"
+            why = "requests in flight when a process ended and failures that may be billed, each at its most; or rows "
+            say(f"max_cost: {ledger.spent():.4f} is spent; {without}: {why}that are gone")
         yield Budget(workspace, ledger)
     finally:
         ledger.close()
@@ -84,7 +88,8 @@ def _tariff(workspace: Workspace) -> str:
 
 
 def spent_on(workspace: Workspace, stage: str, job: Job) -> float:
-    """The cost of a stage's rows of a job at the experiment's prices, invalidated rows included."""
+    """What a stage's rows of a job cost, as their servers named it or else at the experiment's prices; invalidated
+    rows are included."""
     return sum(_cost(row, stage, workspace.experiment.price) for row in _rows(workspace.run, stage, job))
 
 
@@ -99,7 +104,7 @@ def _rows(run: RunFolder, stage: str, job: Job) -> Iterator[Mapping[str, Any]]:
     """The paid rows in a job's parts and its journal."""
     table = paid_tables()[stage]
     shards = JobShards(run, job, [table])
-    columns = list(dict.fromkeys(("purchase", "prompt_tokens", "completion_tokens", table.asked)))
+    columns = list(dict.fromkeys(("purchase", "prompt_tokens", "completion_tokens", "named_cost", table.asked)))
     for batch in shards.read(table.name, columns).to_batches(max_chunksize=10_000):
         yield from batch.to_pylist()
     for record in shards.read_journal():
@@ -108,5 +113,9 @@ def _rows(run: RunFolder, stage: str, job: Job) -> Iterator[Mapping[str, Any]]:
 
 def _cost(row: Mapping[str, Any], stage: str, price_of: Callable[[str], Price | None]) -> float:
     asked = row[paid_tables()[stage].asked]
-    price = price_of(asked) if asked and row["purchase"] else None
+    if not asked or not row["purchase"]:
+        return 0.0
+    price, named = price_of(asked), row["named_cost"]
+    if named is not None:
+        return float(named)
     return price.cost(row["prompt_tokens"] or 0, row["completion_tokens"] or 0, row["purchase"]) if price else 0.0

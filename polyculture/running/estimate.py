@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -29,6 +29,7 @@ from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage, samples_left
 from polyculture.running.instrument_calls import InstrumentCall, PartCall
+from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
 _MEANS = """
 SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
@@ -69,6 +70,7 @@ class StageEstimate:
     free: bool  # nobody bills them
     most: float | None  # if every answer is as long as it may be
     hours: float | None  # at the rate that `plan --calibrate` measured
+    named: NamedTotal | None = None  # what its server named of its answers until now, in place of the file's prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +88,62 @@ def estimates(
 
     Final failures that `retry` names are asked again.
     """
+    yield from _as_named(workspace, _estimates(workspace, retry, calls))
+
+
+def _estimates(
+    workspace: Workspace, retry: RetryFailed | None, calls: Iterable[InstrumentCall]
+) -> Iterator[StageEstimate]:
     means = _means(workspace)
     rates = read_rates(workspace.run)
     for model in () if workspace.experiment.imported or not workspace.jobs else workspace.experiment.models:
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)
-    yield from instrument_estimates(workspace, calls, retry)
+    yield from _of_instruments(workspace, calls, retry)
 
 
 def instrument_estimates(
     workspace: Workspace, calls: Iterable[InstrumentCall], retry: RetryFailed | None = None
 ) -> Iterator[StageEstimate]:
     """An estimate per step and model of some instruments alone."""
+    yield from _as_named(workspace, _of_instruments(workspace, calls, retry))
+
+
+def _of_instruments(
+    workspace: Workspace, calls: Iterable[InstrumentCall], retry: RetryFailed | None
+) -> Iterator[StageEstimate]:
     means = _means(workspace)
     for asked in calls:
         yield from _instrument(workspace, asked, means, retry)
+
+
+def _as_named(workspace: Workspace, costs: Iterable[StageEstimate]) -> Iterator[StageEstimate]:
+    """Estimates by the costs that servers named until now, where the file's prices make something else of them."""
+    named = {one.model: one for one in named_totals(_rows(workspace, NAMED)) if one.line}
+    for estimate in costs:
+        one = named.get(estimate.model)
+        if one is None:
+            yield estimate
+        else:
+            cost, most = (None if money is None else money * one.factor for money in (estimate.cost, estimate.most))
+            yield replace(estimate, cost=cost, most=most, named=one)
+
+
+def cap_line(workspace: Workspace, costs: Sequence[StageEstimate]) -> str | None:
+    """Where `max_cost` will, or may, end the run before it is complete: what is spent, and what is left to pay."""
+    limit = workspace.experiment.max_cost
+    if limit is None:
+        return None
+    spent = next((spent or 0.0 for spent, _ in _rows(workspace, SPENT)), 0.0)
+    left, most = (sum(money or 0.0 for money in some) for some in zip(*((e.cost, e.most) for e in costs), strict=True))
+    if spent + max(left, most) <= limit:
+        return None
+    will = "will" if spent + left > limit else "may"
+    return (
+        f"max_cost = {limit:g} {will} end the run before it is complete: {spent:.2f} is spent, and what is left is "
+        f"expected to cost {left:.2f}, at most {most:.2f}. Raise max_cost, or ask for less"
+    )
 
 
 def _means(workspace: Workspace) -> dict[tuple[str, str], _Means]:
@@ -172,6 +214,7 @@ def _estimate(
 ) -> StageEstimate:
     """The tokens that are read and written, as expected and at most, with what they cost."""
     return StageEstimate(
+        named=None,
         stage=stage,
         model=model,
         **sizes,

@@ -13,7 +13,7 @@ from polyculture.metrics import METRICS
 if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
-_OTHERS = ("batches", "inventory", "report-data", "report-tables")  # folders of a run that are no tables
+_OTHERS = ("batches", "inventory", "ledger", "report-data", "report-tables")  # folders of a run that are no tables
 
 
 @cache

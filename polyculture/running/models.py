@@ -71,10 +71,12 @@ class LoadedModels:
         return engine
 
     def _patient(self, spec: ModelSpec) -> ModelSpec:
-        """The model with the minutes of the experiment's `[stop]`, where its engine asks a service."""
-        if OUTAGE not in find_kind(spec).options.model_fields:
+        """The model with the limits of the experiment's `[stop]`, where its engine asks a service."""
+        stop = self.workspace.experiment.stop
+        limits = {"outage_faults": stop.answers, "outage_minutes": stop.minutes}
+        if not limits.keys() <= find_kind(spec).options.model_fields.keys():
             return spec
-        return replace(spec, options={OUTAGE: self.workspace.experiment.stop.minutes, **spec.options})
+        return replace(spec, options={**limits, **spec.options})
 
     def batches(self, spec: ModelSpec, folder: Path) -> Sampling:
         """A model in batch mode; the folder keeps the batches' ids."""
@@ -125,5 +127,4 @@ def loaded_as(spec: ModelSpec) -> str:
     return content_id(spec.engine, spec.name, options)
 
 
-OUTAGE = "outage_minutes"  # the option of engines that ask a service
 BATCHED = ("generate", "extract")  # accounts whose answers may come in batches

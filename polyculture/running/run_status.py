@@ -20,6 +20,7 @@ from polyculture.cache.worker import work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import layout_of
+from polyculture.running.money import NAMED, SPENT, money_lines
 from polyculture.running.reasons import REASONS, FrequentReason, frequent_reasons
 
 DATA = Path(__file__).parent
@@ -58,6 +59,7 @@ class RunStatus:
     surfaces_left: int
     reported: bool
     reasons: tuple[FrequentReason, ...] = ()  # why answers are missing
+    money: tuple[str, ...] = ()  # what was spent, and where prices are wrong, a line each
 
 
 Counts = Mapping[tuple[str, Job], Counter[str]]
@@ -65,9 +67,9 @@ Counts = Mapping[tuple[str, Job], Counter[str]]
 
 def run_status(workspace: Workspace) -> RunStatus:
     """How far the experiment's run is, before its first run and while others write, too."""
-    counts, linked, unlinked, reasons = _read(workspace)
+    counts, linked, unlinked, reasons, money = _read(workspace)
     jobs = (*_job_statuses(workspace, counts), *_of_instruments(workspace))
-    return RunStatus(jobs, linked, unlinked, workspace.run.report.exists(), reasons)
+    return RunStatus(jobs, linked, unlinked, workspace.run.report.exists(), reasons, money)
 
 
 def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
@@ -103,18 +105,20 @@ def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
             yield JobStatus(asked.stage(step), work.job, work.size, done, failed, len(state.retry_transient), running)
 
 
-def _read(workspace: Workspace) -> tuple[Counts, int, int, tuple[FrequentReason, ...]]:
+def _read(workspace: Workspace) -> tuple[Counts, int, int, tuple[FrequentReason, ...], tuple[str, ...]]:
     run, before = workspace.run, workspace.before
     if before is None:
-        return {}, 0, 0, ()
+        return {}, 0, 0, (), ()
     of_jobs, of_links = read_sql(DATA, "run_status"), read_sql(DATA, "links_status")
-    with asked_store(run, of_jobs + of_links + REASONS, layout_of(run), manifest=before) as store:
+    asked = of_jobs + of_links + REASONS + SPENT + NAMED
+    with asked_store(run, asked, layout_of(run), manifest=before) as store:
         rows = store.sql(of_jobs).fetchall()
         reasons = frequent_reasons(store) if any(row[FAILED] for row in rows) else ()
         linked, unlinked = store.sql(of_links).fetchall()[0]
+        money = money_lines(store)
     counts = {(stage, Job(*job)): Counter(done=done, failed=failed, retryable=retryable)
               for stage, *job, done, failed, retryable in rows}  # fmt: skip
-    return counts, linked, unlinked, reasons
+    return counts, linked, unlinked, reasons, money
 
 
 def _in_journal(run: RunFolder, job: Job, table: Table[Any]) -> Counter[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.cache.errors import IncompleteError, JobHeldError, SystematicFaultError
+from polyculture.cache.errors import BudgetError, IncompleteError, JobHeldError, SystematicFaultError
 from polyculture.cache.faults import RetryFailed
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job
@@ -90,6 +90,9 @@ class StepRunner:
             work()
         except SystematicFaultError as fault:  # other stages go on, and the last line says why
             self.stopped.append(str(fault).rstrip("."))
+        except BudgetError as reached:
+            why = reasons_line(self.workspace.run, self.workspace.file)
+            raise BudgetError("; ".join(filter(None, [str(reached), why]))) from reached
 
     def _say_empty(self, step: Step[Any, Any], works: int) -> None:
         """One line for all jobs of a step that have nothing to do, and why."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 import pytest
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import StopLimits
+from polyculture.cache.faults import StopLimits, fault_table
 from polyculture.cache.stop_rule import StopRule
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.base import (
@@ -22,6 +22,8 @@ from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.running.first_answers import FirstSamples, UntilStopped
 from tests.servers import Reply, StubServer, failure
+
+FAULTS = fault_table().stop.answers
 
 
 def requests(prompts: int, seeds: int) -> list[Request]:
@@ -44,7 +46,7 @@ def test_a_request_is_given_up_after_so_many_minutes_however_many_tries_are_left
     ):
         found = list(engine.sample(requests(4, 1)))
     assert all(completion.retryable for completion in found)
-    assert 4 * 5 <= len(server.asked) <= 4 * 12
+    assert FAULTS + 4 <= len(server.asked) <= FAULTS + 12
 
 
 def test_a_service_that_answers_some_is_not_given_up() -> None:
@@ -54,6 +56,65 @@ def test_a_service_that_answers_some_is_not_given_up() -> None:
     with StubServer(behaviour=behaviour) as server, patient(server, concurrency=1) as engine:
         found = list(engine.sample(requests(1, 60)))
     assert all(completion.error is None for completion in found)
+
+
+@pytest.mark.parametrize(("status", "at_once", "retries"), [(500, 8, 6), (429, 8, 6), (503, 32, 3), (500, 1, 6)])
+def test_a_service_that_fails_is_asked_by_one_request_for_all(status: int, at_once: int, retries: int) -> None:
+    """Each of 8 prompts was repeated 6 times: 56 requests before the stage stopped."""
+    reply = failure(status, "so it is told", retry_after="0.01")
+    with StubServer(behaviour=lambda *_: reply) as server:
+        with patient(server, concurrency=at_once, max_retries=retries) as engine:
+            found = list(engine.sample(requests(FAULTS, 1)))
+        assert len(found) == FAULTS
+        assert all(f"HTTP {status}" in str(completion.error) and completion.retryable for completion in found)
+        assert FAULTS <= len(server.asked) <= 2 * FAULTS - 1 + retries
+
+
+def test_a_service_that_comes_back_answers_all_that_waited() -> None:
+    down = True
+
+    def behaviour(_body: Mapping[str, Any], _before: int) -> Reply | None:
+        return failure(503, "restarting", retry_after="0.05") if down or len(server.asked) < 40 else None
+
+    with StubServer(behaviour=behaviour, latency=0.01) as server:
+        server.asked += [("", 0)] * 28  # twelve requests fail
+        down = False
+        with patient(server, concurrency=32) as engine:
+            found = list(engine.sample(requests(100, 2)))
+    assert [completion.error for completion in found] == [None] * 200
+    assert len(server.asked) - 28 <= 200 + 12 + 32
+
+
+def test_an_outage_in_mid_run_costs_what_was_in_flight_and_a_few() -> None:
+    given = 0
+
+    def behaviour(_body: Mapping[str, Any], _before: int) -> Reply | None:
+        nonlocal given
+        given += 1
+        return failure(500, "down", retry_after="0.01") if given > 40 else None
+
+    with StubServer(behaviour=behaviour, latency=0.02) as server, patient(server, max_retries=4, concurrency=16) as one:
+        answers = one.sample(requests(500, 1))
+        failed = 0
+        for completion in answers:
+            failed += completion.error is not None
+            if failed == FAULTS:
+                break
+        answers.close()  # type: ignore[attr-defined]
+        assert len(server.asked) <= 40 + 16 + 4 + FAULTS
+
+
+def test_an_answer_of_no_kind_in_between_ends_the_outage() -> None:
+    """A server that turns some prompts away for good does answer: nobody waits for it."""
+
+    def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
+        odd = int(body["messages"][0]["content"].split()[1]) % 2
+        return failure(400, "too odd") if odd else failure(500, "x", retry_after="0.01") if before < 1 else None
+
+    with StubServer(behaviour=behaviour) as server, patient(server, concurrency=1) as engine:
+        found = list(engine.sample(requests(60, 1)))
+    assert sum(completion.error is None for completion in found) == 30
+    assert len(server.asked) == 90
 
 
 @dataclass

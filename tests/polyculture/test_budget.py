@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -106,9 +107,11 @@ def test_costs_are_the_same_to_the_last_digit_whatever_the_order_of_rows() -> No
         with duckdb.connect() as store:
             store.execute(f"""
                 CREATE TABLE run_prices AS SELECT 'm' AS model, 0.15 AS input, 0.6 AS output, 0.5 AS batch_discount;
+                CREATE TABLE run_charges (stage TEXT, model TEXT, language TEXT, topic TEXT, charged DOUBLE);
                 CREATE TABLE bought AS
                 SELECT 'generate' AS stage, 'm' AS model, 'en' AS language, 'food' AS topic, 'm' AS asked,
-                    'direct' AS purchase, 'ok' AS status, tokens AS prompt_tokens, tokens % 37 AS completion_tokens
+                    'direct' AS purchase, 'ok' AS status, tokens AS prompt_tokens, tokens % 37 AS completion_tokens,
+                    NULL::DOUBLE AS named_cost
                 FROM range(5000) AS t(tokens) ORDER BY {order};
                 {views}
             """)
@@ -209,15 +212,17 @@ def test_what_a_kill_charged_and_no_row_has_is_said(tmp_path: Path, server: Stub
     server.latency = 0.0
     done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
+    rows = spending(tmp_path)
+    assert sum(row["cost"] for row in rows if row["purchase"]) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
     again = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     ledger = Ledger(tmp_path / "runs" / "paid" / "ledger", 1.0)
     told = [line for line in done.stderr.splitlines() if line.startswith("max_cost:")]
-    assert told == [f"max_cost: {ledger.lost():.4f} is spent; {ledger.lost():.4f} of it is in no row of `spending`: "
-                    "requests in flight when a process ended and failures that may be billed, each at its most; "
-                    "what a server named beyond your prices; or rows that are gone"]  # fmt: skip
+    assert told == [f"max_cost: {ledger.lost():.4f} is spent; {ledger.lost():.4f} of it is of requests that are in no "
+                    "row: requests in flight when a process ended and failures that may be billed, each at its most; "
+                    "or rows that are gone"]  # fmt: skip
     assert ledger.spent() - ledger.lost() == pytest.approx(2 * JOB_SAMPLES * ANSWER)
     assert again.returncode == 0
+    assert sum(row["cost"] for row in rows) == pytest.approx(ledger.spent())
     ledger.close()
 
 
@@ -319,7 +324,7 @@ def test_a_failure_that_a_service_may_have_worked_on_is_booked_at_its_bound(
             job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
             engine = BudgetedSampling(opened, price, job_budget)
             if worked_on:
-                with pytest.raises(BudgetError, match=r"requests that failed and may be billed"):
+                with pytest.raises(BudgetError, match=r"is booked for the failures"):
                     list(engine.sample([request(200)]))
             else:
                 assert len(list(engine.sample([request(5)]))) == 5
@@ -331,19 +336,94 @@ def test_a_failure_that_a_service_may_have_worked_on_is_booked_at_its_bound(
     ledger.close()
 
 
-def test_the_cost_that_a_server_names_is_booked_and_a_difference_is_said(tmp_path: Path) -> None:
-    """A server billed 36 times what the file's prices made of its tokens, and nobody was told."""
-    ledger, told = Ledger(tmp_path, 1.0), list[str]()
+def test_the_cost_that_a_server_names_is_booked(tmp_path: Path) -> None:
+    """A server billed 36 times what the file's prices made of its tokens."""
+    ledger = Ledger(tmp_path, 1.0)
     with StubServer(behaviour=lambda *_: named(0.108)) as dear:
         with open_engine(ModelSpec("openai:stub", {"base_url": dear.url, "concurrency": 8})) as engine:
-            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, told.append, batch=False, model="openai:stub")
+            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False, model="openai:stub")
             with pytest.raises(BudgetError):
                 list(BudgetedSampling(engine, Price(0, 1000), job_budget).sample([request(200)]))
         assert ledger.spent() == pytest.approx(len(dear.asked) * 0.108)
+        assert ledger.lost() == 0
         assert len(dear.asked) == 9
     assert ledger.spent() <= 1.0
-    (line,) = told
-    assert "0.108000" in line
-    assert "0.003000" in line
-    assert "openai:stub" in line
     ledger.close()
+
+
+def test_a_named_cost_is_booked_where_the_file_says_that_the_model_costs_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, 1.0)
+    with StubServer(behaviour=lambda *_: named(0.3)) as dear:
+        with open_engine(ModelSpec("openai:stub", {"base_url": dear.url})) as engine:
+            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False, model="openai:stub")
+            with pytest.raises(BudgetError):
+                list(BudgetedSampling(engine, Price(0, 0), job_budget).sample([request(200)]))
+        assert ledger.spent() == pytest.approx(len(dear.asked) * 0.3)
+        assert len(dear.asked) == 3
+    ledger.close()
+
+
+@pytest.mark.parametrize("limit", [None, 20.0])
+@pytest.mark.parametrize("share", [1, 2])
+def test_what_a_server_names_is_what_was_spent_and_the_difference_is_said_everywhere(
+    tmp_path: Path, limit: float | None, share: int
+) -> None:
+    """`spending` said .013 where the server billed 3.00; without `max_cost` nobody was told."""
+    dear = StubServer(behaviour=lambda _body, _before: named(0.108) if next(turn) % share == 0 else None)
+    turn = count()
+    with dear:
+        file = write(tmp_path, dear.url, limit)
+        done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        told = [line for line in done.stderr.splitlines() if "names a cost of 0.108000" in line]
+        assert len(told) == 1
+        assert "openai:stub" in told[0]
+        assert "correct the prices" in told[0]
+        billed = len(dear.asked) - len(dear.answered)
+        costs, others = billed * 0.108, len(dear.answered) * ANSWER
+        rows = spending(tmp_path)
+        assert sum(row["cost"] for row in rows) == pytest.approx(costs + others)
+        assert sum(row["named_cost"] for row in rows) == pytest.approx(costs)
+        assert sum(row["by_prices"] for row in rows) == pytest.approx(billed * 0.0032 + others)
+        if limit is not None:
+            ledger = Ledger(tmp_path / "runs" / "paid" / "ledger", limit)
+            assert ledger.spent() == pytest.approx(costs + others)
+            ledger.close()
+        status = polyculture("status", file, cwd=tmp_path).stdout
+        assert f"spent     {costs + others:.4f}\n" in status
+        assert f"{costs:.4f} for {billed} answers that [prices] put at {billed * 0.0032:.4f}" in status
+        file.write_text(file.read_text().replace("n = 10", "n = 20"))
+        plan = polyculture("plan", file, cwd=tmp_path)
+        assert f"{costs:.4f} for {billed} answers that [prices] put at {billed * 0.0032:.4f}" in plan.stderr
+
+
+def test_a_plan_says_that_max_cost_is_below_its_estimate(tmp_path: Path, server: StubServer) -> None:
+    enough = polyculture("plan", write(tmp_path, server.url, limit=1000), cwd=tmp_path)
+    assert "max_cost =" not in enough.stderr
+    least = polyculture("plan", write(tmp_path, server.url, limit=0.01), cwd=tmp_path)
+    assert "max_cost = 0.01 will end the run before it is complete: 0.00 is spent" in least.stderr
+
+
+def test_at_the_limit_a_server_that_fails_is_named_and_its_failures_are_rows(tmp_path: Path) -> None:
+    """The remedy was to raise `max_cost`, and `failures` was empty."""
+    with StubServer(behaviour=lambda *_: failure(500, "disk full")) as dead:
+        file = write(tmp_path, dead.url, limit=0.15)
+        stopped = polyculture("run", "--only", "generate", file, cwd=tmp_path)
+        assert stopped.returncode == 5, stopped.stderr
+        last = stopped.stderr.splitlines()[-1]
+        sent = len(dead.asked)
+        assert f"{sent} x HTTP 500; the last one: HTTP 500: disk full" in last
+        assert "no request was answered" in last
+        rows = spending(tmp_path)
+        charged = sum(row["cost"] for row in rows if row["purchase"] is None)
+        assert f"{charged:.4f} is booked" in last
+        assert 0 < charged <= 0.15
+        assert last.index("why the requests fail") < last.index("raise it and run")
+        with open_store(RunFolder(tmp_path / "runs" / "paid"), store_layout()) as store:
+            [(reason, failed)] = store.sql('SELECT reason, sum("rows") FROM failures GROUP BY ALL').fetchall()
+        assert reason == "HTTP 500: disk full"
+        assert failed > 0
+        again = polyculture("run", "--only", "generate", file, cwd=tmp_path)
+        assert again.returncode == 5
+        assert len(dead.asked) == sent
+        assert "HTTP 500: disk full" in again.stderr.splitlines()[-1], "a run that cannot ask anything says it, too"

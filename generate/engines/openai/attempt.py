@@ -1,6 +1,6 @@
 """One attempt at an answer: it waits for its turn, is paid for, and is billed, however it ends; and the retries.
 
-tenacity owns all retries: the client's own are off. What is sent again stands in the table of faults. A stage that
+The client's own retries are off. What is sent again is in the table of faults, and when, in `outage`; a stage that
 fails as a whole is stopped by its rule, not here.
 """
 
@@ -10,14 +10,15 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 import openai
-from tenacity import RetryCallState, stop_after_attempt, stop_after_delay, stop_never, wait_random_exponential
+from tenacity import RetryCallState, stop_after_attempt, wait_random_exponential
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.faults import LOADING, RATE_LIMIT
+from polyculture.cache.faults import RATE_LIMIT
 from polyculture.cache.sanitize import ResponseSanitizer, parse
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.openai.faults import RequestError, WebPageError
 from polyculture.generate.engines.openai.limiter import Limiter
+from polyculture.generate.engines.openai.outage import LONGEST_RETRY_AFTER, LONGEST_WAIT
 
 
 class NotAdmittedError(Exception):
@@ -67,7 +68,8 @@ class Attempt:
         else:
             self._limiter.failed()
         if self._settle is not None:
-            self._settle(self._bill if value is None else _bill_of(value), answered=value is None)
+            bill, why = (self._bill, None) if value is None else (_bill_of(value), str(value) or type(value).__name__)
+            self._settle(bill, why)
 
 
 def too_late(seconds: float) -> RequestError:
@@ -97,23 +99,12 @@ def _usage_in(content: bytes) -> Usage:
     return read_usage(body.get("usage") if isinstance(body, dict) else None, ResponseSanitizer())
 
 
-LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more
-LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it the request is left to a later run
-
-
-def retry_policy(max_retries: int, minutes: float = 0.0) -> dict[str, Any]:
-    """tenacity's arguments: at most `max_retries` repetitions, and none once `minutes` (0: ever) have passed. A server
-    that is loading its model is waited for, however many repetitions that takes."""
-    tries, time = stop_after_attempt(max_retries + 1), stop_after_delay(minutes * 60) if minutes else stop_never
-
-    def stop(state: RetryCallState) -> bool:
-        fault = _fault(state)
-        loads = fault is not None and fault.kind.name == LOADING
-        return time(state) or (tries(state) and not loads) or _asked_for_too_long(state)
-
+def retry_policy(max_retries: int) -> dict[str, Any]:
+    """tenacity's arguments for a call that is no request for an answer: at most `max_retries` repetitions."""
+    tries = stop_after_attempt(max_retries + 1)
     return {
         "retry": _repeats,
-        "stop": stop,
+        "stop": lambda state: tries(state) or _asked_for_too_long(state),
         "wait": _wait,
         "reraise": True,
     }

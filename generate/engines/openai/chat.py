@@ -111,7 +111,7 @@ class ChatApi:
         return openai.AsyncOpenAI(
             api_key=self.key or "none",
             base_url=self._address,
-            max_retries=0,  # tenacity owns the retries
+            max_retries=0,  # `outage` and `retry_policy` own the retries
             http_client=open_client(local=self.local, connections=connections, most=most),
             default_headers=self._headers,
             default_query=self._query,
@@ -155,6 +155,7 @@ class ChatApi:
             completion_tokens=bill.completion,
             error=str(fault),
             retryable=fault.retryable or fault.later,
+            named_cost=bill.cost,
         )
 
     def _useless(self, words: str, bill: Usage, *, named: bool = False) -> RequestError:

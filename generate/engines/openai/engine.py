@@ -15,16 +15,16 @@ from typing import Any, Self, TypeVar
 
 import openai
 from httpx2 import Response  # openai's own HTTP client
-from tenacity import AsyncRetrying
 
 from polyculture.cache.async_runner import Background
 from polyculture.generate.engines.answer import NO_ANSWER, completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.models import Closing
-from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, retry_policy, too_late
+from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, too_late
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
+from polyculture.generate.engines.openai.outage import Outage
 
 Result = TypeVar("Result")
 
@@ -45,9 +45,8 @@ class OpenAIEngine(Closing):
         self.spec, self.options = spec, self._api.options
         self.template = ReasoningTemplate()
         self._answered = False  # has the server answered any request?
-        self._retrying = AsyncRetrying(
-            **retry_policy(self.options.max_retries, self.options.outage_minutes), sleep=sleep
-        )
+        options = self.options
+        self._outage = Outage(options.outage_faults, options.max_retries, options.outage_minutes, sleep)
 
     def __enter__(self) -> Self:
         self._background = Background(f"engine {self.spec.model}")
@@ -61,9 +60,10 @@ class OpenAIEngine(Closing):
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields an answer or an error per request and seed, in the order of arrival.
 
-        Transient faults are retried with backoff, for `outage_minutes` at most. Raises `SystematicFaultError` where
-        there is no server.
+        Faults that may pass are repeated with growing waits (`Outage`). Raises `SystematicFaultError` where there is no
+        server.
         """
+        self._outage.begin()
         asks = (ask for request in requests for ask in self._api.asks(request))
         answers = self._background.map_unordered(self._answer, asks, self.options.concurrency)
         return self.template.settled(answers, self.options.concurrency)
@@ -84,14 +84,34 @@ class OpenAIEngine(Closing):
             return self._api.failure(ask, fault)
 
     async def _patiently(self, call: Callable[..., Awaitable[Result]], *arguments: Any) -> Result:
-        """A call's result, with retries. Raises `RequestError`, and `SystematicFaultError` where there is no server."""
+        """A call's result, with retries. Raises `RequestError`, and `SystematicFaultError` where there is no server.
+
+        `NotAdmittedError` is raised where nothing was sent: a request that was sent and then not paid for again failed.
+        """
+        last: RequestError | None = None
+        tries, request = 0, object()
         try:
-            result: Result = await self._retrying.copy()(call, *arguments)
+            await self._outage.clear(request)
+            while True:
+                try:
+                    result = await call(*arguments)
+                except NotAdmittedError:
+                    if last is None:
+                        raise
+                    raise last from None
+                except RequestError as fault:
+                    last, tries = fault, tries + 1
+                    if not await self._outage.passes(request, fault, tries):
+                        raise
+                else:
+                    self._outage.begin()
+                    return result
         except RequestError as fault:
             if fault.unreachable:
                 raise self._api.server.unreachable(str(fault)) from fault
             raise
-        return result
+        finally:
+            self._outage.leave(request)
 
     async def _call(self, ask: ChatCall) -> Completion:
         async with Attempt(ask.meter, self._limiter) as attempt:

@@ -92,7 +92,9 @@ class OpenAIOptions(Options):
     concurrency: Annotated[int, PACE] = Field(default=64, ge=1)
     deadline: Annotated[float, PACE] = Field(default=600.0, gt=0)  # seconds for a whole answer, however it comes
     max_retries: Annotated[int, PACE] = Field(default=6, ge=0)
-    # Without any answer, after which the service is given up; 0: never. The experiment's [stop] decides it.
+    # Faults in a row, from which on one request at a time asks after the service; and minutes without any answer, after
+    # which it is given up; 0: never. The experiment's [stop] decides both.
+    outage_faults: Annotated[int, PACE] = Field(default_factory=lambda: fault_table().stop.answers, ge=0)
     outage_minutes: Annotated[float, PACE] = Field(default_factory=lambda: fault_table().stop.minutes, ge=0)
     extra_body: Annotated[Mapping[str, Any], Decides("answer")] = {}  # sent along as it is
     # Fields that are not sent: the server's defaults count.

@@ -115,6 +115,7 @@ class OpenAIScorer(OpenAIEngine):
             completion_tokens=server.usage.completion,
             purchase=DIRECT,
             note=server.note,
+            named_cost=server.usage.cost,
         )
         logprobs = [
             value for value in server.values[pair.start : pair.end] if value is not None and math.isfinite(value)
@@ -143,6 +144,7 @@ def _failed(request: ScoreRequest, pair: TokenisedPair, fault: RequestError) -> 
         prompt_tokens=bill.prompt,
         completion_tokens=bill.completion,
         purchase=None if bill.unknown else DIRECT,
+        named_cost=bill.cost,
     )
 
 
