@@ -16,8 +16,11 @@ import psutil
 import pytest
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.ledger import Ledger
+from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecords, waiting
 from polyculture.generate.engines.openai import batch_api, batches
@@ -238,6 +241,29 @@ def test_what_never_comes_is_reported_after_some_batches(server: BatchServer, tm
         (7, True, "batch_expired: could not be executed in time")
     ] * 2
     assert max(server.paid.values()) == ATTEMPTS
+
+
+@pytest.mark.parametrize(
+    ("fate", "billed"),
+    [(status_line(500, "broken"), True), (EXPIRED, False), (status_line(400, "too long"), False)],
+    ids=["500", "expired", "400"],
+)
+def test_a_line_that_failed_is_booked_at_its_bound_unless_the_service_says_that_it_is_free(
+    server: BatchServer, tmp_path: Path, fate: Mapping[str, Any], billed: bool
+) -> None:
+    """Lines with HTTP 500 were booked as free, and sent three times. OpenAI bills completed requests of a batch."""
+    server.fate = lambda body, _: fate if body["seed"] == 7 else None
+    ledger = Ledger(tmp_path / "ledger", 100.0)
+    options = {"base_url": server.url, "batch": True, "batch_poll": 0.02, "max_retries": 2}
+    with BatchEngine(ModelSpec("openai:stub", options), tmp_path / "batches", Event(), lambda _: None) as engine:
+        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=True)
+        wanted = Request("a", (Message("user", "prompt"),), Decoding(max_tokens=16), (5, 6, 7, 8))
+        found = list(BudgetedSampling(engine, Price(0, 1000, batch_discount=0), job_budget).sample([wanted]))
+    [failed] = [answer for answer in found if answer.error]
+    good = sum(answer.completion_tokens or 0 for answer in found) * 1000 / 1e6
+    assert ledger.spent() == pytest.approx(good + (0.016 if billed else 0.0))
+    assert max(server.paid.values()) == (ATTEMPTS if failed.error.startswith("batch_expired") else 1)
+    ledger.close()
 
 
 def test_an_answer_in_no_known_form_is_bought_no_more_often_than_by_direct_calls(

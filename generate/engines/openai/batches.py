@@ -21,7 +21,7 @@ from openai.types import Batch
 from pydantic import BaseModel
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.faults import kind_of_error
+from polyculture.cache.faults import FaultKind, kind_of_error
 from polyculture.cache.identity import content_id
 from polyculture.cache.model_facts import BATCH
 from polyculture.cache.sanitize import parse
@@ -78,7 +78,7 @@ class BatchEngine(Closing):
                 ending = self._without(faults, self._fetch, record)
                 for ident, answer in self._answers(record, wanted, ending) if ending else ():
                     attempts[ident] += 1
-                    if not answer.retryable or attempts[ident] == _attempts(answer.error):
+                    if not answer.retryable or attempts[ident] >= _attempts(answer, wanted[ident]):
                         del wanted[ident]
                         yield answer
                 if ending is _GONE:  # its rows are written: from here on they alone stand for it
@@ -163,7 +163,9 @@ class BatchEngine(Closing):
         for ident, ask in left.items():
             if ident not in answered:
                 missing = failed(ask, f"batch {record.batch_id} {ending}", retryable=not gone)
-                unanswered.append((ident, failures.get(ident) or replace(missing, bill_unknown=gone)))
+                if record.lost:  # it was booked when it was lost, and what is reserved now pays for a new one
+                    missing = replace(missing, bill_unknown=False)
+                unanswered.append((ident, failures.get(ident) or missing))
         failures_each = len(unanswered) / max(len(answered), 1)
         for ident, answer in self._results(record, left):
             if answer.text is not None and ident in answered:
@@ -222,9 +224,15 @@ class BatchEngine(Closing):
             raise KeyboardInterrupt
 
 
-def _attempts(error: str | None) -> int:
-    """In how many batches a request is sent at most. An answer of no use that was billed is bought twice."""
-    return 2 if kind_of_error(error).repeat == "once" else ATTEMPTS
+def _attempts(answer: Completion, ask: ChatCall) -> int:
+    """In how many batches a request is sent at most by one command. A useless answer that was billed is bought twice.
+
+    Where somebody counts the money, it is reserved for one answer: what may have been billed is sent once.
+    """
+    may_cost = answer.bill_unknown or answer.completion_tokens or answer.named_cost
+    if ask.meter is not None and may_cost:
+        return 1
+    return 2 if kind_of_error(answer.error).repeat == "once" else ATTEMPTS
 
 
 def _ident(ask: ChatCall) -> str:
@@ -271,7 +279,7 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
         return failed(ask, chat.server.in_short(f"{error.code or 'no answer'}: {error.message or ''}".rstrip(": ")))
     if response.status_code != 200:
         fault = chat.server.fault(response.status_code, read_error(response.body))
-        return replace(failed(ask, str(fault), retryable=fault.retryable), ending=fault.ending)
+        return replace(failed(ask, str(fault), retryable=fault.retryable, kind=fault.kind), ending=fault.ending)
     try:
         answer = chat.read(response.body)
     except RequestError as fault:
@@ -280,6 +288,9 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
     return completed(ask.request_id, ask.seed, answer, purchase=BATCH)
 
 
-def failed(ask: ChatCall, reason: str, *, retryable: bool = True) -> Completion:
-    """A request of a batch that has no answer."""
-    return Completion(ask.request_id, ask.seed, None, error=reason, retryable=retryable, purchase=BATCH)
+def failed(ask: ChatCall, reason: str, *, retryable: bool = True, kind: FaultKind | None = None) -> Completion:
+    """A request of a batch that has no answer. It may be billed, unless the table of faults denies that of its kind."""
+    unknown = (kind or kind_of_error(reason)).billable
+    return Completion(
+        ask.request_id, ask.seed, None, error=reason, retryable=retryable, purchase=BATCH, bill_unknown=unknown
+    )
