@@ -6,7 +6,7 @@
 
 The slice's makers put foods and drinks of Open Food Facts that had no class under food (Q2095) or drink (Q40050), by
 that taxonomy's tree, and took most countries of origin of dishes from FmLAMA's table. Left out are the classes of
-items that have no other, and the origins of FmLAMA's dishes that no other source (CUBE) states.
+items that have no other, the origins of FmLAMA's dishes that no other source (CUBE) states, and empty sitelinks.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def main() -> None:
             if not line.startswith(b"{"):
                 continue
             entity = orjson.loads(line.rstrip().removesuffix(b","))
+            if not entity["sitelinks"]:
+                del entity["sitelinks"]  # most sources of the slice have none: an empty table says nothing
             classes = targets(entity, *CLASSES)
             if classes and classes <= FILLED_IN:
                 classless += 1

@@ -39,7 +39,7 @@ class Rows:
         self.modified = ""  # the latest time of change seen, ISO 8601
         self._languages = tuple(sorted(set(languages)))
         self._decode = decoder(self._languages)
-        self._items: tuple[Numbers, Numbers, list[int | None]] = (_empty(), _empty(), [])
+        self._items: tuple[Numbers, list[int | None], list[int | None]] = (_empty(), [], [])
         self._redirects: tuple[list[int], list[int]] = ([], [])
         self._kinds: tuple[list[int], list[str], list[str]] = ([], [], [])
         self._labels, self._aliases, self._descriptions = self._by_language(), self._by_language(), self._by_language()
@@ -68,7 +68,7 @@ class Rows:
         # From here on nothing can fail: the item is added whole.
         items, sitelinks, revisions = self._items
         items.append(code)
-        sitelinks.append(len(item.sitelinks or ()))
+        sitelinks.append(None if item.sitelinks is None else len(item.sitelinks))
         revisions.append(item.lastrevid)
         self._add_texts(code, item)
         for (subjects, objects, ends), targets in claims:

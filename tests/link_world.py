@@ -28,12 +28,16 @@ def item(
     qid: str,
     labels: Mapping[str, str] | str = "",
     aliases: Mapping[str, Sequence[str]] | None = None,
-    sitelinks: int = 0,
+    sitelinks: int | None = 0,
     **claims: Sequence[str | Entity] | str,
 ) -> Entity:
-    """An item; `labels` by language or the English one, claims as P31="Q5" or P31=["Q5", statement("Q6"), ...]."""
+    """An item; `labels` by language or the English one, claims as P31="Q5" or P31=["Q5", statement("Q6"), ...].
+
+    Without sitelinks (None) the record says nothing of them.
+    """
     texts = {"en": labels} if isinstance(labels, str) else labels
     named = {code: [targets] if isinstance(targets, str) else targets for code, targets in claims.items()}
+    known = {} if sitelinks is None else {"sitelinks": {f"s{number}wiki": {} for number in range(sitelinks)}}
     return {
         "type": "item",
         "id": qid,
@@ -46,7 +50,7 @@ def item(
             code: [one if isinstance(one, dict) else statement(one) for one in targets]
             for code, targets in named.items()
         },
-        "sitelinks": {f"s{number}wiki": {} for number in range(sitelinks)},
+        **known,
     }
 
 

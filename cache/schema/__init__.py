@@ -248,7 +248,7 @@ class Candidate:
     root: str | None
     path: list[str] | None
     distance: int | None  # edges from the item to the root
-    sitelinks: int
+    sitelinks: int | None  # how many wikis have a page on the item; NULL where that is unknown
     reason: str  # why it was or was not linked, in words
 
 
@@ -260,7 +260,7 @@ class Entity:
     label: str  # English, or the first there is
     labels: dict[str, str]  # by language code
     description: str | None
-    sitelinks: int
+    sitelinks: int | None  # how many wikis have a page on the item; NULL where that is unknown
     revision: int | None
 
 

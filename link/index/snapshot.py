@@ -27,7 +27,7 @@ from polyculture.link.keys import KEYS, key_version
 from polyculture.link.normalise import NORMALISATION
 
 # Of the tables and their content; an index of another version is refused.
-VERSION = f"5.{NORMALISATION}.{KEYS}"
+VERSION = f"6.{NORMALISATION}.{KEYS}"
 FILLED = "api"  # the kind of source of a snapshot that the live service filled
 VERIFIED = "verified"  # folder of the cache: a mark per file that was read whole
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block

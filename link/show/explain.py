@@ -62,7 +62,7 @@ class RankedCandidate:
     reached_kind: str | None
     path: tuple[NamedItem, ...]  # from the item's class up to the root
     distance: int | None
-    sitelinks: int
+    sitelinks: int | None  # None where they are unknown
     reason: str
 
 

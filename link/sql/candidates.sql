@@ -11,7 +11,7 @@ SELECT
     'Q' || candidate.root AS root,
     list_transform(candidate.path, lambda step: 'Q' || step) AS path,
     candidate.distance,
-    coalesce(item.sitelinks, 0) AS sitelinks,
+    item.sitelinks,
     CASE
         WHEN candidate.rank IS NULL THEN 'rejected: not in topic ' || query.topic
         WHEN candidate.rank = 1 AND first.close THEN 'ambiguous: the first of several that nothing clearly separates'

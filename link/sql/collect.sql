@@ -83,5 +83,5 @@ LEFT JOIN described USING (item)
 LEFT JOIN all_labels USING (item)
 LEFT JOIN origins ON origins.qid = 'Q' || collected.item
 WHERE (NOT $labelled OR labels.item IS NOT NULL) AND coalesce(all_labels.in_languages, 0) >= $at_least
-ORDER BY item.sitelinks DESC, collected.item
+ORDER BY item.sitelinks DESC NULLS LAST, collected.item
 LIMIT $most

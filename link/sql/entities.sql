@@ -1,4 +1,4 @@
--- A row is a linked item: its labels in all languages, an English description, its sitelinks.
+-- A row is a linked item: its labels in all languages, an English description, its sitelinks (NULL where they are unknown).
 WITH label AS (
     SELECT name.item, name.language, min(name.name) AS name
     FROM linked JOIN wikidata.names AS name USING (item)
@@ -15,7 +15,7 @@ SELECT
     coalesce(labels['en'], labels['mul'], map_values(labels)[1], 'Q' || linked.item) AS label,
     coalesce(labels, MAP {}) AS labels,
     description.description,
-    coalesce(item.sitelinks, 0) AS sitelinks,
+    item.sitelinks,
     item.revision
 FROM linked
 LEFT JOIN labels USING (item)

@@ -1,12 +1,12 @@
 -- ranked: a row is a candidate that reaches the topic, by its best scope: that of the query's own kind, else the nearest.
 -- `rank`: texts of the mention that match without the key come first, then own kind, how well the name matches, the distance to
--- the root, sitelinks, and the smaller item number.
+-- the root, sitelinks (unknown ones last), and the smaller item number.
 CREATE TABLE ranked AS
 WITH reached AS (
     SELECT found.query, found.item, found.rank_key, found.tier,
         member.scope <> query.own AS other_kind, CASE WHEN member.scope = query.own THEN query.kind ELSE scope.kind END AS reached_kind,
         list_has_any(scope.roots, own.roots) AS akin,
-        member.distance, member.root, member.path, coalesce(item.sitelinks, 0) AS sitelinks
+        member.distance, member.root, member.path, item.sitelinks
     FROM found
     JOIN queries AS query USING (query)
     JOIN topic_scopes AS scope ON scope.topic = query.topic
@@ -19,13 +19,13 @@ WITH reached AS (
 )
 SELECT *,
     row_number() OVER (
-        PARTITION BY query ORDER BY by_key_or_english, other_kind, rank_key, distance, sitelinks DESC, item
+        PARTITION BY query ORDER BY by_key_or_english, other_kind, rank_key, distance, sitelinks DESC NULLS LAST, item
     ) AS rank
 FROM (SELECT *, rank_key[1] OR rank_key[2] = 2 AS by_key_or_english FROM reached);
 
 -- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a rival is as good, with more
--- than half the sitelinks (both plus one: 1 against 0 decides, 0 against 0 does not); subclasses and instances of the first are
--- no rivals, for a name that both have means the general one (car, and passenger car). Nor is an item of another kind, unless the
+-- than half the sitelinks (both plus one: 1 against 0 decides, 0 against 0 does not). Unknown sitelinks decide nothing. Subclasses
+-- and instances of the first are no rivals, for a name that both have means the general one (car, and passenger car). Nor is an item of another kind, unless the
 -- two kinds have a root in common (dish and ingredient: food): then no class tells the two apart.
 -- `outside`: an item outside the topic bears the name more surely. `contradicted`: the English name alone leads here, and the
 -- mention's own words lead elsewhere, in the topic or outside it.
@@ -33,7 +33,7 @@ CREATE TABLE chosen AS
 WITH rivals AS (
     SELECT first.query, bool_or(
         (second.other_kind = first.other_kind OR second.akin) AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
-        AND first.sitelinks + 1 < 2 * (second.sitelinks + 1)
+        AND coalesce(first.sitelinks + 1 < 2 * (second.sitelinks + 1), true)
     ) AS close
     FROM ranked AS first
     JOIN ranked AS second USING (query)

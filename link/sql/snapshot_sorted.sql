@@ -8,7 +8,7 @@
 CREATE TABLE snapshot.redirects AS
 SELECT item, max(target) AS target FROM draft.redirects WHERE item <> target GROUP BY item ORDER BY item;
 
--- items: a row is a Wikidata item. `sitelinks` is 0 where the dump has none.
+-- items: a row is a Wikidata item. `sitelinks` is NULL where the record says nothing of them.
 CREATE TABLE snapshot.items AS
 SELECT item, max(sitelinks) AS sitelinks, max(revision) AS revision FROM draft.items GROUP BY item ORDER BY item;
 

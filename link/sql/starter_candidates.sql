@@ -25,7 +25,7 @@ WHERE belongs.of_persons AND belongs.path[-1] = 5;
 CREATE TABLE fame AS
 SELECT
     asked.item,
-    coalesce(any_value(item.sitelinks), 0) AS sitelinks,
+    any_value(item.sitelinks) AS sitelinks,
     count(DISTINCT name.language) AS languages,
     count(name.name) AS names
 FROM (SELECT DISTINCT item FROM belongs) AS asked
@@ -43,12 +43,12 @@ WITH turns AS (
     SELECT belongs.item, fame.sitelinks,
         row_number() OVER (
             PARTITION BY belongs.topic, belongs.kind
-            ORDER BY fame.sitelinks DESC, fame.languages DESC, fame.names DESC, belongs.item
+            ORDER BY fame.sitelinks DESC NULLS LAST, fame.languages DESC, fame.names DESC, belongs.item
         ) AS turn
     FROM belongs ANTI JOIN unproven USING (topic, kind, item) JOIN fame USING (item)
     WHERE fame.languages >= (SELECT languages FROM starter_rules)
 )
-SELECT item, row_number() OVER (ORDER BY min(turn), any_value(sitelinks) DESC, item) AS place
+SELECT item, row_number() OVER (ORDER BY min(turn), any_value(sitelinks) DESC NULLS LAST, item) AS place
 FROM turns
 GROUP BY item;
 

@@ -16,7 +16,7 @@ JOIN belongs AS own ON own.item = bearers.candidate
 JOIN belongs AS other ON other.item = bearers.item AND other.topic = own.topic;
 
 -- names_of_others: a row is a name of an item of `near` that in a text means something else: an item outside its topics has it as a label and
--- no fewer sitelinks. Of titles and persons letter case tells nothing, for a sentence begins with a capital letter: the band
+-- no fewer sitelinks, as far as both are known. Of titles and persons letter case tells nothing, for a sentence begins with a capital letter: the band
 -- Bread is left alone because of bread, but not cream because of the band. Besides, `ordinary_words`
 -- (link/select/ordinary.toml) mean something else.
 CREATE TABLE names_of_others AS
@@ -26,7 +26,7 @@ ANTI JOIN beside USING (candidate, item)
 JOIN (SELECT item, bool_and(of_single_things) AS proper FROM belongs GROUP BY item) AS own ON own.item = bearers.candidate
 JOIN fame ON fame.item = bearers.candidate
 LEFT JOIN wikidata.items AS item ON item.item = bearers.item
-WHERE coalesce(item.sitelinks, 0) >= fame.sitelinks AND (own.proper OR bearers.same_letters)
+WHERE coalesce(item.sitelinks >= fame.sitelinks, true) AND (own.proper OR bearers.same_letters)
 UNION
 SELECT near.item, name.language, name.name
 FROM near

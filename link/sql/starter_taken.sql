@@ -22,7 +22,7 @@ roles AS (
     UNION ALL SELECT item, 2, 'creator' FROM makers
     UNION ALL SELECT item, 3, 'country' FROM countries
 )
-SELECT roles.item, min_by(roles.role, roles.place) AS role, coalesce(any_value(known.sitelinks), 0)::UINTEGER AS sitelinks
+SELECT roles.item, min_by(roles.role, roles.place) AS role, any_value(known.sitelinks) AS sitelinks
 FROM roles
 JOIN wikidata.items AS known USING (item)
 GROUP BY roles.item

@@ -185,7 +185,11 @@ def _add_chosen(branch: _Branch, explanation: Explanation, chosen: RankedCandida
             node.add(f"country: none of ISO 3166: {named}")
     if not explanation.countries:
         node.add("country: none is given")
-    node.add(f"{chosen.sitelinks} sitelinks; {chosen.reason}")
+    node.add(f"{_sitelinks(chosen.sitelinks)}; {chosen.reason}")
+
+
+def _sitelinks(known: int | None) -> str:
+    return "unknown sitelinks" if known is None else f"{known} sitelinks"
 
 
 def _name(item: NamedItem) -> str:

@@ -270,6 +270,18 @@ def test_prominence_decides_where_it_is_clear(tmp_path: Path, best: int, second:
     assert found["qid"] == ("Q2" if best > second else "Q1")
 
 
+@pytest.mark.parametrize(("own", "other"), [(41, None), (None, 0), (None, None)])
+def test_unknown_sitelinks_decide_nothing(tmp_path: Path, own: int | None, other: int | None) -> None:
+    """An item of which nobody knows how many wikis have a page on it may be the best known of all."""
+    twins = [item("Q1", "flip", sitelinks=other, P31="Q746549"), item("Q2", "flip", sitelinks=own, P31="Q746549")]
+    alone = [item("Q3", "flop", sitelinks=own, P31="Q746549")]
+    source = index_of(tmp_path, [*twins, *alone])
+    assert row(source, "en", "flip")["status"] == "ambiguous"
+    assert (row(source, "en", "flop")["status"], row(source, "en", "flop")["qid"]) == ("linked", "Q3")
+    for name in ("entities", "candidates"):
+        assert tables(source, "en", "flop", DISH)[name]["sitelinks"].to_pylist() == [own]
+
+
 def test_kinds_take_instances_or_classes_as_their_file_says(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,
