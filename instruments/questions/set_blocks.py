@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from polyculture.instruments.questions.reading_step import UNREAD, unread_by_language
-from polyculture.instruments.questions.rules.opened import known_sets
+from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.section import COVERAGE, SCORES, SETTINGS, TEXTS
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.kinds import dots
@@ -176,11 +176,8 @@ def _asked(row: Row) -> str:
 
 
 def _cited(dataset: str) -> str:
-    """What to cite for a set: its rules say it; rules of a user's own are not kept with the run."""
-    for name, rules in known_sets().items():
-        if rules.citation and (dataset == name or dataset.removeprefix(f"{name}-") in rules.selections):
-            return f"To cite the set: {rules.citation}."
-    return "To cite the set: as its publisher asks."
+    cited = citation_of(dataset)
+    return f"Cite the set as: {cited}." if cited else "Cite the set as its publisher asks."
 
 
 def _covered(answered: Sequence[Row]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -15,10 +14,9 @@ import duckdb
 from polyculture.api.filters import filtered
 from polyculture.cache.damage import damaged_file
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import scratch_folder, store_faults
+from polyculture.cache.files import scratch_folder
 from polyculture.cache.manifest import require_run
 from polyculture.cache.queries import LiveStore, check_query, query_faults
-from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.console import quietly
 from polyculture.experiment.workspace import Workspace
@@ -199,17 +197,14 @@ class Run:
         into the run's folder. With `path`, an HTML file, nothing is written there: the report shows what is stored. A
         large report has a folder `report-data` beside it. Raises `StoreError` where that cannot be written.
         """
-        from polyculture.running.results import measure_run, report_run
+        from polyculture.running.results import measure_run, report_copy, report_run
 
         run, catalog = self._workspace.run, self._workspace.catalog
         with quietly(), self._faults():
             if path is None:
                 measure_run(run, catalog)
                 return report_run(run, catalog)
-            with scratch_folder("report") as folder:
-                written = RunFolder(folder)
-                report_run(run, catalog, to=written)
-                return _hand_over(written, Path(path).expanduser())
+            return report_copy(run, catalog, Path(path).expanduser())
 
     def export(self, to: Path | str, *, licence: str | None = None) -> Path:
         """Writes all tables that have rows to one portable folder, as `polyculture export`.
@@ -217,10 +212,11 @@ class Run:
         `licence` is what you publish it under. An export that stands there is replaced. Raises `StoreError` for
         anything else there, and where it cannot be written.
         """
+        from polyculture.instruments.questions.rules.opened import citation_of
         from polyculture.reports.export.write import write_export
 
         with self._faults():
-            return write_export(self._workspace.run, store_layout(), Path(to).expanduser(), licence).path
+            return write_export(self._workspace.run, store_layout(), Path(to).expanduser(), licence, citation_of).path
 
     def close(self) -> None:
         """Closes the run's store and removes its temporary files. A later question opens it anew."""
@@ -270,17 +266,3 @@ class Run:
         damaged = damaged_file(fault, store_layout(), [self._workspace.run.root])
         if damaged is not None:
             raise damaged from fault
-
-
-def _hand_over(written: RunFolder, path: Path) -> Path:
-    """Copies a report out of a temporary folder."""
-    data = path.parent / written.report_data.name
-    if written.report_data.exists() and data.exists():
-        remedy = "Write this report into a folder of its own."
-        raise StoreError("is there already, and this report needs one, too", where=data, remedy=remedy)
-    with store_faults(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if written.report_data.exists():
-            shutil.copytree(written.report_data, data)
-        shutil.copyfile(written.report, path)
-    return path

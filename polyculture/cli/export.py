@@ -9,6 +9,7 @@ import typer
 
 from polyculture.cli.options import ExperimentFile, Runs
 from polyculture.experiment.run_place import stored_run
+from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.reports.export.write import write_export
 from polyculture.running.layout import store_layout
 
@@ -30,7 +31,7 @@ def export(
     No key, address of a server or path of this machine is in it. An export that stands there is replaced, when the new
     one is whole; nothing else is.
     """
-    done = write_export(stored_run(experiment, runs), store_layout(), to, licence)
+    done = write_export(stored_run(experiment, runs), store_layout(), to, licence, citation_of)
     kept = [table for table in done.tables if table.left_out is None]
     typer.echo(f"{done.path}: {len(kept)} tables, {sum(table.rows for table in kept)} rows")
     for table in done.tables:

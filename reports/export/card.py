@@ -10,14 +10,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.sanitize import replace_control_chars
+from polyculture.reports.export.asked import Asked
 from polyculture.reports.export.redaction import Redaction
 from polyculture.reports.export.tables import ExportedTable
 
 _OWN = Path(__file__).parent
 
 
-def data_card(manifest: Manifest, tables: Sequence[ExportedTable], redaction: Redaction, licence: str | None) -> str:
-    """The card as Markdown. `licence` is what the publisher says of the whole; None where nobody did."""
+def data_card(
+    manifest: Manifest, about: Asked, tables: Sequence[ExportedTable], redaction: Redaction, licence: str | None
+) -> str:
+    """The card as Markdown. `about` gives the description and the citation; `licence` is what the publisher says of the
+    whole, None where nobody did."""
     # Markdown, not HTML: what could end a table's cell is escaped by the filter.
     environment = Environment(  # noqa: S701
         loader=FileSystemLoader(_OWN), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -26,7 +30,9 @@ def data_card(manifest: Manifest, tables: Sequence[ExportedTable], redaction: Re
     plain: dict[str, Any] = redaction.plain(manifest.model_dump())
     kept = [table for table in tables if table.left_out is None]
     left = [table for table in tables if table.left_out is not None]
-    text = environment.get_template("card.md.jinja").render(asked=plain, tables=kept, left_out=left, licence=licence)
+    text = environment.get_template("card.md.jinja").render(
+        asked=plain, about=about, tables=kept, left_out=left, licence=licence
+    )
     # What a server calls its model stands there: no terminal that shows the card is to obey it.
     return replace_control_chars(text.rstrip()) + "\n"
 

@@ -12,11 +12,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from polyculture.reports.export.asked import Asked
 from polyculture.reports.export.tables import Column, ExportedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 _CONTEXT = Path(__file__).with_name("croissant_context.json")  # as the specification prints it, term by term
-_CITE = "Zhao et al. (2025). MAKIEval. arXiv:2505.21693. And Polyculture, by its CITATION.cff."
 _TYPES = {
     "VARCHAR": "sc:Text",
     "BOOLEAN": "sc:Boolean",
@@ -29,22 +29,26 @@ _TYPES = {
 
 def croissant(
     name: str,
+    asked: Asked,
     version: str,
     tables: Sequence[ExportedTable],
     hashes: Mapping[str, str],
     licence: str | None,
     published: date,
 ) -> dict[str, Any]:
-    """The metadata as JSON-LD. `hashes` has the SHA-256 of each table's file, by the table's name."""
+    """The metadata as JSON-LD. `asked` gives the description and the citation.
+
+    `hashes` has the SHA-256 of each table's file, by the table's name.
+    """
     return {
         "@context": json.loads(_CONTEXT.read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "name": name,
-        "description": "What language models write about cultures: texts, entities, their Wikidata items, and metrics.",
+        "description": asked.description,
         "conformsTo": CONFORMS_TO,
         "version": version,
         "datePublished": published.isoformat(),
-        "citeAs": _CITE,
+        "citeAs": asked.citation,
         **({"license": licence} if licence else {}),
         "distribution": [_file(table, hashes[table.name]) for table in tables],
         "recordSet": [_records(table) for table in tables],

@@ -11,6 +11,8 @@ import pyarrow as pa
 from polyculture.cache.sql_file import DICTIONARY
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 
+# Views of hashes and running numbers, from which other views are computed: they say nothing by themselves.
+WORKING_VIEWS = frozenset({"answer_texts", "prompt_texts", "read_texts"})
 MOST_DERIVED = 1_000_000  # rows of a view that can be computed again from other tables
 
 
@@ -35,9 +37,14 @@ class ExportedTable:
 
 
 def choose_tables(store: duckdb.DuckDBPyConnection, stored: Collection[str]) -> list[ExportedTable]:
-    """All tables of the dictionary that have rows; `stored` names those that were collected, not computed."""
+    """All tables of the dictionary that have rows, but for `WORKING_VIEWS`.
+
+    `stored` names those that were collected, not computed.
+    """
     said: dict[str, tuple[str, list[Column]]] = {}
     for view, column, kind, meaning in store.sql(DICTIONARY).fetchall():
+        if view in WORKING_VIEWS:
+            continue
         if column:
             said[view][1].append(Column(column, kind, meaning))
         elif "*" not in view:

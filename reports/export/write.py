@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +29,7 @@ from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
+from polyculture.reports.export.asked import Asked, what_was_asked
 from polyculture.reports.export.card import data_card
 from polyculture.reports.export.croissant import croissant, file_name
 from polyculture.reports.export.redaction import redaction_of
@@ -45,8 +46,16 @@ class Exported:
     tables: tuple[ExportedTable, ...]  # those that were left out, too
 
 
-def write_export(run: RunFolder, layout: Layout, to: Path, licence: str | None = None) -> Exported:
+def write_export(
+    run: RunFolder,
+    layout: Layout,
+    to: Path,
+    licence: str | None = None,
+    citation_of: Callable[[str], str] = lambda _: "",
+) -> Exported:
     """Writes the tables of a run that have rows, a data card and metadata to the folder `to`.
+
+    `citation_of` gives what to cite for a data set by its name; "" where nobody knows.
 
     An export that stands there is replaced; raises `StoreError` for anything else there, where there is no run, and
     where the place cannot be written. Nothing is written into the run.
@@ -60,7 +69,8 @@ def write_export(run: RunFolder, layout: Layout, to: Path, licence: str | None =
         at = folder / "store.duckdb"
         with open_store(run, layout, KEPT, at=at, memory=memory_limit()) as store:
             tables = choose_tables(store, {table.name for table in layout.tables})
-            _write_folder(store, run, manifest, tables, target, licence)
+            about = what_was_asked(store, citation_of)
+            _write_folder(store, run, manifest, about, tables, target, licence)
     return Exported(to, tuple(tables))
 
 
@@ -68,6 +78,7 @@ def _write_folder(
     store: duckdb.DuckDBPyConnection,
     run: RunFolder,
     manifest: Manifest,
+    about: Asked,
     tables: list[ExportedTable],
     target: Path,
     licence: str | None,
@@ -85,10 +96,10 @@ def _write_folder(
             hashes[table.name] = file_sha256(file)
         name = redaction.plain(manifest.experiment)
         asked = datetime.fromtimestamp(run.manifest.stat().st_mtime, UTC).date()  # not today: each export is the same
-        metadata = croissant(name, manifest.polyculture, kept, hashes, licence, asked)
+        metadata = croissant(name, about, manifest.polyculture, kept, hashes, licence, asked)
         text = json.dumps(metadata, ensure_ascii=False, indent=1)
         (folder / METADATA).write_text(f"{text}\n", encoding="utf-8")
-        (folder / CARD).write_text(data_card(manifest, tables, redaction, licence), encoding="utf-8")
+        (folder / CARD).write_text(data_card(manifest, about, tables, redaction, licence), encoding="utf-8")
 
 
 def _check_folder(target: Path) -> None:

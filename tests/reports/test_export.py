@@ -20,9 +20,11 @@ from polyculture.cache.identity import file_sha256
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
+from polyculture.cache.store import open_store
 from polyculture.cli import export as cli
 from polyculture.reports.export import tables as exported_tables
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
+from polyculture.reports.export.tables import WORKING_VIEWS
 from polyculture.reports.export.write import CARD, METADATA, write_export
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import ROOT, one_line
@@ -127,6 +129,15 @@ def test_the_card_says_what_is_in_it(folder: Path) -> None:
     assert "(4 rows)" in card
     lines = [line for line in card.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in lines} == {3, 4}  # two columns, or three: no cell broke out
+
+
+def test_texts_are_cited_by_their_metrics_and_views_of_hashes_are_left_out(run: RunFolder, folder: Path) -> None:
+    card, metadata = ((folder / name).read_text(encoding="utf-8") for name in (CARD, METADATA))
+    assert "MAKIEval" in json.loads(metadata)["citeAs"]
+    assert "MAKIEval" in card
+    assert not {f"{name}.parquet" for name in WORKING_VIEWS} & {file.name for file in folder.iterdir()}
+    with open_store(run, store_layout()) as store:
+        assert {view for (view,) in store.sql("SELECT DISTINCT view FROM dictionary").fetchall()} >= WORKING_VIEWS
 
 
 def test_large_views_that_others_give_are_left_out_and_told(

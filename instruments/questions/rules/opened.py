@@ -32,6 +32,14 @@ def known_sets() -> Mapping[str, Rules]:
     return {file.stem: read_rules(file) for file in sorted(SETS.glob("*.toml"))}
 
 
+def citation_of(dataset: str) -> str:
+    """What to cite for a set or a selection of one, as its rules say; "" for a user's own set, whose rules no run keeps."""
+    for name, rules in known_sets().items():
+        if rules.citation and (dataset == name or dataset.removeprefix(f"{name}-") in rules.selections):
+            return rules.citation
+    return ""
+
+
 def rules_of(name_or_file: str) -> Rules:
     """The rules of a set, by name or by the path of a rules file. Raises `DataSetError` where there are none."""
     if name_or_file.endswith(".toml"):

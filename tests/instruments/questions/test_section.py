@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,11 +18,13 @@ from polyculture.cache.sql_file import read_table
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions import section
 from polyculture.instruments.questions.layout import LAYOUT
+from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.section import SECTIONS
 from polyculture.instruments.questions.set_blocks import QuestionSets
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.claims import claims_frame
+from polyculture.reports.export.write import CARD, METADATA, write_export
 from tests.instruments.questions.answered import (
     ORDERS,
     PERSONS,
@@ -219,8 +222,21 @@ def test_the_page_of_a_set_shows_no_settings_of_texts_and_asks_to_cite_the_set(t
     [file] = tmp_path.rglob("*.html")
     page = file.read_text(encoding="utf-8")
     assert "The models wrote their answers: prompt house; 1 answer to each request; temperature 0" in page
-    assert "To cite the set" in page
+    assert "Cite the set as" in page
     assert "makieval" not in page[page.index("How to cite") :].casefold()
     settings = page[page.index("Settings and versions") : page.index("Asking the store yourself")]
     for shown in ("0.7", "500", "Sampling", "Extraction"):
         assert shown not in settings, shown
+
+
+def test_an_export_of_question_sets_is_described_and_cited_by_them(run: RunFolder, tmp_path: Path) -> None:
+    """It said "what language models write about cultures", with topics and a temperature, and to cite MAKIEval."""
+    at = write_export(run, compose(METRICS, LAYOUT), tmp_path / "data", None, citation_of).path
+    metadata, card = json.loads((at / METADATA).read_text(encoding="utf-8")), (at / CARD).read_text(encoding="utf-8")
+    for cited in (metadata["citeAs"], card.rpartition("How to cite")[2]):
+        assert citation_of("kobbq").partition(",")[0] in cited
+        assert "culture-mcq (" in cited
+        assert "MAKIEval" not in cited
+    assert "data sets about cultures: culture-mcq, esbbq, kobbq" in metadata["description"]
+    made = card.partition("## Tables")[0]
+    assert not [line for line in made.splitlines() if line.startswith(("| sampling", "| topics", "| extractor"))]
