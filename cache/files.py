@@ -21,6 +21,10 @@ _WORDS = "Polyculture made this folder and removes it with all that is in it.\n"
 # What `replacing` writes to; and DuckDB's log of a database there.
 _TEMPORARY = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.tmp(?:\.wal)?")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_REMEDIES = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free space"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Allow yourself to write there"),
+}
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD; RENAME_EXCHANGE, which macOS calls RENAME_SWAP
 _LOCK = ".lock"  # held as long as its process lives; a folder without one is not ours
 
@@ -88,7 +92,7 @@ def store_faults(path: Path) -> Iterator[None]:
         yield
     except OSError as fault:
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
-        remedy = "Free space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "Choose another place"
+        remedy = _REMEDIES.get(fault.errno or 0, "Choose another place")
         raise StoreError(
             f"cannot be written: {reason}",
             where=path,

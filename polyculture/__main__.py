@@ -101,6 +101,15 @@ def _started() -> None:
         signal.signal(signal.SIGINT, _interrupt)
 
 
+def _ignore_signals() -> None:
+    """Has Ctrl-C do nothing from now on, at the end of a process whose command succeeded.
+
+    While Python ends, it takes its own handlers away, and the process would die by the signal though all is done.
+    """
+    if signal.getsignal(signal.SIGINT) in (_interrupt, _stop):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _signals.append(number)
     if len(_signals) > 1:
@@ -190,6 +199,8 @@ def _command() -> None:
         if short and ended.code == 0 and not sys.stderr.closed:
             sys.stderr.flush()
             os._exit(0)
+        if not ended.code:
+            _ignore_signals()
         raise
 
 

@@ -38,23 +38,38 @@ class KnownLanguage:
 def write_pack(folder: Path, code: str, countries: Sequence[str], topics: Sequence[str]) -> None:
     """Writes a pack for a language, the countries whose language it is, and topics that are new.
 
-    Raises `CatalogError` for a code that is none or that there is already, and for a folder that is there.
+    A folder that holds just this pack is left as it is: a command that was stopped at its end had written it. Raises
+    `CatalogError` for a code that is none or that there is already, and for any other folder that is there.
     """
     catalog = read_catalog()
     countries = _countries(catalog, countries)
-    _check(catalog, folder, code, topics)
+    _check(catalog, code, topics)
     files = {
         PACK: f'name = {_string(folder.resolve().name)}\nversion = "1"\n',
         f"languages/{code}.toml": _lines(_language(catalog, known_language(code), countries)),
         COUNTRIES: _lines(_country_rows(catalog, code, countries)),
         **{f"topics/{topic}.toml": _lines(_topic(topic, code)) for topic in topics},
     }
+    if _holds(folder, files):
+        return
+    if folder.exists():
+        raise CatalogError("is there already", where=folder, remedy="Name another folder, or remove it first.")
     with store_faults(folder), arriving_folder(folder.absolute()) as arriving:
         pack = arriving / "pack"
         for place, text in files.items():
             (pack / place).parent.mkdir(parents=True, exist_ok=True)
             (pack / place).write_text(text, encoding="utf-8")
         pack.rename(folder)  # whole or not at all: whoever is stopped before gives the same command again
+
+
+def _holds(folder: Path, files: Mapping[str, str]) -> bool:
+    """Whether a folder holds these files, as texts by place, and no other."""
+    if not folder.is_dir():
+        return False
+    there = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    return there.keys() == files.keys() and all(
+        path.read_bytes() == files[place].encode() for place, path in there.items()
+    )
 
 
 def _english_names() -> Mapping[str, str]:
@@ -86,7 +101,7 @@ def _countries(catalog: Catalog, written: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(catalog.country(names.country(one) or one).code for one in written))
 
 
-def _check(catalog: Catalog, folder: Path, code: str, topics: Sequence[str]) -> None:
+def _check(catalog: Catalog, code: str, topics: Sequence[str]) -> None:
     if not _CODE.fullmatch(code):
         meant = [one for one, name in _english_names().items() if name.casefold() == code.casefold()]
         remedy = f"Did you mean {meant[0]}?" if meant else "Write its BCP-47 code, such as sw or pt-br."
@@ -99,8 +114,6 @@ def _check(catalog: Catalog, folder: Path, code: str, topics: Sequence[str]) -> 
             raise CatalogError(f"{topic!r} is no code of a topic", remedy="Small letters, digits, - and _ alone.")
         if topic in catalog.topics:
             raise CatalogError(f"topic {topic!r} is built in", remedy="Leave it out: the language's file words it.")
-    if folder.exists():
-        raise CatalogError("is there already", where=folder, remedy="Name another folder, or remove it first.")
 
 
 def _language(catalog: Catalog, known: KnownLanguage, countries: Sequence[str]) -> Iterator[str]:

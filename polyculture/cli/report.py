@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from polyculture.cache.errors import StoreError
+from polyculture.cache.manifest import require_run
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cli.options import ExperimentFile, Runs
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
@@ -17,7 +21,7 @@ from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.section import Section
 from polyculture.reports.tables import TableFormat, write_tables
 from polyculture.running.layout import report_sections, store_layout
-from polyculture.running.results import measure_run, report_run
+from polyculture.running.results import measure_run, report_copy, report_run
 
 COLUMN = 3.3  # inches: a column of a paper with two
 
@@ -53,8 +57,16 @@ def report(
     data: Annotated[
         str | None, typer.Option(help="With --paper: the data set in the place of the paper's, as own.")
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write the report to this HTML file, and nothing into the run: it may be read-only."
+        ),
+    ] = None,
 ) -> None:
     """Write report.html from what is in the store.
+
+    With --output, the report shows the numbers that are stored. A large report has a folder report-data beside it.
 
     With --paper, the tables of a paper in its layout, from what is stored: no model is asked. Each row of yours says
     what it has otherwise than the paper.
@@ -65,12 +77,19 @@ def report(
         raise typer.BadParameter("--data says what --paper reads: give --paper, too")
     if figures is None and (figure_format or figure_width):
         raise typer.BadParameter("--figure-format and --figure-width say how --figures writes: give --figures, too")
+    if output is not None and (format or paper):
+        raise typer.BadParameter("--format and --paper write into the run, --output does not: leave one out")
     workspace = open_workspace(experiment, runs)
-    record_facts(workspace)
+    if output is None:
+        _check_writable(workspace.run)
+        record_facts(workspace)
     warn_of_changes(workspace)
-    measure_run(workspace.run, workspace.catalog)
-    papers = () if paper is None else (_write_paper(workspace, paper.value, data),)
-    typer.echo(f"Report: {report_run(workspace.run, workspace.catalog, more=papers)}")
+    if output is None:
+        measure_run(workspace.run, workspace.catalog)
+        papers = () if paper is None else (_write_paper(workspace, paper.value, data),)
+        typer.echo(f"Report: {report_run(workspace.run, workspace.catalog, more=papers)}")
+    else:
+        typer.echo(f"Report: {report_copy(workspace.run, workspace.catalog, output)}")
     if format:
         written = write_tables(workspace.run, format, workspace.catalog, store_layout(), report_sections())
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")
@@ -78,6 +97,13 @@ def report(
         _write_figures(
             workspace, figures, figure_format or [FigureFormat.SVG, FigureFormat.PDF], figure_width or COLUMN
         )
+
+
+def _check_writable(run: RunFolder) -> None:
+    """Raises `StoreError` for a run that one may only read."""
+    if require_run(run) and not os.access(run.root, os.W_OK):
+        remedy = "Write the report elsewhere, from the numbers that are stored: add --output report.html."
+        raise StoreError("you may not write into the run", where=run.root, remedy=remedy)
 
 
 def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureFormat], inches: float) -> None:
@@ -89,7 +115,6 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureForma
 
 def _write_paper(workspace: Workspace, name: str, data: str | None) -> Section:
     """Writes a paper's tables, and returns their section of the report."""
-    from polyculture.cache.manifest import require_run
     from polyculture.instruments.papers.files import notes_of, write_tables
     from polyculture.instruments.papers.instrument import joined_tables
     from polyculture.instruments.papers.tables_section import tables_section

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import scratch_folder, store_faults
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
@@ -45,6 +48,26 @@ def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, mo
     from polyculture.reports.report import write_report  # pandas, which an unchanged report does not need
 
     return write_report(run, catalog, layout, (*report_sections(layout), *more), to, shown)
+
+
+def report_copy(run: RunFolder, catalog: Catalog, path: Path) -> Path:
+    """Writes a run's report to a file outside it, and nothing into the run; returns `path`.
+
+    A large report has a folder `report-data` beside it. Raises `StoreError` where that cannot be written.
+    """
+    with scratch_folder("report") as folder:
+        written = RunFolder(folder)
+        report_run(run, catalog, to=written)
+        data = path.parent / written.report_data.name
+        if written.report_data.exists() and data.exists():
+            remedy = "Write this report into a folder of its own."
+            raise StoreError("is there already, and this report needs one, too", where=data, remedy=remedy)
+        with store_faults(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if written.report_data.exists():
+                shutil.copytree(written.report_data, data)
+            shutil.copyfile(written.report, path)
+    return path
 
 
 def tell_limits(manifest: Manifest, place: str) -> None:

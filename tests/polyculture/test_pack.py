@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ from polyculture.extract.gazetteer import gazetteer_extractor_id
 from polyculture.extract.llm import prompt_head
 from polyculture.extract.reading import present_reader, read_mentions
 from tests.link_world import item, write_dump
-from tests.polyculture.test_command_line import one_line, polyculture
+from tests.polyculture.test_command_line import ROOT, one_line, polyculture
 
 ITEMS = [
     item("Q746549", "dish"),
@@ -146,7 +149,27 @@ def test_a_new_pack_holds_what_cldr_knows_and_lists_the_rest(tmp_path: Path) -> 
     conditions = "{neutral,explicit,implicit_male,implicit_female}"
     assert f"bn/languages/bn.toml: wording.topics.{topics}.{conditions}: empty." in done.stdout
     assert "bn/countries.toml: BD.names.male.bn" in done.stdout
+    again = polyculture("pack", "new", "bn", "--countries", "BD", "IN", cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (0, done.stdout), "a command that was stopped at its end is given again"
     assert "is there already" in one_line(polyculture("pack", "new", "bn", "--countries", "BD", cwd=tmp_path))
+    (tmp_path / "bn" / "mine.toml").touch()
+    assert "is there already" in one_line(polyculture("pack", "new", "bn", "--countries", "BD", "IN", cwd=tmp_path))
+
+
+def test_ctrl_c_after_the_last_step_leaves_the_exit_code_of_the_command(tmp_path: Path) -> None:
+    """The signal comes while Python takes its modules down: the command had ended, and died by the signal."""
+    code = (
+        "import os, signal, sys\n"
+        "class Late:\n"
+        "    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.SIGINT): kill(own, number)\n"
+        "late = Late()\n"
+        "sys.argv = ['polyculture', 'pack', 'new', 'bn', '--countries', 'BD']\n"
+        "from polyculture.__main__ import command\n"
+        "command()\n"
+    )
+    command, variables = [sys.executable, "-c", code], {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, (tmp_path / "bn" / "pack.toml").is_file()) == (0, True), done.stderr
 
 
 def test_a_language_that_cldr_lacks_is_left_to_its_speaker() -> None:
