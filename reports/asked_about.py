@@ -279,7 +279,7 @@ def _rests(pair: _Pair, q: float, selections: TextSelections) -> str:
         low=share(low, 1.0), high=share(high, 1.0),
         items=count(sum(one.items for one in shares)),
         responses=count(sum(one.responses for one in shares)),
-        cells=count(pair.line.cells),
+        cells="1 cell" if pair.line.cells == 1 else f"{count(pair.line.cells)} cells",
         nowhere=share(sum(one.nowhere for one in shares), sum(one.items for one in shares)),
         also=said["also"].format(left_out=selections.joined("and")) if selections.left_out else "",
     )  # fmt: skip

@@ -33,7 +33,7 @@ def known_sets() -> Mapping[str, Rules]:
 
 
 def citation_of(dataset: str) -> str:
-    """What to cite for a set or a selection of one, as its rules say; "" for a user's own set, whose rules no run keeps."""
+    """What to cite for a set or a selection of one, by its rules; "" for a user's own set: no run keeps its rules."""
     for name, rules in known_sets().items():
         if rules.citation and (dataset == name or dataset.removeprefix(f"{name}-") in rules.selections):
             return rules.citation
