@@ -81,8 +81,10 @@ def _rank(row: Row) -> str:
 
 
 def _value(row: Row) -> FormattedEstimate:
-    if known(row["reason"]) is not None:  # no answer of it was usable
-        return FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
+    if (reason := known(row["reason"])) is not None:
+        if known(row["failed"]) is None:  # it answered, and its number is withheld
+            return FormattedEstimate(None, None, texts().missing.get(reason, reason))
+        return FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {reason}")
     # Metrics of texts are formatted as themselves; others are differences or rates.
     kind = {"more": str(row["metric"]), "zero": "difference"}.get(row["goal"], "rate")
     return estimate(kind, row["estimate"], row["low"], row["high"])

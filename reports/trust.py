@@ -20,6 +20,7 @@ _SHARES = (
     ("Without an item", "unlinked", "mentions", "of mentions"),
     ("Off-language", "off_language", "answered", "of texts"),
     ("Copies", "copies", "texts", "of texts, each counted once"),
+    ("Cut", "cut", "answered", "of texts, at the token limit"),
     ("Refused", "refused", "asked", "of what was asked"),
 )
 _LONGEST = 24  # letters of a name in the strip
@@ -45,6 +46,12 @@ def trust(
         for name, part, of, says in _SHARES
         if (said := share(whole.get(part, 0), whole.get(of, 0)))
     ]
+    unknown = whole.get("unrecorded_ending", 0)
+    if unknown > whole.get(
+        "cut", 0
+    ):  # the share would be that of texts whose end is known, and it is not known of most
+        all_of = f"for {count(unknown)} of {count(whole['answered'])} texts no reason is recorded why they ended"
+        found = [Fact("Cut", "not known", all_of) if fact.name == "Cut" else fact for fact in found]
     thinnest = [_thinnest(thin, names)] if whole.get("linked") else []
     return (*found, *_without_country(countryless, names), *thinnest, *_readers(manifest))
 

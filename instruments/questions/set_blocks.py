@@ -26,6 +26,7 @@ SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis")
 _MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
 _BOUNDS = ("chance", "max_bias_a", "max_bias_d")
 _KEYED = ("accuracy", "ranked_first")  # of answers to questions that have a right option
+_MARKS = ("ᵃ", "ᵇ", "ᶜ", "ᵈ", "ᵉ", "ᶠ", "ᵍ")  # of reasons, each of which is written below the table once
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
 _STUDY = ("dataset", "language", "model", "method", "reader", "condition", "prompt")
 Row = Mapping[str, Any]
@@ -62,6 +63,7 @@ class SetBlock:
     has_bounds: bool  # a number depends on whether unread answers are counted as 'unknown'
     covered: str  # how many of the set's questions were answered
     differing: str | None  # that models answered different ones
+    missing: tuple[tuple[str, str], ...]  # marks in the table, each with the reason why a number or interval is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,9 @@ def _block(
     heads = {name: (name, text) for name, text in declared.items()} | words["metrics"]
     metrics = [name for name in heads if name in there]
     title = _title(data, dataset, language)
+    marks: dict[str, str] = {}
     columns = [
-        *(Column(heads[name][0], partial(_cell, name), heads[name][1]) for name in metrics),
+        *(Column(heads[name][0], partial(_noted_cell, name, marks), heads[name][1]) for name in metrics),
         Column("Not read", _not_read, "answers that pick no option, of those that came"),
         Column("Answers", counted("answered"), is_size=True),
         Column("Failed", counted("failed"), "answers that did not come", is_size=True),
@@ -157,6 +160,7 @@ def _block(
         any(row["as_unknown"] is not None for line in lines for row in line["numbers"].values()),
         _covered(answered),
         _differing(data, answered),
+        tuple((mark, reason) for reason, mark in marks.items()),
     )
 
 
@@ -207,6 +211,9 @@ def _part(row: Row, names: Any) -> str:
         return str(_words("parts", "all"))
     if row["part"] == "country":
         return str(names.country(row["value"]))
+    declared = section_texts(TEXTS).words["parts"].get(f"{row['dataset']} {row['part']} {row['value']}")
+    if declared is not None:
+        return str(declared)
     value = short(str(row["value"])).replace("_", " ")
     return value if row["part"] == "category" else f"{row['part'].replace('_', ' ')}: {value}"
 
@@ -244,6 +251,15 @@ def _cell(metric: str, line: Row) -> FormattedEstimate:
     if all(end is not None for end in ends):
         whole = estimate(kind, row["estimate"], min(ends[::2]), max(ends[1::2]))
     return replace(whole, value=f"{first} to {second}", thin="bounds")
+
+
+def _noted_cell(metric: str, marks: dict[str, str], line: Row) -> FormattedEstimate:
+    """A cell with a mark in the place of the reason why its number or interval is missing; `marks` takes the reason."""
+    found = _cell(metric, line)
+    if found.missing is None:
+        return found
+    mark = marks.setdefault(found.missing, _MARKS[min(len(marks), len(_MARKS) - 1)])
+    return replace(found, value=f"{found.value or '–'}{mark}", missing=None)
 
 
 def _not_read(line: Row) -> str:

@@ -10,6 +10,7 @@ WITH counts AS (
         0 AS empty,
         count(*) FILTER (r.status = 'ok' AND r.ending = 'cut') AS cut,
         count(*) FILTER (r.status = 'ok' AND r.ending = 'unknown' AND (r.finish_reason IS NOT NULL OR r.origin IS NULL)) AS unknown_ending,
+        count(*) FILTER (r.status = 'ok' AND coalesce(r.ending = 'unknown', true)) AS unrecorded_ending,
         count(*) FILTER (r.status = 'ok' AND is_wrong_language(r.detected_language, r.language)) AS wrong_language,
         count(*) FILTER (
             r.status = 'ok' AND r.detected_language <> r.language
@@ -73,7 +74,7 @@ CREATE VIEW health AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
     coalesce(COLUMNS([
-        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'distinct_texts', 'repeated', 'copies', 'shared',
+        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'unrecorded_ending', 'distinct_texts', 'repeated', 'copies', 'shared',
         'wrong_language', 'other_variant', 'undecided_language',
         'wrong_script', 'off_language', 'extracted', 'extraction_failed', 'copied', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
         'no_candidate', 'no_path', 'awaiting'

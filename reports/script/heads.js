@@ -35,7 +35,7 @@ function sortBy(table, head) {
 // A cell's value: a number where it begins with one ("−1.2", "1,234", "< 0.001", "12 %"), its words, or null for none.
 function cellValue(cell) {
   const text = (cell.querySelector(".value") || cell.childNodes[0] || cell).textContent.trim() || cell.textContent.trim();
-  if (!text || text === "–" || cell.querySelector(".missing:only-child")) return null;
+  if (!text || text.startsWith("–") || cell.querySelector(".missing:only-child")) return null;
   const found = /^[<>]?\s*([+−-]?[\d,]*\.?\d+)/u.exec(text);
   return found ? Number(found[1].replace("−", "-").replaceAll(",", "")) : text.toLowerCase();
 }

@@ -30,6 +30,7 @@ from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.metrics import METRICS
 from polyculture.metrics.measure import measure
 from polyculture.metrics.measured import write_differences, write_numbers
+from polyculture.reports.leaderboard import _value
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
@@ -273,6 +274,13 @@ def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
     )
     assert 'id="leaderboards"' in page
     assert 'id="probable"' not in page
+
+
+def test_a_number_that_is_withheld_is_a_reason_in_the_table_of_ranks() -> None:
+    """A page of a set of which fewer than half of the answers were read ended in a traceback."""
+    row = {"reason": "fewer than half of the answers are read", "failed": None, "goal": "high", "metric": "accuracy"}
+    assert _value(row).missing == "no number: fewer than half of the answers are read"
+    assert "all 3 failed: no tokens" in str(_value({**row, "failed": 3, "reason": "no tokens"}).missing)
 
 
 class _Spelling(ToyEngine):

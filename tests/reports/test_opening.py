@@ -348,7 +348,7 @@ def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have
 
 
 def test_trust_says_the_share_and_where_it_is_worst() -> None:
-    counts = {"asked": 10, "answered": 10, "texts": 10, "mentions": 10, "linked": 5, "refused": 0}
+    counts = {"asked": 10, "answered": 10, "texts": 10, "mentions": 10, "linked": 5, "refused": 0, "cut": 1}
     health = [
         {"model": A, "language": "en", **counts, "unlinked": 1, "off_language": 0, "copies": 0},
         {"model": A, "language": "ja", **counts, "unlinked": 5, "off_language": 2, "copies": 4},
@@ -369,6 +369,12 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     assert found["Copies"] == ("20\u00a0%", "of texts, each counted once; 40\u00a0% in Japanese")
     assert found["Off-language"] == ("10\u00a0%", "of texts; 20\u00a0% in Japanese")
     assert found["Refused"] == ("0\u00a0%", "of what was asked")
+    assert found["Cut"] == ("10\u00a0%", "of texts, at the token limit")
+    unrecorded = [{**row, "cut": 0, "unrecorded_ending": 10} for row in health]
+    facts_of_unknown = trust(unrecorded, countryless, thin, manifest, Names(read_catalog(), [A]))
+    assert [(fact.value, "20 of 20 texts" in fact.says) for fact in facts_of_unknown if fact.name == "Cut"] == [
+        ("not known", True)
+    ]
     imported = manifest.model_copy(update={"imported": ["a.csv"]})
     facts_of_import = trust(health, countryless, thin, imported, Names(read_catalog(), [A]))
     assert next(fact.says for fact in facts_of_import if fact.name == "Refused") == "of texts"

@@ -476,7 +476,7 @@ def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
     page = parsed(run)
     assert "No response yet" not in page.all("header")[0].text
     assert "was asked every prompt" not in page.with_id("method").text
-    assert "No text was written in this run" in page.all("header")[0].text
+    assert "No prompt of this run asked for a text" in page.all("header")[0].text
     assert "The models scored" in page.all("header")[0].text
     shown = {e.attributes["id"] for e in page.all("section") if e.attributes.get("id")}
     assert {"probable", "method"} <= shown

@@ -25,6 +25,7 @@ from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.claims import claims_frame
 from polyculture.reports.export.write import CARD, METADATA, write_export
+from polyculture.reports.numbers import FormattedEstimate
 from tests.instruments.questions.answered import (
     ORDERS,
     PERSONS,
@@ -240,3 +241,14 @@ def test_an_export_of_question_sets_is_described_and_cited_by_them(run: RunFolde
     assert "data sets about cultures: culture-mcq, esbbq, kobbq" in metadata["description"]
     made = card.partition("## Tables")[0]
     assert not [line for line in made.splitlines() if line.startswith(("| sampling", "| topics", "| extractor"))]
+
+
+def test_a_reason_is_written_once_below_the_table(run: RunFolder) -> None:
+    """Each cell repeated "too few questions for an interval"."""
+    for block in built(run).sets:
+        found = [cell for group in block.table.groups for line in group.lines for cell in line.cells]
+        assert not [cell for cell in found if isinstance(cell, FormattedEstimate) and cell.missing]
+        used = {cell.value[-1] for cell in found if isinstance(cell, FormattedEstimate) and cell.value}
+        assert {mark for mark, _ in block.missing} <= used
+        assert len({reason for _, reason in block.missing}) == len(block.missing)
+    assert any("too few" in reason for block in built(run).sets for _, reason in block.missing)
