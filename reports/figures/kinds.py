@@ -21,6 +21,7 @@ _ROWS = Margins(left=9, top=5, right=7, bottom=28)  # of a chart with labelled r
 _SCALES = Margins(left=30, top=6, right=9, bottom=28)  # of one with two scales
 _BESIDE, _ABOVE = 0.25, 10.0  # of the width: longer labels stand above their rows, which have so much more room
 _MARKER, _LINE = 16.0, 1.1  # the area of a mark, the width of a line
+_ROW_NAME = 60  # letters of a row's label, which stands above its row where it is long
 _NAME, _NAMES = 22, 24  # letters of a point's name, and so many names at most
 
 
@@ -40,7 +41,7 @@ def dots(
     stand above their rows: beside them they would leave a phone, or a column of a paper, no room for the numbers.
     """
     apart = 7.5 if len(series) <= 3 else 4.0
-    labels = list(map(plain, rows.values()))
+    labels = [plain(row, _ROW_NAME) for row in rows.values()]
     above = _ABOVE if _BESIDE * width < label_width(labels) <= width else 0.0
     step = max(17.5, apart * len(series) + 6) + above
 
