@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 
 from polyculture.generate.refusals import is_refusal
-from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, answer_text, folded, unspelled
+from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, answer_text, folded
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.sentence import Named, Sentence, Standing
 from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, TOKENS, Offered, offered, place_of
@@ -67,7 +67,8 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     """
     words = language_of(language)
     said = answer_text(text, words.is_answer_key)
-    exact = [place for place, option in enumerate(shown) if said == unspelled(option) and said not in labels]
+    options = offered(tuple(shown), tuple(labels), language)
+    exact = [place for place, option in enumerate(options.spelled) if said == option and said not in labels]
     if len(exact) == 1 and said:
         return Reading(exact[0], Ground.OPTION)
     if not said.strip(MARKS):
@@ -76,18 +77,14 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
         before = read_choice(said[:asked], shown, labels, unknown, language)
         if before.ground in (Ground.LETTER, Ground.OPTION, Ground.EXPLICIT):
             return before
-    options = offered(tuple(shown), tuple(labels), language)
     bare = said.strip(MARKS)
     if bare in options.cores:
         return Reading(options.cores.index(bare), Ground.LETTER)
     for place, core in enumerate(options.cores):  # "F. I": the text of one option may be the label of another
         text = said.removeprefix(core).lstrip(".): ")
-        if (
-            said.startswith((f"{core}. ", f"{core}) ", f"{core}: "))
-            and text == unspelled(shown[place]) in options.cores
-        ):
+        if said.startswith((f"{core}. ", f"{core}) ", f"{core}: ")) and text == options.spelled[place] in options.cores:
             return Reading(place, Ground.LETTER)
-    own = [place for place, option in enumerate(options.shown) if bare == unspelled(option).strip(MARKS)]
+    own = [place for place, option in enumerate(options.spelled) if bare == option.strip(MARKS)]
     if len(own) == 1:
         return Reading(own[0], Ground.OPTION)
     texts = options.with_texts(said)
@@ -354,7 +351,7 @@ class _Answer:
         for number, (part, sentence) in enumerate(zip(self.sentences, sentences, strict=True)):
             first, last = number == 0 and not part.listed, number == len(sentences) - 1 and not part.listed
             own = [*sentence.named(first=first, last=last, line=part.line and not part.listed)]
-            withdrawn = withdrawn or sentence.withdraws
+            withdrawn = withdrawn or (bool(found) and sentence.withdraws)
             if withdrawn and any(one.standing >= Standing.MARKED and not one.denied for one in own):
                 found[begun:] = [replace(one, denied=True) for one in found[begun:]]
             if own:

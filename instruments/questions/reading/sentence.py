@@ -118,6 +118,8 @@ class Sentence:
 
     def named(self, *, first: bool, last: bool, line: bool) -> Iterator[Named]:
         """The options that it names; `first`, `last`: in the text; `line`: it is a line, and no item of a list."""
+        if not self.tokens:
+            return
         standings = [self._standing(token, first=first, last=last, line=line) for token in self.tokens]
         conceded = [self._is_conceded(token) for token in self.tokens]
         if not self.is_question:

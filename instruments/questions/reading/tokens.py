@@ -59,6 +59,11 @@ class Offered:
         return cores if all(cores) and len(set(cores)) == len(cores) else ()
 
     @cached_property
+    def spelled(self) -> tuple[str, ...]:
+        """The options' texts as those of answers are spelled."""
+        return tuple(map(unspelled, self.shown))
+
+    @cached_property
     def are_words(self) -> bool:
         """Whether a label may be an ordinary word or number within a sentence."""
         return any(self._is_word(core) for core in self.cores)
