@@ -61,8 +61,6 @@ class Format(StrEnum):
 OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")]
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of the terminal.")]
 
-NEW_CLUSTER = "local"  # instead of the address of a Ray cluster: start one on this machine
-
 
 def repeated(args: list[str], options: tuple[str, ...]) -> list[str]:
     """`--corpus a b` as `--corpus a --corpus b`."""

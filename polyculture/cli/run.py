@@ -11,7 +11,6 @@ import typer
 
 from polyculture.cli.declared import print_metrics
 from polyculture.cli.options import (
-    NEW_CLUSTER,
     AcceptChanges,
     ExperimentFile,
     JobShare,
@@ -23,12 +22,14 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.cluster.connection import NEW_CLUSTER
+from polyculture.cluster.run import RayCluster
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import tell_limits
-from polyculture.running.start import Cluster, run_experiment, run_measure, run_stage
+from polyculture.running.start import run_experiment, run_measure, run_stage
 
 
 class StageName(StrEnum):
@@ -94,8 +95,8 @@ def run(
     if only is not None:
         run_stage(workspace, only, part, accept_changes=accept_changes, retry=retry)
         return
-    cluster = None if ray is None else Cluster(ray, gpus, replicas)
-    pipeline, report = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry, cluster=cluster)
+    executor = None if ray is None else RayCluster(ray, gpus, replicas)
+    pipeline, report = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry, executor=executor)
     finish_run(workspace, pipeline, report, next_command(workspace))
 
 

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from polyculture.cache.errors import MissingDependencyError, UserError
-from polyculture.cli.options import NEW_CLUSTER
 
+NEW_CLUSTER = "local"  # instead of the address of a Ray cluster: start one on this machine
 # Of Ray's object store where we start it: results go to the shared files, hardly any through it.
 STORE_BYTES = 100 * 2**20
 

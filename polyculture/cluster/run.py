@@ -20,34 +20,32 @@ from polyculture.running.pipeline import Pipeline, add_model_versions
 from polyculture.running.studies import Share
 
 
-def run_on_cluster(
-    pipeline: Pipeline,
-    jobs: Sequence[Job],
-    calls: Sequence[InstrumentCall],
-    share: Share,
-    address: str,
-    *,
-    gpus: float | None = None,
-    replicas: int | None = None,
-) -> list[Study]:
-    """Samples and extracts these jobs, and runs the instruments' queries, on the cluster at `address`.
+@dataclass(frozen=True, slots=True)
+class RayCluster:
+    """The executor of `run --ray`: the cluster at `address`, which shares the run's folder with this machine.
 
-    It shares the run's folder with this machine. Returns what follows from the instruments' answers.
-
-    `pipeline` records missing work and reserved jobs, like a run on this machine. Raises the fault that
-    ends the run, with its exit code.
+    A replica of a model takes `gpus` (without: what its engine needs), and a model has at most so many `replicas`.
     """
-    with connected(address) as ray:
-        say(f"cluster: {_inventory(ray)}")
-        cluster = _Cluster(ray, pipeline, Terminal(ray), gpus, replicas)
-        cluster.work("generate", _by_model(jobs))
-        pipeline.go_on_with("responses")
-        left = [job for job in jobs if job not in pipeline.held]
-        cluster.work("extract", [(pipeline.extraction.name, left)])
-        pipeline.go_on_with("extractions")
-        studies = [_ask(cluster, asked, share) for asked in calls]
-    pipeline.manifest = add_model_versions(pipeline.workspace, pipeline.manifest)
-    return studies
+
+    address: str
+    gpus: float | None = None
+    replicas: int | None = None
+
+    def work(
+        self, pipeline: Pipeline, jobs: Sequence[Job], calls: Sequence[InstrumentCall], share: Share
+    ) -> list[Study]:
+        """As an executor does (`running/executor.py`). Raises `UserError` where nobody answers at the address."""
+        with connected(self.address) as ray:
+            say(f"cluster: {_inventory(ray)}")
+            cluster = _Cluster(ray, pipeline, Terminal(ray), self.gpus, self.replicas)
+            cluster.work("generate", _by_model(jobs))
+            pipeline.go_on_with("responses")
+            left = [job for job in jobs if job not in pipeline.held]
+            cluster.work("extract", [(pipeline.extraction.name, left)])
+            pipeline.go_on_with("extractions")
+            studies = [_ask(cluster, asked, share) for asked in calls]
+        pipeline.manifest = add_model_versions(pipeline.workspace, pipeline.manifest)
+        return studies
 
 
 @dataclass(frozen=True, slots=True)

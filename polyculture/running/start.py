@@ -16,12 +16,13 @@ from polyculture.console import say
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
 from polyculture.instruments.contract import Study
+from polyculture.running.executor import Executor, ThisProcess
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import tell_lacking, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run, report_run
-from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, in_turns, whole
+from polyculture.running.studies import Share, calls_in_file, check_able, check_calls, in_turns, whole
 
 LOOK_EVERY = 1.0  # seconds between two looks whether others still hold a job
 
@@ -32,9 +33,11 @@ def run_experiment(
     *,
     accept_changes: bool = False,
     retry: RetryFailed | None = None,
-    cluster: Cluster | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Pipeline, Path | None]:
     """Does all that is left of the chosen jobs, and for all of them links, measures and reports. Resumes by itself.
+
+    Models are asked by `executor`: without one, in this process.
 
     Returns what was done, whose `finish` raises for missing work, and the report's path; None where only a part was.
 
@@ -50,7 +53,7 @@ def run_experiment(
     pipeline.retry = retry
     tell_lacking(workspace, pipeline.linking.source)
     tell_uncovered_countries(workspace, pipeline.linking.source)
-    parts = RunParts(pipeline, calls, cluster)
+    parts = RunParts(pipeline, calls, executor or ThisProcess())
     if chosen != workspace.jobs:
         parts.work(
             chosen, lambda works: part.share(works, lambda work: work.job)
@@ -83,21 +86,12 @@ def run_measure(workspace: Workspace) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """The Ray cluster that jobs are worked on by."""
-
-    address: str
-    gpus: float | None = None
-    replicas: int | None = None
-
-
-@dataclass
 class RunParts:
     """The stages of a run that ask models: generation, extraction, and the instruments of the experiment file."""
 
     pipeline: Pipeline
     calls: Sequence[InstrumentCall]
-    cluster: Cluster | None = None
+    executor: Executor
 
     def work(self, jobs: Sequence[Job], share: Share) -> list[Study]:
         """Does what is left of jobs and of a share of the instruments' works. Returns what follows from the latter.
@@ -105,25 +99,12 @@ class RunParts:
         What asks about their results is left to `later`. Raises `SystematicFaultError` where stages stopped and left
         nothing to go on with.
         """
-        return self._work(in_turns(self.calls)[0], jobs, share)
+        return self.executor.work(self.pipeline, jobs, in_turns(self.calls)[0], share)
 
     def later(self) -> list[Study]:
         """Asks about the results of instruments, once these are measured."""
-        return [study for calls in in_turns(self.calls)[1:] for study in self._work(calls, (), whole)]
-
-    def _work(self, calls: Sequence[InstrumentCall], jobs: Sequence[Job], share: Share) -> list[Study]:
-        if self.cluster is not None:
-            from polyculture.cluster.run import run_on_cluster
-
-            where = self.cluster
-            return run_on_cluster(
-                self.pipeline, jobs, calls, share, where.address, gpus=where.gpus, replicas=where.replicas
-            )
-        self.pipeline.generate(jobs)
-        self.pipeline.go_on_with("responses")
-        self.pipeline.extract(jobs)
-        self.pipeline.go_on_with("extractions")
-        return ask_all(self.pipeline, calls, share, accept_changes=True)
+        turns = in_turns(self.calls)[1:]
+        return [study for calls in turns for study in self.executor.work(self.pipeline, (), calls, whole)]
 
 
 def do_whole(parts: RunParts) -> Path:

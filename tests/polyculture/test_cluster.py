@@ -19,7 +19,7 @@ from polyculture.cache.errors import JobHeldError, SystematicFaultError, UserErr
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
-from polyculture.cluster.run import run_on_cluster
+from polyculture.cluster.run import RayCluster
 from polyculture.experiment.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run
@@ -97,7 +97,7 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     pipeline = Pipeline.prepare(open_workspace(write_experiment(tmp_path, stub.url, n=30)))
     held = Job("openai:two", "ja", "food")
     with JobShards(pipeline.workspace.run, held, [RESPONSES]):
-        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address, replicas=1)
+        RayCluster(cluster.address, replicas=1).work(pipeline, pipeline.workspace.jobs, [], whole)
     assert list(pipeline.held) == [held]
     with pytest.raises(SystematicFaultError, match=r"openai:one.*HTTP 500") as ended:
         pipeline.finish()
@@ -111,7 +111,7 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
         pipeline.finish()
     with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1.*cluster"):
-        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, "127.0.0.1:1")
+        RayCluster("127.0.0.1:1").work(pipeline, pipeline.workspace.jobs, [], whole)
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
         stub.latency = 0.01
 
     disturbance = in_background(disturb)
-    run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
+    RayCluster(cluster.address).work(pipeline, pipeline.workspace.jobs, [], whole)
     disturbance.join()
     pipeline.link()
     measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
