@@ -20,11 +20,13 @@ from polyculture.console import say, watch
 from polyculture.experiment.file import check_extractor
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
+from polyculture.extract.base import ResponseText
 from polyculture.extract.gazetteer import Gazetteer
-from polyculture.extract.gold import GOLD, read_gold
-from polyculture.extract.llm import LlmExtractor, read_prompt
+from polyculture.extract.gold import GOLD, GoldText, read_gold
+from polyculture.extract.llm import LlmExtractor, read_prompt, read_request
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
+from polyculture.running.estimate import StageEstimate, requests_estimate
 from polyculture.running.models import load_model
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ def audit(
     known = read_catalog(*catalog or ())
     instruction = read_prompt(prompt) if prompt else None
     gold_texts = read_gold(known, _gold_folders(known), tuple(language or ()))
+    if extractor != GAZETTEER:
+        say(_estimate(spec, known, gold_texts, instruction).line)
     with ExitStack() as stack:
         opened = _gazetteer(known, snapshot) if extractor == GAZETTEER else _model(known, spec, instruction, stack)
         progress = stack.enter_context(watch(f"audit {extractor}", len(gold_texts)))
@@ -76,6 +80,15 @@ def audit(
     _write(result, format, output)
     for text_id, reason in result.failures.items():
         say(f"failed: {text_id}: {reason}")
+
+
+def _estimate(spec: ModelSpec, catalog: Catalog, texts: Sequence[GoldText], instruction: str | None) -> StageEstimate:
+    """What the model is about to be asked: each text once."""
+    requests = [
+        read_request(catalog.topic(one.topic), ResponseText(one.text_id, one.language, one.text), instruction)
+        for one in texts
+    ]
+    return requests_estimate("extract audit", spec, requests)
 
 
 def _gold_folders(catalog: Catalog) -> list[Path]:

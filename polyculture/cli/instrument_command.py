@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from inspect import Signature
 from pathlib import Path
@@ -18,9 +18,8 @@ from polyculture.instruments.contract import NamesData
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from polyculture.cache.faults import RetryFailed
-    from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Command, Demo
+    from polyculture.running.estimate import StageEstimate
     from polyculture.running.instrument_calls import InstrumentCall
 
 
@@ -100,6 +99,7 @@ def _ask(
 ) -> None:
     from polyculture.cli.declared import print_tables
     from polyculture.experiment.opening import open_workspace
+    from polyculture.running.estimate import instrument_estimates
     from polyculture.running.steps import StepRunner
     from polyculture.running.studies import ask_all, checked_call, expanded, in_turns
 
@@ -111,8 +111,7 @@ def _ask(
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     studies = []
     for calls in in_turns(expanded(asked)):
-        if asked.declared.own_experiment:  # nobody has planned what needs no experiment file
-            _tell_costs(workspace, calls, runner.retry)
+        _say_costs(instrument_estimates(workspace, calls, runner.retry))
         studies += ask_all(runner, calls, accept_changes=accept_changes)
         for study in studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
@@ -120,29 +119,28 @@ def _ask(
     runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
 
 
-def _tell_costs(workspace: Workspace, calls: Sequence[InstrumentCall], retry: RetryFailed | None) -> None:
-    """Prints what is about to be asked of each model, as `plan` counts it."""
+def _say_costs(counted: Iterable[StageEstimate]) -> None:
+    """Prints what is about to be asked of each model, as `plan` counts it: nobody needs to plan a command like this."""
     from polyculture.console import say
-    from polyculture.running.estimate import instrument_estimates
 
-    for one in instrument_estimates(workspace, calls, retry):
+    for one in counted:
         if one.left:
-            cost = "no price is known" if one.most is None else f"at most ${one.most:,.2f}"
-            say(
-                f"{one.stage}, {one.model}: {one.left:,} to ask, {one.prompt_tokens:,} tokens in, at most "
-                f"{one.most_tokens:,} out; {'no bill' if one.free else cost}"
-            )
+            say(one.line)
 
 
 def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:
     """All that `polyculture run` does, of the model that is named; then the command's tables."""
     from polyculture.cli.declared import print_tables
     from polyculture.experiment.jobs import Part
+    from polyculture.running.estimate import estimates
     from polyculture.running.start import run_experiment
+    from polyculture.running.studies import calls_in_file
 
-    part = Part(model=getattr(asked.options, "model", None))
-    pipeline, _ = run_experiment(asked.workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
-    print_tables(asked.workspace, [asked.study()])
+    part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
+    counted = estimates(workspace, retry_failed(retry), calls_in_file(workspace))
+    _say_costs(one for one in counted if part.model in (None, one.model) or one.stage == "extract")
+    pipeline, _ = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
+    print_tables(workspace, [asked.study()])
     pipeline.finish()
 
 

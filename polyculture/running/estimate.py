@@ -21,7 +21,8 @@ from polyculture.cache.worker import Load, Step, Work, is_untouched, models_of, 
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.engines import find_kind, read_options
+from polyculture.generate.engines import ModelSpec, find_kind, read_options
+from polyculture.generate.engines.base import Request
 from polyculture.generate.sampling import joined
 from polyculture.generate.tokens import PER_CHAT, count_tokens
 from polyculture.generate.wording import read_wording
@@ -72,6 +73,15 @@ class StageEstimate:
     hours: float | None  # at the rate that `plan --calibrate` measured
     named: NamedTotal | None = None  # what its server named of its answers until now, in place of the file's prices
 
+    @property
+    def line(self) -> str:
+        """What is printed before a model is asked."""
+        cost = "no price is known" if self.most is None else f"at most ${self.most:,.2f}"
+        return (
+            f"{self.stage}, {self.model}: {self.left:,} to ask, {self.prompt_tokens:,} tokens in, at most "
+            f"{self.most_tokens:,} out; {'no bill' if self.free else cost}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Means:
@@ -101,6 +111,17 @@ def _estimates(
     if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)
     yield from _of_instruments(workspace, calls, retry)
+
+
+def requests_estimate(stage: str, model: ModelSpec, requests: Sequence[Request]) -> StageEstimate:
+    """An estimate of requests without an experiment, which would say what a token costs."""
+    counted = count_tokens(model, [joined(request.messages) for request in requests])
+    size, most = len(requests), sum(request.decoding.max_tokens for request in requests)
+    return StageEstimate(
+        stage=stage, model=model.model, jobs=1, prompts=size, responses=size, left=size,
+        prompt_tokens=sum(counted.tokens), answer_tokens=most, most_tokens=most, counted_by=counted.counted_by,
+        cost=None, free=not find_kind(model).paid, most=None, hours=None,
+    )  # fmt: skip
 
 
 def instrument_estimates(
