@@ -213,7 +213,7 @@ class AnswerFile:
             if seen is None or not seen.labels:
                 seen = shown_in(choices_of(row), question) or seen
             if seen is None:  # a prompt without options: answers name them in words
-                return UNNAMED, ShownOptions(stands, (), question.options)
+                seen = ShownOptions(stands, (), question.options)
             same = (prompt.name for prompt in prompts if is_message(asked, question, prompt, seen.texts, seen.labels))
             return next(same, UNNAMED), seen
         if named is not None:

@@ -19,7 +19,7 @@ SCORES, COVERAGE, SETTINGS, TEXTS = (
 MAIN = (
     "accuracy", "chance", "acc_a", "diff_bias_a", "acc_d", "diff_bias_d", "s_amb", "s_dis", "biased", "others",
     "out_of_choice", "first_preferred", "ranked_first", "golds_found", "exact_match", "soft_match", "weighted_match",
-    "f1",
+    "f1", "all_right", "overlap", "refused", "empty", "alike_samples", "alike_questions",
     "out_of_choice_ratio",  # the one number of a model none of whose answers can be read
 )  # fmt: skip
 

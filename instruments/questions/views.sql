@@ -13,8 +13,10 @@ FROM questions;
 
 -- question_readings: a row is an answer as one reader reads it, with what is to be known of its question.
 --   name: the publisher's id of the question
---   matched: of open questions: how far the text matches an accepted answer, 0 to 1, as the reader compares them
+--   matched: of open questions: how far the text matches an accepted answer, 0 to 1, as the reader compares them; where all
+--     options that fit are asked for: the F1 of the picked and the right ones
 --   also: other options that are picked, where all that fit are asked for
+--   right: a right option is picked; where all that fit are asked for, just the right ones; NULL without a right option
 --   chance: how often a guess is right: right options of all
 --   unnamed: nothing is read, and the answer names no option: it may mean 'unknown' in words that no rule knows
 CREATE VIEW question_readings AS
@@ -22,12 +24,15 @@ SELECT
     a.answer_id, q.dataset, q.language, a.model, a.method, coalesce(r.reader, '-') AS reader, a.prompt AS wording,
     q.question_id, q.name, q.unit, q.kind, q.facets, q.pair, q.undirected, a."order", a.sample,
     r.picked, list_position(a."order", r.picked) - 1 AS place, nullif(q.roles[r.picked + 1], '') AS role,
-    CASE WHEN len(q."right") > 0 THEN coalesce(list_contains(q."right", r.picked), false) END AS "right",
+    CASE
+        WHEN len(q."right") = 0 THEN NULL WHEN q.kind = 'choice' AND r.matched IS NOT NULL THEN r.matched = 1
+        ELSE coalesce(list_contains(q."right", r.picked), false)
+    END AS "right",
     CASE WHEN len(q."right") > 0 THEN len(q."right") / len(a."order") END AS chance, r.ground, r.matched, r.also,
     CASE
         WHEN a.status <> 'ok' THEN 'failed' WHEN r.picked IS NOT NULL THEN 'picked'
         WHEN r.ground IN ('refusal', 'tie') THEN r.ground
-        WHEN r.matched IS NOT NULL AND trim(a.raw, e' \t\n\r') <> '' THEN 'read' ELSE 'unread'
+        WHEN r.ground = 'text' OR (r.matched IS NOT NULL AND trim(a.raw, e' \t\n\r') <> '') THEN 'read' ELSE 'unread'
     END AS outcome,
     outcome = 'unread' AND coalesce(r.ground, '') NOT IN ('several', 'conflict', 'denied', 'tie') AS unnamed
 FROM answers AS a

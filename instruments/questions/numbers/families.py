@@ -14,6 +14,7 @@ from polyculture.instruments.questions.numbers.declared import Declared, declare
 _FILE = Path(__file__).with_name("families.toml")
 _CHOICES = ("accuracy", "kobbq", "bbq", "levels")  # families of sets of which one option is to be chosen
 SURVEY = "survey"
+ALL_THAT_FIT = frozenset((SURVEY, "several"))  # families of sets of which all options that fit are to be picked
 # Of all outcomes of answers to questions with options, but what failed.
 ANSWERED = ("picked", "refusal", "tie", "unread")
 
@@ -68,11 +69,17 @@ def numbers_of(own: Sequence[str]) -> dict[str, Declared]:
     """The numbers of a set by its `numbers`: those that it declares, those of its families, and what the form of its
     answers does."""
     declared = declared_numbers(own)
-    form = "unread" if SURVEY in own else "choices" if declared or not set(own).isdisjoint(_CHOICES) else ""
     found = dict(declared)
-    for name in (*own, form):
+    for name in (*own, _form(own, declared)):
         found |= families()[name].numbers if name in families() else {}
     return found
+
+
+def _form(own: Sequence[str], declared: Mapping[str, Declared]) -> str:
+    """The family of what the form of answers does; '' where no option is to be chosen."""
+    if not ALL_THAT_FIT.isdisjoint(own):
+        return "unread"
+    return "choices" if declared or not set(own).isdisjoint(_CHOICES) else ""
 
 
 def compared_families(own: Sequence[str]) -> Iterator[Family]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.questions.model import UNKNOWN
+from polyculture.instruments.questions.numbers.likeness import likeness_rows
 from polyculture.instruments.questions.numbers.uncertainty import Numbers
 
 NOT_READ = "-"  # the reader of what did not come
@@ -112,7 +113,8 @@ def count_answers(store: duckdb.DuckDBPyConnection) -> None:
 
     A kind is a unit and facets, numbered from 0: questions of one kind are counted together.
     """
-    others = ("question_orders", "question_ranks")
+    others = ("question_orders", "question_ranks", "question_likeness")
+    store.register("question_likeness", likeness_rows(store))
     columns = " ".join(f"UNION ALL BY NAME (FROM {view} LIMIT 0)" for view in others)
     store.execute(f"CREATE OR REPLACE TEMP TABLE question_counts AS FROM question_tally {columns}")
     for view in others:  # one after another: together they need three times the memory
@@ -143,7 +145,10 @@ def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
 
 
 # Of answers, of questions, of right candidates of gaps.
-_COUNTS = ("n", "unnamed", "matched", "chance", "questions", "reordered", "flipped", "golds", "golds_found")
+_COUNTS = (
+    "n", "unnamed", "matched", "chance", "questions", "reordered", "flipped", "golds", "golds_found", "pairs_samples",
+    "likeness_samples", "pairs_questions", "likeness_questions",
+)  # fmt: skip
 _ROWS = f"""
 SELECT
     wording, kind, coalesce(undirected, false) AS undirected, coalesce(role, '') AS role, coalesce(place, -1) AS place,

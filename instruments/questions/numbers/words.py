@@ -42,6 +42,10 @@ SUMS: Mapping[str, tuple[str, str]] = {
     "reordered": ("reordered", ""),
     "flipped": ("flipped", ""),
     "golds": ("golds", ""),
+    "pairs_samples": ("pairs_samples", ""),
+    "likeness_samples": ("likeness_samples", ""),
+    "pairs_questions": ("pairs_questions", ""),
+    "likeness_questions": ("likeness_questions", ""),
     "golds_found": ("golds_found", ""),
 }
 # What says how answers are read, or is known without any.

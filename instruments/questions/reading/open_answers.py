@@ -35,12 +35,12 @@ def matches(text: str, answers: Sequence[str], weights: Sequence[float], languag
     words = language_of(language)
     said = answer_text(text, words.is_answer_key)
     spelled = [unspelled(answer) for answer in answers]
-    units, accepted = _units(said, words), [_units(answer, words) for answer in spelled]
+    units, accepted = units_of(said, words), [units_of(answer, words) for answer in spelled]
     counts = tuple(weights) or (1.0,) * len(answers)
     within = [count for answer, count in zip(spelled, counts, strict=True) if _within(answer, said, words)]
     return {
         "exact": float(bool(units) and units in accepted),
-        "f1": max((_f1(units, one) for one in accepted), default=0.0),
+        "f1": max((token_f1(Counter(units), Counter(one)) for one in accepted), default=0.0),
         "soft": float(bool(within)),
         "weighted": max(within) / max(counts) if within else 0.0,
     }
@@ -74,11 +74,12 @@ def _words(text: str, language: Language) -> list[str]:
     return [word for word in fold(text.translate(_APART), ANSWERS).split() if word not in articles]
 
 
-def _units(text: str, language: Language) -> list[str]:
+def units_of(text: str, language: Language) -> list[str]:
     """What F1 counts: words; characters where no spaces set words apart, and in Korean, as its particles are joined."""
     return [unit for word in _words(text, language) for unit in (word if _CHARACTERS.search(word) else [word])]
 
 
-def _f1(said: Sequence[str], accepted: Sequence[str]) -> float:
-    common = sum((Counter(said) & Counter(accepted)).values())
-    return 2 * common / (len(said) + len(accepted)) if common else 0.0
+def token_f1(one: Counter[str], other: Counter[str]) -> float:
+    """The F1 of what two texts have in common, each as the counts of its `units_of`."""
+    common = (one & other).total()
+    return 2 * common / (one.total() + other.total()) if common else 0.0

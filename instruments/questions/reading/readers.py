@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Literal, get_args
@@ -21,7 +21,7 @@ from typing import Literal, get_args
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.endings import ending_of
-from polyculture.generate.refusals import built_in_languages, refusal_rules_id
+from polyculture.generate.refusals import built_in_languages, is_refusal, refusal_rules_id
 from polyculture.instruments.questions.layout import AnswerRow
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Question, QuestionSet
 from polyculture.instruments.questions.reading.choice import Ground, Reading, read_choice
@@ -84,6 +84,7 @@ def read_as_published(text: str, shown: Sequence[str]) -> Reading:
 
 _FOLDER = Path(__file__).parent
 OURS, PUBLISHER, SEVERAL = "ours", "publisher", "several"
+TEXTS, TEXT = "texts", "text"  # the family of sets whose open questions accept no answer; their reader, and its ground
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,15 @@ def _choice(answer: AnswerRow, question: Question) -> Reading:
 
 
 def _several(answer: AnswerRow, question: Question) -> Reading:
+    """All options that it picks, with the F1 of these and the right ones."""
     if ending_of(answer.finish_reason) == "cut":
         return Reading(None, CUT_OFF)  # more might have followed
-    return read_several(answer.raw or "", answer.shown, _unknown_place(answer, question), answer.language)
+    found = read_several(answer.raw or "", answer.shown, _unknown_place(answer, question), answer.language)
+    if found.place is None or not question.right:
+        return found
+    picked = {answer.order[place] for place in (found.place, *found.also)}
+    shared = len(picked.intersection(question.right))
+    return replace(found, matched=2 * shared / (len(picked) + len(set(question.right))))
 
 
 def _unknown_place(answer: AnswerRow, question: Question) -> int | None:
@@ -128,6 +135,14 @@ def _likeliest(rule: Rule, answer: AnswerRow, _question: Question) -> Reading:
 def _matched(name: str, answer: AnswerRow, question: Question) -> Reading:
     found = matches(answer.raw or "", question.answers, question.weights, question.language)[name]
     return Reading(None, "match" if found else "no match", matched=found)
+
+
+def _text(answer: AnswerRow, question: Question) -> Reading:
+    """An answer that nothing is compared with: whether it is a text at all, and no refusal."""
+    said = text_in(answer.raw or "") or ""
+    if not said.strip():
+        return Reading(None, Ground.EMPTY)
+    return Reading(None, Ground.REFUSAL if is_refusal(said, question.language) else TEXT)
 
 
 def _of_texts(name: str, rule: str, read: Callable[[AnswerRow, Question], Reading]) -> Reader:
@@ -151,6 +166,8 @@ def readers_of(questions: QuestionSet) -> list[Reader]:
     """The readers of a set: those of its kind, and the publisher's where its rules name it."""
     if SEVERAL in questions.read_as:
         return [_of_texts(OURS, SEVERAL, _several)]
+    if TEXTS in questions.numbers:
+        return [_of_texts(TEXT, TEXT, _text)]
     published = [_of_texts(PUBLISHER, PUBLISHER, _published)] if PUBLISHER in questions.read_as else []
     return [*_BY_KIND[questions.kind], *published]
 

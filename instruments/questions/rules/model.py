@@ -11,6 +11,7 @@ from polyculture.instruments.datasets.rules import Source, parse_files
 from polyculture.instruments.questions.model import Kind
 from polyculture.instruments.questions.rules.values import parse_name, parse_pattern
 
+TEXTS, SEVERAL = "texts", "several"  # families of open questions that accept no answer, and of several right options
 OF_CODE_ALONE = ("hypotheses", "survey")  # families of sets whose rows code makes
 _OF_READERS = ("f1", "soft_match", "weighted_match")  # what `exact_match` is called by its readers
 TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no roles of options
@@ -99,7 +100,7 @@ class Where(_Rules):
     form: Literal["text", "index from 0", "index from 1", "letter"] | tuple[str, ...] = Field(
         default="text", alias="as"
     )
-    separator: str | None = None  # of a text that names several; a list does without
+    separator: str | None = None  # of a text that names several, '' of 'ABD'; a list does without
     nobody: Texts = ()  # values of the column that say: no option, whatever follows
     text: Texts = ()  # its wordings
     place: Annotated[int, Field(ge=1)] | None = None  # counted from 1
@@ -242,10 +243,19 @@ class Rules(Source):
         if self.orders and self.kind != "choice":
             raise ValueError(f"orders: options of a set of kind {self.kind!r} are shown in none; leave it out")
         for number, block in enumerate(self.questions):
-            needed = {"pair": ("options",), "open": ("text", "answers")}.get(self.kind, ("text", "options"))
+            answers = () if TEXTS in self.numbers else ("answers",)
+            needed = {"pair": ("options",), "open": ("text", *answers)}.get(self.kind, ("text", "options"))
             lacking = [name for name in needed if not getattr(block, name)]
             if lacking:
-                raise ValueError(f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}")
+                what = f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}"
+                without = (
+                    f", or numbers = [{TEXTS!r}] where no answer is the right one" if lacking[0] == "answers" else ""
+                )
+                raise ValueError(what + without)
+            if TEXTS in self.numbers and (self.kind != "open" or block.answers):
+                raise ValueError(
+                    f"numbers: {TEXTS!r} is of open questions that accept no answer: leave one of them out"
+                )
             unused = [name for name in ("answers", "weights") if self.kind != "open" and getattr(block, name)]
             made = [name for name in self.numbers if name in OF_CODE_ALONE and block.expand is None]
             if made:
@@ -260,10 +270,26 @@ class Rules(Source):
                 raise ValueError(f"questions.{number}.facets: {what} 'my_{taken[0]}'")
             if self.unit not in ("row", *block.facets):
                 raise ValueError(f"unit: {self.unit!r} is no facet of questions.{number}, nor 'row'")
+        self._check_several()
         unknown = [key for key in self.published if key != "questions" and "=" not in key]
         if unknown:
             raise ValueError(f"published: {unknown[0]!r} is neither 'questions' nor of the form 'category=Age'")
         return self
+
+    def _check_several(self) -> None:
+        """Raises `ValueError` where all options that fit are asked for, and prompts or numbers are of one option."""
+        named = {SEVERAL, "survey"}.intersection(self.numbers)
+        if (SEVERAL in self.read_as) is not bool(named):
+            raise ValueError(f"numbers: {SEVERAL!r} goes with read_as = [{SEVERAL!r}]: all right options are picked")
+        if not named:
+            return
+        others = [one for one in self.numbers if one not in named and "=" not in one]
+        if others:
+            raise ValueError(f"numbers: {others[0]!r} is of sets of which one option is picked, not all that fit")
+        if not (self.prompts.files or self.prompts.templates) or not all(map(str.isdecimal, self.prompts.label)):
+            raise ValueError(
+                'prompts: write templates that ask for all options that fit, and show these under numbers: label = "1"'
+            )
 
 
 def _checked(numbers: tuple[str, ...]) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ class Options:
     def _named(self, where: Where, told: list[str]) -> tuple[int, ...] | None:
         if any(one in where.nobody for one in told):
             return None
-        parts = [part.strip() for one in told for part in (one.split(where.separator) if where.separator else [one])]
+        parts = [part.strip() for one in told for part in _parts(one, where.separator)]
         if where.form != "text":
             parts = [part for part in parts if part.casefold() not in _MISSING]
         return tuple(sorted({self._place(where, part) for part in parts if part}))
@@ -145,6 +145,13 @@ class Options:
         real = [number for number, one in enumerate(persons) if one.code.casefold() != "unknown"]
         found = targets(self._category, list(dict.fromkeys(groups)), [persons[number] for number in real])
         return (real[found[0]],) if len(found) == 1 else ()
+
+
+def _parts(told: str, separator: str | None) -> Sequence[str]:
+    """What a text names, between separators; with an empty one each sign: 'ABD', as CMExam writes several letters."""
+    if separator is None:
+        return [told]
+    return told.split(separator) if separator else list(told)
 
 
 def _folded(text: str) -> str:

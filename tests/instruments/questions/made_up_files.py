@@ -138,6 +138,16 @@ def write(name: str, folder: Path) -> None:
                     rows += [f'Soup {n} is <mask> here.\tWhich?\tred, blue\tblue, red, green\tsoup\t"red" one']
                 (folder / f"gd_prompt_{language}.tsv").write_text("\n".join(rows), encoding="utf-8")
                 (folder / f"gd_prompt_{language}_aug.tsv").write_text("Soup is red.\n", encoding="utf-8")
+        case "eloquent":
+            for language in ("en", "ua"):
+                asked = [(n, k) for n in (1, 2) for k in range(1, 37)]
+                whole = [{"id": f"{n}-{k}", "prompt": f"Breakfast {n} in country {k}?"} for n, k in asked]
+                data = "task-cultural-robustness/data"
+                _written(folder, f"{data}/{language}_specific.jsonl", whole)
+                _written(
+                    folder, f"{data}/{language}_unspecific.jsonl",
+                    [{"id": str(n), "prompt": f"Breakfast {n}?"} for n in ROWS],
+                )  # fmt: skip
         case "click":
             rows = [{"id": f"K_{n}", "paragraph": "", "question": f"국은 무엇인가?\n{n}", "answer": "다",
                      "choices": ["가", "나", "다", "라"]} for n in ROWS]  # fmt: skip
