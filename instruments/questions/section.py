@@ -1,4 +1,4 @@
-"""The report's section on question sets, and their tables; `set_blocks` has what stands in it."""
+"""The report's section on question sets, and their tables; `set_blocks` builds it."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from polyculture.instruments.questions import section
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.section import SECTIONS
-from polyculture.instruments.questions.set_blocks import QuestionSets
+from polyculture.instruments.questions.set_blocks import QuestionSets, subtracts
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.claims import claims_frame
@@ -252,3 +252,17 @@ def test_a_reason_is_written_once_below_the_table(run: RunFolder) -> None:
         assert {mark for mark, _ in block.missing} <= used
         assert len({reason for _, reason in block.missing}) == len(block.missing)
     assert any("too few" in reason for block in built(run).sets for _, reason in block.missing)
+
+
+@pytest.mark.parametrize(
+    ("declared", "signed"),
+    [
+        ("x = biased / all [context=counter-biased]", False),
+        ("x = wrong&not-biased / all", False),
+        ("x = (biased - other) / picked", True),
+        ("x = right / all [a=b] - right / all [a=c]", True),
+        ("x = -right / all", True),
+    ],
+)
+def test_a_declared_number_has_a_sign_only_where_something_is_taken_off(declared: str, signed: bool) -> None:
+    assert subtracts(declared) is signed
