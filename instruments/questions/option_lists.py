@@ -18,17 +18,29 @@ from polyculture.instruments.questions.model import UNKNOWN, Question
 
 _STOPS = ".。．!！;；,， \t\n"  # an option's own last sign, which a prompt may leave out
 # What tells labels apart: a number, or one letter of any script. A letter that ends a word is none.
-_SIGN = r"(?:(?<![A-Za-z0-9])(?:\d{1,2}|[ivxIVX]{2,4}|[A-Za-z])|(?<!\w)[^\W\d_A-Za-z]|[①-⑳Ⓐ-ⓩ㉠-㉭㋐-㋾])"
+_CIRCLED = "①-⑳Ⓐ-ⓩ㉠-㉭㋐-㋾"
+_SIGN = rf"(?:(?<![A-Za-z0-9])(?:\d{{1,2}}|[ivxIVX]{{2,4}}|[A-Za-z])|(?<!\w)[^\W\d_A-Za-z]|[{_CIRCLED}])"
 _LABEL = rf"(?P<open>[(\[（【]?)(?P<sign>{_SIGN})(?P<close>[)\]）】]?)"
 # What may stand between a label and its option: signs and blanks, tags (`</td><td>`) or keys (`", "text": "`).
 _KEY = r"""["']?\s*,\s*["']\w{1,20}["']\s*[:：]\s*"""
-_BETWEEN = rf"(?P<between>(?:{_KEY}|</?(?:[bipu]|[A-Za-z]\w{{1,9}})>|[^\w<]){{0,12}})"
+_BETWEEN = rf"(?P<between>(?:{_KEY}|</?(?:[bipu]|[A-Za-z]\w{{1,9}})>|[^\w<{_CIRCLED}]){{0,12}})"
 _BEFORE = re.compile(rf"{_LABEL}{_BETWEEN}\Z")
 _OTHER_LABEL = re.compile(rf"{_LABEL}(?P<between>[^\w\n]{{1,12}})(?=\S)")
 _REACH = 80  # characters before an option in which its label begins
 _FEW = 16  # characters between options that are listed without labels
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|([\"'/\\nt]))")
 _ESCAPED = {"n": "\n", "t": "\t"}
+# Letters in the order in which exams of a country number options, where they are not neighbours in Unicode: Arabic
+# (two), Korean (two), Japanese (katakana of the information technology engineers' examination, and hiragana), Thai.
+_TURNS = (
+    "أبجدهوز",
+    "ابجدهوز",
+    "가나다라마바사",
+    "ㄱㄴㄷㄹㅁㅂㅅ",
+    "アイウエオカキク",
+    "あいうえおかきく",
+    "กขคงจฉช",
+)
 _NO_BLANKS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")  # between words
 
 
@@ -144,12 +156,18 @@ def _last_list(places: Sequence[_Place], size: int, *, in_turn: bool = False) ->
         signs = [one.sign for one in some]
         if len({one.index for one in some}) < size or len({_form(one) for one in some}) > 1:
             continue
-        first = _number(signs[0]) if signs[0] else 0
-        if in_turn and [_number(sign) for sign in signs] != list(range(first, first + size)):
+        if in_turn and not (all(signs) and _follow_each_other(signs)):
             continue
         if not signs[0] or len(set(signs)) == size:
             return some
     return None
+
+
+def _follow_each_other(signs: Sequence[str]) -> bool:
+    """Are signs neighbours, in the order in which options are numbered?"""
+    first = _number(signs[0])
+    in_order = list(range(first, first + len(signs)))
+    return [*map(_number, signs)] == in_order or any("".join(signs) in turn for turn in _TURNS)
 
 
 def _form(place: _Place) -> tuple[str, bool, str]:

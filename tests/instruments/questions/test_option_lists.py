@@ -43,6 +43,9 @@ LISTS = {
     "Korean": "가. {0} 나. {1} 다. {2} 라. {3}",
     "Amharic": "ሀ) {0} ለ) {1} ሐ) {2} መ) {3}",
     "circled": "① {0} ② {1} ③ {2} ④ {3}",
+    "circled letters": "Ⓐ {0}\nⒷ {1}\nⒸ {2}\nⒹ {3}",
+    "katakana": "ア　{0}\nイ　{1}\nウ　{2}\nエ　{3}",
+    "Arabic without a mark": "أ {0}\nب {1}\nج {2}\nد {3}",
     "Chinese": "A．{0}　B．{1}　C．{2}　D．{3}",
 }
 OPTIONS = ("tea", "tea with milk", "a café crème", "São Paulo's coffee")
