@@ -196,7 +196,8 @@ def sentence(
     q_values = adjusted([pair.p for pair in pairs])
     told = [(pair, q) for pair, q in zip(pairs, q_values, strict=True) if q is not None and q < RATE and pair.is_robust]
     if not told:
-        reason = said["none_told"] if pairs else said["none_testable"]
+        several = len({model for line in lines for model in line.models}) > 1
+        reason = said["none_told" if pairs else "none_testable" if several else "one_model"]
         smallest = probability(min(q for q in q_values if q is not None)) if pairs else ""
         return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest) + uncounted)
     best, q = max(told, key=lambda one: one[0].effect)
