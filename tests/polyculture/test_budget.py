@@ -427,3 +427,16 @@ def test_at_the_limit_a_server_that_fails_is_named_and_its_failures_are_rows(tmp
         assert again.returncode == 5
         assert len(dead.asked) == sent
         assert "HTTP 500: disk full" in again.stderr.splitlines()[-1], "a run that cannot ask anything says it, too"
+
+
+def test_a_stage_that_stops_under_a_limit_says_what_was_booked_and_asks_few(tmp_path: Path) -> None:
+    """After `max_cost` was raised, 56 more requests were sent to a dead server before its stage stopped."""
+    with StubServer(behaviour=lambda *_: failure(500, "disk full", retry_after="0.01")) as dead:
+        file = write(tmp_path, dead.url, limit=5)
+        file.write_text(file.read_text(encoding="utf-8").replace("[stop]\nanswers = 0\n", ""), encoding="utf-8")
+        stopped = polyculture("run", "--only", "generate", file, cwd=tmp_path)
+        assert stopped.returncode == 6, stopped.stderr
+        assert 8 <= len(dead.asked) <= 21
+        booked = sum(row["cost"] for row in spending(tmp_path))
+        assert f"{booked:.4f} of max_cost is booked" in stopped.stderr.splitlines()[-1]
+        assert booked > 0
