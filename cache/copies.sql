@@ -25,8 +25,9 @@ FROM (
 -- copies: a row is an answer that copies another one to its prompt: all but the first of equal ones. Copies are no further
 -- samples, and no metric counts them. Each model, language and topic is decided by itself.
 --   evidence: 'counts': texts do not occur as often as independent samples of any distribution do (each exactly twice, say);
---     'length': long texts are equal to the end, and no other text has the first or the second half of them. Of generated texts
---     this says nothing while a prompt has several: at a low temperature a model says a few long texts by their chances
+--     'length': long texts are equal to the end, no other text has the first or the second half of them, and none is a
+--     favourite. This says nothing where it is known that each answer was asked for by itself, by Polyculture or with a seed of
+--     its own, while a prompt has several texts: at a low temperature a model says a few long texts by their chances
 CREATE VIEW copies AS
 WITH texts AS MATERIALIZED (SELECT * FROM answer_texts),
 answers AS ( -- `sameness` is 'text' for the same words, and 'letters' for words that are the same but for digits and punctuation
@@ -37,7 +38,7 @@ answers AS ( -- `sameness` is 'text' for the same words, and 'letters' for words
 counted AS MATERIALIZED (
     SELECT *, sum(times) OVER (PARTITION BY sameness, model, language, topic, prompt_id) AS answers
     FROM (
-        SELECT sameness, model, language, topic, prompt_id, words, generated, count(*) AS times, min(sample) AS first_sample
+        SELECT sameness, model, language, topic, prompt_id, words, count(*) AS times, min(sample) AS first_sample
         FROM answers
         GROUP BY ALL
     )
@@ -64,7 +65,7 @@ long AS MATERIALIZED (
 ),
 spelled AS MATERIALIZED ( -- the distinct texts of prompts in which a long one is repeated
     SELECT
-        c.*, is_long_text(r.text) AS is_long,
+        c.*, is_long_text(r.text) AS is_long, count(*) OVER (PARTITION BY sameness, model, language, topic, words) AS prompts,
         CASE WHEN c.sameness = 'letters' THEN plain_text(r.text) ELSE trim(r.text, E' \n\t\r' || chr(12288)) END AS spelled
     FROM counted AS c
     SEMI JOIN long USING (model, language, topic, prompt_id)
@@ -83,16 +84,51 @@ halves AS (
         begins AS (PARTITION BY sameness, model, language, topic, prompt_id ORDER BY spelled),
         ends AS (PARTITION BY sameness, model, language, topic, prompt_id ORDER BY reverse(spelled))
 ),
-by_length AS (
+alone AS (
     SELECT sameness, model, language, topic
     FROM halves
-    ANTI JOIN (FROM counted WHERE generated AND times < answers) USING (sameness, model, language, topic)
     WHERE times > 1 AND is_long
     GROUP BY ALL
     HAVING count_if(
-        spelled[:half] NOT IN (coalesce(before[:half], ''), coalesce(after[:half], ''))
+        prompts = 1
+        AND spelled[:half] NOT IN (coalesce(before[:half], ''), coalesce(after[:half], ''))
         AND right(spelled, half) NOT IN (coalesce(right(before_reversed, half), ''), coalesce(right(after_reversed, half), ''))
     ) > greatest(2, count(*) / 2)
+),
+-- A model that has few long texts says some of them far more often than others, or has said nearly all of them twice. Copies
+-- that were made by chance fall on any text of their prompt alike: two of them on one text with a chance of 1 / texts, and
+-- pairs are independent of one another two by two, which gives the variance of their number.
+favourites AS (
+    SELECT sameness, model, language, topic
+    FROM (
+        SELECT
+            sameness, model, language, topic, count(*) AS texts, count_if(times = 1) AS once,
+            sum(times - 1) * (sum(times - 1) - 1) / 2 / texts AS expected, sum((times - 1) * (times - 2) / 2) AS pairs
+        FROM spelled
+        WHERE is_long
+        GROUP BY sameness, model, language, topic, prompt_id
+    )
+    GROUP BY ALL
+    HAVING max(texts) > 1
+        AND (sum(once) < sum(texts) / 4 OR sum(pairs) > sum(expected) + 3 * sqrt(sum(expected * (1 - 1 / texts))))
+),
+asked_apart AS ( -- groups of which it is known that each answer was asked for by itself, and that have several texts to a prompt
+    SELECT DISTINCT s.model, s.language, s.topic
+    FROM spelled AS s
+    SEMI JOIN (
+        SELECT model, prompt_id
+        FROM responses
+        SEMI JOIN long USING (model, language, topic, prompt_id)
+        WHERE status = 'ok'
+        GROUP BY ALL
+        HAVING bool_and(origin IS NULL) OR count(DISTINCT seed) = count(*)
+    ) USING (model, prompt_id)
+    WHERE s.sameness = 'text' AND s.times < s.answers
+),
+by_length AS (
+    FROM alone
+    ANTI JOIN favourites USING (sameness, model, language, topic)
+    ANTI JOIN asked_apart USING (model, language, topic)
 ),
 suspects AS (
     SELECT r.*, 'counts' AS evidence FROM repeated AS r SEMI JOIN by_counts USING (sameness, model, language, topic)

@@ -16,11 +16,10 @@ CREATE MACRO plain_text(text) AS regexp_replace(text, '[^\p{L}\p{M}]+', '', 'g')
 -- answer_texts: a row is an answer with the hash of its words; of an imported one that of its letters, too, since to look at
 -- each letter takes long. Blank answers and refusals are none: refusals of one model, and of all, may be the same words.
 --   text: a hash of the words
---   generated: did Polyculture ask for it? Else it is imported
 --   letters: a hash of the letters alone; NULL of generated texts, and of one without letters
 CREATE VIEW answer_texts AS
 SELECT
-    request_id, sample, model, language, topic, prompt_id, text_hash(text) AS text, origin IS NULL AS generated,
+    request_id, sample, model, language, topic, prompt_id, text_hash(text) AS text,
     CASE WHEN origin IS NOT NULL AND plain_text(text) <> '' THEN hash(plain_text(text)) END AS letters
 FROM responses
 WHERE status = 'ok' AND NOT is_refusal(ending, refused) AND text_hash(text) <> text_hash('');

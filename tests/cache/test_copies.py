@@ -59,16 +59,30 @@ def copied(random: Random, texts: Group, share: float, *, again: bool = False) -
     return found
 
 
-def store_of(origin: str | None = "file", **models: Group) -> duckdb.DuckDBPyConnection:
-    """The views of copies over the answers of some models: of a file, or generated, which have no `origin`."""
+def store_of(origin: str | None = "file", *, seeds: bool = False, **models: Group) -> duckdb.DuckDBPyConnection:
+    """The views of copies over the answers of some models: of a file, which may give each its seed, or generated, which
+    have no `origin`."""
     rows = [
-        (f"{model} {prompt}", sample, model, "xx", "food", str(prompt), text, "ok", origin, None, False)
+        (
+            f"{model} {prompt}",
+            sample,
+            model,
+            "xx",
+            "food",
+            str(prompt),
+            text,
+            "ok",
+            origin,
+            sample if seeds else None,
+            None,
+            False,
+        )
         for model, prompts in models.items()
         for prompt, answers in enumerate(prompts)
         for sample, text in enumerate(answers)
     ]
     of_prompt = ["request_id", "sample", "model", "language", "topic", "prompt_id"]
-    names = [*of_prompt, "text", "status", "origin", "ending", "refused"]
+    names = [*of_prompt, "text", "status", "origin", "seed", "ending", "refused"]
     store = duckdb.connect()
     table = pa.table([pa.array(column) for column in zip(*rows, strict=True)], names=names)
     store.register("responses", table)
@@ -78,9 +92,9 @@ def store_of(origin: str | None = "file", **models: Group) -> duckdb.DuckDBPyCon
     return store
 
 
-def copies_in(group: Group, origin: str | None = "file") -> int:
+def copies_in(group: Group, origin: str | None = "file", *, seeds: bool = False) -> int:
     """How many answers of a model are copies."""
-    [(number,)] = store_of(origin, m=group).sql("SELECT count(*) FROM copies").fetchall()
+    [(number,)] = store_of(origin, seeds=seeds, m=group).sql("SELECT count(*) FROM copies").fetchall()
     return int(number)
 
 
@@ -106,6 +120,36 @@ def test_a_generated_model_says_a_few_long_texts_by_their_chances(most: float) -
         chances = [most, *((1 - most) * 0.5**at for at in range(1, 12))]
         group.append(random.choices(answers, chances, k=40))
     assert copies_in(group, origin=None) == 0
+
+
+def test_an_imported_model_has_favourites_among_a_few_long_texts() -> None:
+    random = Random(8)
+    chances = [1 / (at + 1) for at in range(12)]
+    assert copies_in([random.choices(answers, chances, k=20) for answers in texts_of(random, "long", 11, 12)]) == 0
+
+
+@pytest.mark.parametrize(("stock", "share"), [(1, 0.5), (3, 0.3), (10, 0.5)])
+def test_stock_paragraphs_that_answer_every_prompt_are_samples(stock: int, share: float) -> None:
+    random = Random(9)
+    [fixed] = texts_of(random, "long", 1, stock)
+    group = [
+        [random.choice(fixed) if random.random() < share else text for text in answers]
+        for answers in texts_of(random, "long", 11, 20)
+    ]
+    assert copies_in(group) == 0
+
+
+def test_a_model_that_has_said_all_of_its_few_texts_is_sampled() -> None:
+    random = Random(10)
+    assert copies_in([random.choices(answers, k=40) for answers in texts_of(random, "long", 5, 4)]) == 0
+
+
+def test_answers_that_have_seeds_of_their_own_in_the_file_were_asked_apart() -> None:
+    """What is known decides, wherever the texts come from: without the seeds these are copies."""
+    random = Random(11)
+    group = copied(random, texts_of(random, "long", 5, 20), 0.1)
+    assert copies_in(group) == 10
+    assert copies_in(group, seeds=True) == 0
 
 
 def test_a_cache_that_answers_each_prompt_with_one_long_text_is_told() -> None:
