@@ -1,6 +1,6 @@
 """How often equal texts are taken for copies: false alarms and misses in worlds whose truth is known.
 
-    python -m bench.copies [--times 8] [--texts FILE]
+    python -m bench.copies [--times 40] [--texts FILE]
 
 Each world is a model with so many prompts of so many answers. Long texts are sentences of the papers in
 ../shared/papers, human short answers are BLEnD's in ../shared/data/blend (one group per country, eleven languages).
@@ -69,6 +69,14 @@ def worlds(random: Random, prompts: int, samples: int) -> Iterator[tuple[str, fl
     def in_pairs(kind: str) -> Group:
         return [2 * answers[: samples // 2] for answers in texts_of(random, kind, prompts, samples)]
 
+    def with_stock(stock: int, share: float) -> Group:
+        fixed = random.sample(pool, stock)
+        return [[random.choice(fixed) if random.random() < share else one for one in answers] for answers in real()]
+
+    def few(texts: int, ratio: float) -> Group:
+        chances = [ratio**at for at in range(texts)]
+        return [random.choices(random.sample(pool, texts), chances, k=samples) for _ in range(prompts)]
+
     def some_copied(make: Callable[[], Group], share: float, again: bool) -> Group:
         return copied(random, make(), share, again=again)
 
@@ -80,6 +88,9 @@ def worlds(random: Random, prompts: int, samples: int) -> Iterator[tuple[str, fl
         yield f"real sentences, a {name} copied again and again", share, partial(some_copied, real, share, True)
         yield f"template and a number, a {name} copied", share, partial(some_copied, numbered, share, False)
     yield "template, all texts doubled", 1 / 2, lambda: in_pairs("template")
+    for stock, share in ((1, 0.5), (3, 0.3)):
+        yield f"real sentences, {share:.0%} of {stock} that answer every prompt", 0, partial(with_stock, stock, share)
+    yield "one of four real sentences, about as often each", 0, partial(few, 4, 0.8)
     yield (
         "one of twelve real sentences",
         0,
@@ -100,10 +111,20 @@ def measured(groups: list[Group]) -> tuple[int, float]:
     return int(said), copies / max(1, sum(len(answers) for group in groups for answers in group))
 
 
+def models_alike(random: Random, kind: str, times: int) -> int:
+    """How many of so many pairs of models that answer alike, by chance, are said to be one model under two names."""
+    found = 0
+    for _ in range(times):
+        store = store_of(one=texts_of(random, kind, 11, 20), two=texts_of(random, kind, 11, 20))
+        [(alike,)] = store.sql("SELECT bool_or(alike) FROM shared_texts").fetchall()
+        found += bool(alike)
+    return found
+
+
 def main() -> None:
     """Prints the table, and keeps it where results are kept."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--times", type=int, default=8)
+    parser.add_argument("--times", type=int, default=40)
     parser.add_argument("--texts", type=Path)
     asked = parser.parse_args()
 
@@ -122,6 +143,15 @@ def main() -> None:
     for prompts, samples in ((11, 20), (3, 100), (1, 20)):
         for name, truth, make in worlds(Random(1), prompts, samples):
             row(name, prompts, samples, truth, [make() for _ in range(asked.times)])
+    for kind in INDEPENDENT:
+        said = models_alike(Random(2), kind, asked.times)
+        print(f"two models, {kind}", asked.times, said, sep="\t", flush=True)
+        keep(
+            "copies",
+            "Which models are one",
+            f"two models, {kind}, prompts 11 x 20",
+            {"pairs": asked.times, "alike": said},
+        )
     for country, group in human_answers():
         row(f"human answers, {country}", len(group), 0, 0, [group])
     if asked.texts is not None:

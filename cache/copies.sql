@@ -151,3 +151,13 @@ FROM answers AS a
 INNER JOIN copied AS c USING (sameness, model, language, topic, prompt_id, words)
 WHERE a.sample > c.first_sample
 GROUP BY ALL;
+
+-- renumbered: a row is an imported answer that differs from another one to its prompt in digits or punctuation alone, and is no
+-- copy by `copies`. Short answers may do so by chance; nothing says of a few of them whether they were copied and numbered.
+CREATE VIEW renumbered AS
+SELECT request_id, sample, model, language
+FROM answer_texts
+ANTI JOIN copies USING (request_id, sample)
+WHERE letters IS NOT NULL
+WINDOW same_letters AS (PARTITION BY model, prompt_id, letters)
+QUALIFY min(text) OVER same_letters < max(text) OVER same_letters;

@@ -18,7 +18,7 @@ from scipy.sparse import coo_array, csr_array, hstack
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, long_response_variance, rare_variance
-from polyculture.metrics.inference.named_items import COMPANIONS, consensus, distinct
+from polyculture.metrics.inference.named_items import COMPANIONS, Incidences, consensus, distinct
 from polyculture.metrics.responses import CONSENSUS, Answers, Cell, Place, ResponseReader
 
 NEUTRAL = "neutral"
@@ -182,15 +182,22 @@ class CellMetrics:
                 [min(sizes.get(place, size), size) for place, size in zip(self._places, at.tolist(), strict=True)]
             )
         counts = metric in ("diversity", "rarefied")
-        values, changes = distinct(found, at) if counts else COMPANIONS[metric](found)
+
+        def without(named: Incidences) -> tuple[Numbers, Numbers]:
+            return distinct(named, at) if counts else COMPANIONS[metric](named)
+
+        values, changes = without(found)
         there = self._known
         if not counts and metric != "dominance":
             there = there & (found.distinct_items > 0) & ((answers.sizes > 1) | (metric != "coverage"))
         is_share = metric in ("dominance", "coverage")
         rare = np.zeros(len(there)) if is_share else np.where(there, rare_variance(at, answers.sizes), 0.0)
         values = np.where(there, values, np.nan)
-        entries = (np.where(there[answers.of_cell], changes, 0.0), (np.arange(answers.responses), answers.of_cell))
-        matrix = csr_array(entries, shape=(answers.responses, len(there)))
+        matrix = _in_cells(np.where(there[answers.of_cell], changes, 0.0), found)
+        if answers.prompts.clusters:
+            groups = answers.groups.found
+            of_groups = np.where(there[groups.cell], without(groups)[1], 0.0)
+            matrix = answers.groups.share_out(matrix, _in_cells(of_groups, groups))
         return MetricTable(self._places, Changes(values, matrix, answers.sizes, answers.few, rare), values[None, :])
 
     @cached_property
@@ -224,7 +231,11 @@ class CellMetrics:
         numbers[:, known] = found.values, np.nan_to_num(found.rare), found.either
         values, rare, items = numbers
         there = items > 0
-        own = found.changes.tocoo()
+        changed = found.changes
+        if answers.prompts.clusters:
+            of_groups = consensus(answers.groups.found, pairs[known], at[known]).changes
+            changed = answers.groups.share_out(changed, of_groups)
+        own = changed.tocoo()
         entries = (own.data, (own.row, known[own.col]))
         matrix = csr_array(coo_array(entries, shape=(answers.responses, len(places))))
         single = np.asarray(answers.few[pairs].any(axis=1))
@@ -234,6 +245,12 @@ class CellMetrics:
 
 def _asked(cell: Cell) -> tuple[str, ...]:
     return (cell.topic, cell.condition, cell.country or "", cell.wording, cell.language)
+
+
+def _in_cells(changes: Numbers, found: Incidences) -> csr_array:
+    """A change for each group, in the column of its cell."""
+    at = (np.arange(len(changes)), found.cell)
+    return csr_array((changes, at), shape=(len(changes), len(found.responses)))
 
 
 def _beside(*tables: MetricTable) -> MetricTable:

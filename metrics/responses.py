@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.sql_file import read_sql
@@ -150,6 +151,22 @@ class Cell:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Responses of a cell in groups that depend on one another; most are alone in theirs."""
+
+    of_response: Integers  # R: the number of its group
+    found: Incidences  # what each group names
+
+    def share_out(self, own: csr_array, of_group: csr_array) -> csr_array:
+        """Changes without each response (R x C) that sum to those without each group, whose rest all share equally."""
+        size = np.bincount(self.of_response)
+        rows = np.arange(len(self.of_response))
+        group = csr_array((np.ones(len(rows)), (rows, self.of_response)), shape=(len(rows), len(size)))
+        several = csr_array((np.where(size > 1, 1 / np.maximum(size, 1), 0.0), (np.arange(len(size)),) * 2))
+        return csr_array(own + group @ (several @ (of_group - group.T @ own)))
+
+
 @dataclass(frozen=True)
 class Answers:
     """What one model's responses name. Of R responses that name an item, each is known by its place.
@@ -191,6 +208,21 @@ class Answers:
     def incidences(self) -> Incidences:
         """The items that the responses of each cell name."""
         return incidences(self.sizes, self.of_cell, self.response, self.item)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The same of responses that depend on one another, each group of which is left out at once."""
+        group, key = np.arange(self.responses), self.responses
+        for clusters in self.prompts.clusters:
+            told = (clusters.response >= 0) & (clusters.units(self.prompts.sizes) > 1)[clusters.prompt]
+            told[told] = group[clusters.response[told]] < self.responses  # in no group yet
+            member = clusters.response[told]
+            _, cluster = np.unique(clusters.cluster[told], return_inverse=True)
+            group[member] = key + cluster * len(self.cells) + self.of_cell[member]
+            key += len(clusters.cluster) * len(self.cells)
+        _, first, of_response = np.unique(group, return_index=True, return_inverse=True)
+        found = incidences(self.sizes, self.of_cell[first], of_response[self.response], self.item)
+        return Groups(of_response, found)
 
 
 class ResponseReader:

@@ -12,6 +12,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.sanitize import CUT_WORDS
 
 MOST_ASIDE = 0.5  # of the texts: with more in another language, or refusals, a language's numbers say little of it
+MOST_RENUMBERED = 0.1  # of the texts, that differ from another one in digits or punctuation alone
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +28,12 @@ SELECT model, sum(texts)::BIGINT, sum(copies)::BIGINT, string_agg(language, ', '
 FROM (SELECT model, language, count(*) AS copies FROM copies GROUP BY ALL)
 INNER JOIN (SELECT model, language, count(*) AS texts FROM answer_texts GROUP BY ALL) USING (model, language)
 GROUP BY model ORDER BY model
+"""
+_RENUMBERED = """
+SELECT model, sum(texts)::BIGINT, sum(renumbered)::BIGINT, string_agg(language, ', ' ORDER BY language)
+FROM (SELECT model, language, count(*) AS renumbered FROM renumbered GROUP BY ALL)
+INNER JOIN (SELECT model, language, count(*) AS texts FROM answer_texts GROUP BY ALL) USING (model, language)
+WHERE renumbered > $most * texts GROUP BY model ORDER BY model
 """
 _SHARED = """
 SELECT model, other_model, shared, texts FROM shared_texts WHERE model < other_model AND alike ORDER BY ALL
@@ -56,7 +63,7 @@ SELECT model, count(*), count(*) FILTER (contains(note, '{CUT_WORDS}')) AS cut F
 WHERE status = 'ok' GROUP BY model HAVING cut > 0 ORDER BY model
 """  # noqa: S608
 ASKED = " ".join(
-    (_VERSIONS, _COPIED, _SHARED, _ELSEWHERE, _REFUSED, _ENDINGS, _CUT)
+    (_VERSIONS, _COPIED, _RENUMBERED, _SHARED, _ELSEWHERE, _REFUSED, _ENDINGS, _CUT)
 )  # all that `text_doubts` asks a store
 
 
@@ -80,6 +87,10 @@ def text_doubts(
     for model, texts, copies, languages in rows(_COPIED):
         many = f"in {languages} {copies} of {texts} texts copy another answer to their prompt"
         yield f"{model}: {many}, which chance does not explain, and each text counts once{why}"
+    for model, texts, renumbered, languages in rows(_RENUMBERED, most=MOST_RENUMBERED):
+        many = f"in {languages} {renumbered} of {texts} texts differ from another answer to their prompt"
+        unknown = "if somebody copied and numbered them, intervals are too narrow"
+        yield f"{model}: {many} in digits or punctuation alone; {unknown}"
     yield from _alike([row for row in rows(_SHARED) if models is None or row[1] in models])
     for model, texts, off, languages in rows(_ELSEWHERE, most=MOST_ASIDE):
         yield f"{model}: of what was asked in {languages}, {off} of {texts} texts came in another language"

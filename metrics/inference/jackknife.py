@@ -11,7 +11,8 @@ The degrees of freedom are Satterthwaite's (1946) over prompts.
 
 Responses may depend on one another: of one seed, of one record of a file, or of one text under two prompts. What the
 responses of such a cluster add to the number, each centred in its prompt, is then summed before it is squared (Cameron,
-Gelbach and Miller 2011, section 2.1), with u / (u - 1) for a prompt of u clusters. The variance with clusters replaces
+Gelbach and Miller 2011, section 2.1), with u / (u - 1) for a prompt of u clusters. Counts have changes that sum to
+those without the cluster (`responses.Groups`). The variance with clusters replaces
 that without where it is larger, with as many degrees of freedom as there are clusters less one (less one a prompt,
 where clusters lie within prompts), where these are fewer.
 """
@@ -42,6 +43,16 @@ class Clusters:
     cluster: Integers  # M: a number
     prompt: Integers  # M
     response: Integers  # M: its row among the R; -1: it names nothing
+
+    def units(self, sizes: Integers) -> Integers:
+        """Of each prompt with so many responses: how many units these are, a cluster or a response by itself.
+
+        Where a prompt's responses are all of one cluster, nothing shows how clusters of it differ.
+        """
+        _, cluster = np.unique(self.cluster, return_inverse=True)
+        of_prompt = np.unique(np.stack([self.prompt, cluster]), axis=1)[0]
+        prompts = len(sizes)
+        return sizes + np.bincount(of_prompt, minlength=prompts) - np.bincount(self.prompt, minlength=prompts)
 
     def moved(self, responses: Integers, prompts: int) -> Clusters:
         """The same where the row of each response has another number, and prompts are counted on."""
@@ -130,9 +141,7 @@ def _between_responses(
     """
     _, cluster = np.unique(clusters.cluster, return_inverse=True)
     prompt, members = clusters.prompt, np.arange(len(cluster))
-    # Where a prompt's responses are all of one cluster, nothing shows how clusters of it differ.
-    of_prompt = np.unique(np.stack([prompt, cluster]), axis=1)[0]
-    units = sizes + np.bincount(of_prompt, minlength=len(sizes)) - np.bincount(prompt, minlength=len(sizes))
+    units = clusters.units(sizes)
     naming = (clusters.response >= 0) & (units[prompt] > 1)
     picked = csr_array(
         (np.ones(int(naming.sum())), (members[naming], clusters.response[naming])),

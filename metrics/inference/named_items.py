@@ -4,6 +4,8 @@ response (`jackknife`).
 A cell's responses name items, each once a response. An entry is an item of a cell. Counts are taken at a number of
 responses that may be less than the cell has: the exact expectation over all draws of so many (Chao et al. 2014, eq.
 17), so that cells of unequal size can be compared.
+
+What leaves a cell at once is a group: a response, or several that depend on one another.
 """
 
 from __future__ import annotations
@@ -24,19 +26,20 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Incidences:
-    """The items that responses of C cells name: R responses name any, in P pairs with an item, each pair once."""
+    """The items that responses of C cells name: R groups of responses name any, in P pairs with an item."""
 
     responses: Integers  # C: all that were read, also those that name nothing
     cell: Integers  # R
-    response: Integers  # P
+    group: Integers  # P
     entry: Integers  # P
+    named: Integers  # P: how many responses of the group name the item
     cell_of: Integers  # of each entry: its cell
     items: Integers  # of each entry: its item; sorted by cell, then by item
     counts: Integers  # of each entry: the responses that name it
 
-    def per_response(self, of_pairs: Numbers) -> Numbers:
-        """Sums over the items of each naming response."""
-        return np.bincount(self.response, of_pairs, len(self.cell)).astype(np.float64)
+    def per_group(self, of_pairs: Numbers) -> Numbers:
+        """Sums over the items of each group."""
+        return np.bincount(self.group, of_pairs, len(self.cell)).astype(np.float64)
 
     def per_cell(self, of_entries: Numbers) -> Numbers:
         """Sums over the items of each cell."""
@@ -64,13 +67,13 @@ class Incidences:
 
     @cached_property
     def naming_of(self) -> Rows:
-        """The naming responses of each cell."""
+        """The groups of each cell."""
         return Rows.of(self.cell, len(self.responses))
 
     @cached_property
     def pairs_of(self) -> Rows:
         """The pairs of each cell."""
-        return Rows.of(self.cell[self.response], len(self.responses))
+        return Rows.of(self.cell[self.group], len(self.responses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +103,14 @@ class Rows:
         return self.order[np.arange(len(of)) - begins[of] + self.starts[cells][of]], of, begins
 
 
-def incidences(responses: Integers, cell: Integers, response: Integers, item: Integers) -> Incidences:
-    """From all distinct pairs of a response and an item in it; `cell` is that of each response."""
+def incidences(responses: Integers, cell: Integers, group: Integers, item: Integers) -> Incidences:
+    """From the group of each naming response and item, once for each pair of these; `cell` is that of each group."""
     items, code = np.unique(item, return_inverse=True)
-    keys, entry, counts = np.unique(cell[response] * len(items) + code, return_inverse=True, return_counts=True)
+    keys, entry, counts = np.unique(cell[group] * len(items) + code, return_inverse=True, return_counts=True)
     cell_of, at = np.divmod(keys, max(len(items), 1))
-    return Incidences(responses, cell, response, entry, cell_of, items[at], counts)
+    pairs, named = np.unique(group * len(keys) + entry, return_counts=True)
+    group, entry = np.divmod(pairs, max(len(keys), 1))
+    return Incidences(responses, cell, group, entry, named, cell_of, items[at], counts)
 
 
 def named_in(size: Integers | int, responses: Integers | int, counts: Integers) -> Numbers:
@@ -122,29 +127,33 @@ def named_in(size: Integers | int, responses: Integers | int, counts: Integers) 
 
 
 def distinct(cells: Incidences, sizes: Integers) -> tuple[Numbers, Numbers]:
-    """The distinct items in so many responses of each cell (C), and the changes without each naming response (R), less
-    that without one that names nothing."""
-    at = sizes[cells.cell_of]
-    values = cells.per_cell(named_in(at, cells.responses[cells.cell_of], cells.counts))
-    lost, _ = _lost(at, cells.responses[cells.cell_of], cells.counts)
-    return values, cells.per_response(lost[cells.entry])
+    """The distinct items in so many responses of each cell (C), and the changes without each group (R), less that
+    without one that names nothing."""
+    at, responses = sizes[cells.cell_of], cells.responses[cells.cell_of]
+    values = cells.per_cell(named_in(at, responses, cells.counts))
+    entry = cells.entry
+    return values, cells.per_group(_lost(at[entry], responses[entry], cells.counts[entry], cells.named))
 
 
-def _lost(size: Integers, responses: Integers, counts: Integers) -> tuple[Numbers, Numbers]:
-    """How much less likely something is named once a response is left out that names it, than one that does not; and
-    how likely it is in the second case."""
+def _with_one_less(size: Integers, responses: Integers, counts: Integers) -> Numbers:
+    """How likely something is named without a response that does not name it."""
+    return named_in(np.minimum(size, responses - 1), responses - 1, np.minimum(counts, responses - 1))
+
+
+def _lost(size: Integers, responses: Integers, counts: Integers, named: Integers) -> Numbers:
+    """How much less likely something is named once a group is left out of which `named` responses name it, than without
+    one that names nothing."""
     left = responses - 1
-    size = np.minimum(size, left)
-    with_it = named_in(size, left, np.minimum(counts, left))
-    return named_in(size, left, counts - 1) - with_it, with_it
+    without = named_in(np.minimum(size, left), left, counts - named)
+    return np.asarray(without - _with_one_less(size, responses, counts))
 
 
 def hill_1(cells: Incidences) -> tuple[Numbers, Numbers]:
     """The exponential of Shannon's entropy of the items' shares."""
     counts = cells.counts.astype(np.float64)
     total, entropy = cells.per_cell(counts), cells.per_cell(_x_log_x(counts))
-    left = total[cells.cell] - cells.per_response(np.ones(len(cells.entry)))
-    less = entropy[cells.cell] - cells.per_response((_x_log_x(counts) - _x_log_x(counts - 1))[cells.entry])
+    left, of_item = total[cells.cell] - cells.per_group(cells.named), counts[cells.entry]
+    less = entropy[cells.cell] - cells.per_group(_x_log_x(of_item) - _x_log_x(of_item - cells.named))
     values = total * np.exp(-entropy / np.maximum(total, 1))
     before = values[cells.cell]
     return values, np.where(left > 0, left * np.exp(-less / np.maximum(left, 1)), before) - before
@@ -154,8 +163,8 @@ def hill_2(cells: Incidences) -> tuple[Numbers, Numbers]:
     """The inverse of Simpson's concentration."""
     counts = cells.counts.astype(np.float64)
     total, squares = cells.per_cell(counts), cells.per_cell(counts**2)
-    left = total[cells.cell] - cells.per_response(np.ones(len(cells.entry)))
-    less = squares[cells.cell] - cells.per_response((2 * counts - 1)[cells.entry])
+    left, of_item = total[cells.cell] - cells.per_group(cells.named), counts[cells.entry]
+    less = squares[cells.cell] - cells.per_group(of_item**2 - (of_item - cells.named) ** 2)
     values = total**2 / np.maximum(squares, 1)
     before = values[cells.cell]
     return values, np.where(left > 0, left**2 / np.maximum(less, 1), before) - before
@@ -167,11 +176,13 @@ def coverage(cells: Incidences) -> tuple[Numbers, Numbers]:
     once, twice = (cells.per_cell((counts == k).astype(np.float64)) for k in (1, 2))
     total = cells.per_cell(counts.astype(np.float64))
     of_item = counts[cells.entry]
-    ones, twos, threes = (cells.per_response((of_item == k).astype(np.float64)) for k in (1, 2, 3))
-    left = total[cells.cell] - cells.per_response(np.ones(len(cells.entry)))
+    more_once, more_twice = (
+        cells.per_group((of_item - cells.named == k).astype(np.float64) - (of_item == k)) for k in (1, 2)
+    )
+    left = total[cells.cell] - cells.per_group(cells.named)
     others = _good_turing(cells.responses - 1, once, twice, total)[cells.cell]
     fewer = (cells.responses - 1)[cells.cell]
-    without = _good_turing(fewer, once[cells.cell] - ones + twos, twice[cells.cell] - twos + threes, left)
+    without = _good_turing(fewer, once[cells.cell] + more_once, twice[cells.cell] + more_twice, left)
     return _good_turing(cells.responses, once, twice, total), without - others
 
 
@@ -179,11 +190,17 @@ def dominance(cells: Incidences) -> tuple[Numbers, Numbers]:
     """The largest share of responses that name one item."""
     largest = np.zeros(len(cells.responses), dtype=np.int64)
     np.maximum.at(largest, cells.cell_of, cells.counts)
-    most = (cells.counts == largest[cells.cell_of]).astype(np.float64)
-    # Without a response that names all of the most frequent items, the largest count is one less.
-    names_all = cells.per_response(most[cells.entry]) == cells.per_cell(most)[cells.cell]
+    # The largest count is one less without a group that takes all items below it, another one less if it takes all
+    # below that, and so on.
+    less, of_item = np.zeros(len(cells.cell)), cells.counts[cells.entry]
+    for fall in range(int(cells.named.max(initial=0))):
+        level = largest - fall
+        reaching = cells.per_cell((cells.counts >= level[cells.cell_of]).astype(np.float64))[cells.cell]
+        own = level[cells.cell[cells.group]]
+        taken = cells.per_group(((of_item >= own) & (of_item - cells.named < own)).astype(np.float64))
+        less += (less == fall) & (taken == reaching)
     values = largest / np.maximum(cells.responses, 1)
-    return values, np.where(names_all, -1 / np.maximum(cells.responses - 1, 1)[cells.cell], 0.0)
+    return values, -less / np.maximum(cells.responses - 1, 1)[cells.cell]
 
 
 def _good_turing(responses: Integers, once: Numbers, twice: Numbers, total: Numbers) -> Numbers:
@@ -210,7 +227,7 @@ class Agreement:
     """The consensus of K pairs of cells; NaN where neither names an item."""
 
     values: Numbers  # K
-    changes: csr_array  # R x K: without each naming response, less that without one that names nothing
+    changes: csr_array  # R x K: without each group, less that without one that names nothing
     rare: Numbers  # K: the variance of what is too rare to have been seen
     either: Numbers  # K: how many items either names
 
@@ -279,20 +296,21 @@ class _Side:
         return np.bincount(self.pair, of_entries, len(self.cell)).astype(np.float64)
 
     def changes(self, values: Numbers, others: Numbers) -> tuple[Integers, Integers, Numbers]:
-        """Without each response of this side: its number, its pair, and the change of the pair's value. `others` is how
+        """Without each group of this side: its number, its pair, and the change of the pair's value. `others` is how
         many items the other side names."""
         cells, responses = self.cells, self.cells.responses[self.cell]
-        lost, here = _lost(self.sizes[self.pair], responses[self.pair], cells.counts[self.entry])
+        here = _with_one_less(self.sizes[self.pair], responses[self.pair], cells.counts[self.entry])
         shared = self.per_pair(here * self.other)
         either = self.per_pair(here) + others - shared
         base = np.divide(shared, either, out=np.nan_to_num(values), where=either > 0)
         naming, of, starts = cells.naming_of.each(self.cell)
         pairs, pair_of, _ = cells.pairs_of.each(self.cell)
-        # Of each pair of a response and an item: its place among the entries, and among the responses, of all sides.
+        # Of each pair of a group and an item: its place among the entries, and among the groups, of all sides.
         entry = self.begins[pair_of] + cells.entries_of.place[cells.entry[pairs]]
-        response = starts[pair_of] + cells.naming_of.place[cells.response[pairs]]
-        lost_shared, lost_alone = lost * self.other, lost * (1 - self.other)
-        tops = shared[of] + np.bincount(response, lost_shared[entry], len(naming))
-        bottoms = either[of] + np.bincount(response, lost_alone[entry], len(naming))
+        group = starts[pair_of] + cells.naming_of.place[cells.group[pairs]]
+        counts = cells.counts[self.entry[entry]]
+        lost, other = _lost(self.sizes[pair_of], responses[pair_of], counts, cells.named[pairs]), self.other[entry]
+        tops = shared[of] + np.bincount(group, lost * other, len(naming))
+        bottoms = either[of] + np.bincount(group, lost * (1 - other), len(naming))
         without = np.divide(tops, bottoms, out=base[of], where=bottoms > _ROUNDING)
         return naming, of, np.where(responses[of] > 1, without - base[of], 0.0)

@@ -42,6 +42,7 @@ GROUP BY ALL;
 --   distinct_texts: different ones, counted in each prompt
 --   repeated: texts - distinct_texts; short answers repeat by chance
 --   copies: texts that copy another one of their prompt (`copies`), beyond what chance explains
+--   renumbered: texts that differ from another one of their prompt in digits or punctuation alone (`renumbered`)
 --   shared: texts that another model of the run wrote as an answer to the same prompt, word for word, where the two models
 --     share texts beyond what chance explains (`shared_texts`)
 CREATE VIEW cell_texts AS
@@ -58,14 +59,18 @@ shared AS (
 ),
 copied AS (
     SELECT p.cell, count(*) AS copies FROM copies AS c INNER JOIN asked_prompts AS p USING (request_id) GROUP BY ALL
+),
+renumbered AS (
+    SELECT p.cell, count(*) AS renumbered FROM renumbered AS r INNER JOIN asked_prompts AS p USING (request_id) GROUP BY ALL
 )
 SELECT
     t.cell, sum(t.times)::BIGINT AS texts, count(*) AS distinct_texts, (sum(t.times) - count(*))::BIGINT AS repeated,
-    coalesce(any_value(c.copies), 0) AS copies,
+    coalesce(any_value(c.copies), 0) AS copies, coalesce(any_value(r.renumbered), 0) AS renumbered,
     coalesce(sum(t.times) FILTER (s.text IS NOT NULL), 0)::BIGINT AS shared
 FROM texts AS t
 LEFT JOIN shared AS s USING (model, prompt_id, text)
 LEFT JOIN copied AS c USING (cell)
+LEFT JOIN renumbered AS r USING (cell)
 GROUP BY t.cell;
 
 -- health: a row is a cell; what was asked and what became of it, in counts. What is not asked, not extracted or not
@@ -74,7 +79,7 @@ CREATE VIEW health AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
     coalesce(COLUMNS([
-        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'unrecorded_ending', 'distinct_texts', 'repeated', 'copies', 'shared',
+        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'unrecorded_ending', 'distinct_texts', 'repeated', 'copies', 'renumbered', 'shared',
         'wrong_language', 'other_variant', 'undecided_language',
         'wrong_script', 'off_language', 'extracted', 'extraction_failed', 'copied', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
         'no_candidate', 'no_path', 'awaiting'

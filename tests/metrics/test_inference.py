@@ -96,6 +96,43 @@ def test_companions_change_as_they_do_without_each_response(named: Named, other:
             assert jackknife(changes_of(found, changes, at)) == pytest.approx(jackknife(brute), abs=1e-9), metric
 
 
+GROUPED = st.lists(
+    st.tuples(st.integers(0, 2), st.lists(st.integers(0, 5), max_size=4, unique=True)), min_size=3, max_size=7
+)
+
+
+@given(GROUPED, GROUPED, st.integers(1, 7))
+@settings(max_examples=60, deadline=None)
+def test_counts_change_without_a_group_as_if_its_responses_named_nothing(
+    one: list[tuple[int, list[int]]], other: list[tuple[int, list[int]]], size: int
+) -> None:
+    both = (one, other)
+    named = [(at, group, item) for at, cell in enumerate(both) for group, items in cell for item in items]
+    groups = sorted({(at, group) for at, group, _ in named})
+    found = incidences(
+        np.array([len(one) + 1, len(other) + 1]),  # one more that names nothing: changes are less that without it
+        np.array([at for at, _ in groups], dtype=np.int64),
+        np.array([groups.index((at, group)) for at, group, _ in named], dtype=np.int64),
+        np.array([item for _, _, item in named], dtype=np.int64),
+    )
+
+    def agreement(of: Incidences) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        of_pair = consensus(of, np.array([(0, 1)]), np.array([size]))
+        return np.repeat(of_pair.values, 2), of_pair.changes.toarray().ravel()
+
+    def count(of: Incidences) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return distinct(of, np.minimum(size, of.responses))
+
+    for number, left in enumerate(groups):
+        every = [[*(items for _, items in cell), *([[]] if at != left[0] else [])] for at, cell in enumerate(both)]
+        without = [*every]
+        without[left[0]] = [[] if (left[0], key) == left else items for key, items in both[left[0]]]
+        if all(any(items) for items in without):
+            for metric, of in {**COMPANIONS, "distinct": count, "consensus": agreement}.items():
+                expected = of(cells(*without))[0][left[0]] - of(cells(*every))[0][left[0]]
+                assert of(found)[1][number] == pytest.approx(expected, abs=1e-9), metric
+
+
 @given(NAMED, NAMED, NAMED, st.integers(1, 7))
 @settings(max_examples=60, deadline=None)
 def test_consensus_is_jaccards_and_at_fewer_responses_a_ratio_of_expectations(

@@ -78,6 +78,25 @@ def test_short_answers_repeat_by_chance_and_have_intervals(tmp_path: Path) -> No
     assert intervals == {(None, 4)}
 
 
+def test_short_answers_that_differ_in_a_number_alone_are_named(tmp_path: Path) -> None:
+    """Chance explains them, and so do copies that somebody numbered: nothing in the texts says which it is."""
+    random = Random(3)
+    builder = StoreBuilder(tmp_path / "run", n=N, models=("one", "two"))
+    prompt = builder.ask("en", "food", "JP")
+    for model in builder.models:
+        for sample in range(N):
+            dish = random.choice(DISHES) if model == "one" else f"dish {chr(97 + sample % 26)}{sample // 26 * 'x'}"
+            text = f"My friend had {dish}. {sample}"
+            builder.answer(prompt, [], model=model, sample=sample, text=text, origin=f"file:{sample}")
+    with open_store(run := measured(builder), store_layout()) as store:
+        [line] = text_doubts(store, require_run(run))
+        told = dict(store.sql("SELECT model, renumbered FROM health").fetchall())
+    assert line.startswith("one: in en ")
+    assert f"{told['one']} of {N} texts differ" in line
+    assert told["one"] > 0.9 * N
+    assert told["two"] == 0
+
+
 def test_refusals_in_the_same_words_are_samples_all_the_same(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run", n=N, models=("one", "two"))
     prompt = builder.ask("en", "food", "JP")

@@ -259,6 +259,7 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
                 "copies": 0,
                 "shared": 0,
                 "copied": 0,
+                "renumbered": 0,
             },
             "wrong_language": 1,
             "other_variant": 0,
