@@ -90,7 +90,7 @@ alone AS (
     WHERE times > 1 AND is_long
     GROUP BY ALL
     HAVING count_if(
-        prompts = 1
+        (prompts = 1 OR times = answers)
         AND spelled[:half] NOT IN (coalesce(before[:half], ''), coalesce(after[:half], ''))
         AND right(spelled, half) NOT IN (coalesce(right(before_reversed, half), ''), coalesce(right(after_reversed, half), ''))
     ) > greatest(2, count(*) / 2)

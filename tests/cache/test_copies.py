@@ -156,6 +156,7 @@ def test_a_cache_that_answers_each_prompt_with_one_long_text_is_told() -> None:
     """Values are the same either way. What goes is the interval: nothing shows that there were samples."""
     group = [20 * answers for answers in texts_of(Random(6), "long", 5, 1)]
     assert copies_in(group, origin=None) == 5 * 19
+    assert copies_in(5 * group[:1], origin=None) == 5 * 19, "one text for all prompts shows no more"
 
 
 def test_generated_long_answers_that_each_occur_twice_are_copies() -> None:

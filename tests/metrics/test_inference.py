@@ -34,6 +34,7 @@ from polyculture.metrics.inference.prompts import (
     PromptMean,
     prompt_mean,
 )
+from polyculture.metrics.responses import Groups
 
 Named = Sequence[Sequence[int]]  # of each response the items that it names
 NAMED = st.lists(st.lists(st.integers(0, 5), max_size=4, unique=True), min_size=3, max_size=7)
@@ -286,6 +287,43 @@ def test_models_that_do_not_differ_are_told_apart_in_a_twentieth_of_worlds_with_
     assert rejected(0.4, clustered=False) > 0.2
     assert 0.02 <= rejected(0.4, clustered=True) <= 0.08
     assert 0.01 <= rejected(0.0, clustered=True) <= 0.08
+
+
+def records_that_name_the_same(random: np.random.Generator) -> tuple[float, list[float]]:
+    """The mean count of four cells, each of eight records of which all five texts name the same two items; and its
+    variance, by texts and by whole records."""
+    cells_, records, texts = 4, 8, 5
+    named = np.minimum(random.pareto(0.7, (cells_ * records, 2)).astype(np.int64), 300)
+    record = np.repeat(np.arange(cells_ * records), texts)
+    cell, sizes = record // records, np.full(cells_, records * texts)
+    pairs = np.unique(np.stack([np.repeat(np.arange(len(record)), 2), named[record].ravel()]), axis=1)
+    found = incidences(sizes, cell, *pairs)
+    groups = Groups(record, incidences(sizes, cell[::texts], record[pairs[0]], pairs[1]))
+
+    def changes(of: Incidences) -> csr_array:
+        return csr_array((distinct(of, sizes)[1], (np.arange(len(of.cell)), of.cell)), shape=(len(of.cell), cells_))
+
+    values, own = distinct(found, sizes)[0], changes(found)
+    clusters = (Clusters(record, cell, np.arange(len(record))),)
+    variances = [
+        moments(
+            Changes(values, of, sizes, np.zeros(cells_, dtype=bool), named_items.rare_variance(sizes, sizes)),
+            Prompts(cell, sizes, clusters),
+            csr_array(np.full((cells_, 1), 1 / cells_)),
+        ).variances[0]
+        for of in (own, groups.share_out(own, changes(groups.found)))
+    ]
+    return float(values.mean()), variances
+
+
+def test_counts_of_records_that_name_the_same_items_vary_by_whole_records() -> None:
+    """Left out one by one, the texts of a record hide one another: two fifths of equal pairs would be told apart."""
+    random = np.random.default_rng(4)
+    worlds = [records_that_name_the_same(random) for _ in range(200)]
+    true = np.var([value for value, _ in worlds])
+    by_texts, by_records = np.mean([variances for _, variances in worlds], axis=0)
+    assert by_texts < true / 3
+    assert true < by_records < 2 * true
 
 
 @pytest.mark.parametrize(("hits", "size"), [(0, 12), (3, 12), (12, 12), (40, 200)])
