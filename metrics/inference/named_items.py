@@ -37,7 +37,7 @@ class Incidences:
     items: Integers  # of each entry: its item; sorted by cell, then by item
     counts: Integers  # of each entry: the responses that name it
 
-    def per_group(self, of_pairs: Numbers) -> Numbers:
+    def per_group(self, of_pairs: Numbers | Integers) -> Numbers:
         """Sums over the items of each group."""
         return np.bincount(self.group, of_pairs, len(self.cell)).astype(np.float64)
 
