@@ -13,10 +13,14 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
+
+import numpy as np
+from scipy.stats import binom
 
 from bench.results import keep
 from tests.cache.test_copies import Group, copied, store_of, texts_of
@@ -121,6 +125,33 @@ def models_alike(random: Random, kind: str, times: int) -> int:
     return found
 
 
+def best_bet(random: Random, samples: int = 40, worlds: int = 3000) -> tuple[float, float]:
+    """What no bet on counts can exceed, of short answers that are copied once to three times: the distinct texts of a
+    prompt, and the mean logarithm of the gain per text.
+
+    The best bet pays the ratio of the chances of a count in this world and in the nearest mixture of binomials
+    (Grunwald, de Heide and Koolen 2024, theorem 1), which expectation maximisation finds.
+    """
+    found: Counter[int] = Counter()
+    for _ in range(worlds):
+        answers = list[tuple[int, ...]]()
+        while len(answers) < samples:
+            dishes = tuple(min(int(random.paretovariate(0.7)) - 1, 39) for _ in range(2))
+            answers += random.choice([1, 2, 3]) * [dishes]
+        random.shuffle(answers)
+        found.update(Counter(answers[:samples]).values())
+    seen = np.arange(1, samples + 1)
+    share = np.array([found[int(times)] for times in seen]) / found.total()
+    chances = np.concatenate([np.geomspace(1e-5, 0.05, 120), np.linspace(0.05, 0.99, 200)])
+    counts = binom.pmf(seen, samples, chances[:, None]) / (1 - binom.pmf(0, samples, chances))[:, None]
+    weights = np.full(len(chances), 1 / len(chances))
+    for _ in range(4000):
+        weights *= counts @ (share / (weights @ counts))
+    known = share > 0
+    gain = float((share[known] * np.log(share[known] / (weights @ counts)[known])).sum())
+    return found.total() / worlds, gain
+
+
 def main() -> None:
     """Prints the table, and keeps it where results are kept."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -152,6 +183,14 @@ def main() -> None:
             f"two models, {kind}, prompts 11 x 20",
             {"pairs": asked.times, "alike": said},
         )
+    texts, gain = best_bet(Random(3))
+    best = {
+        "texts a prompt": f"{texts:.1f}",
+        "mean log gain a text": f"{gain:.4f}",
+        "of 4 prompts": f"{4 * texts * gain:.2f}",
+    }
+    print("best bet, short answers copied once to three times", *best.values(), sep="\t", flush=True)
+    keep("copies", "What no bet on counts can exceed", "short answers copied once to three times, prompts 4 x 40", best)
     for country, group in human_answers():
         row(f"human answers, {country}", len(group), 0, 0, [group])
     if asked.texts is not None:
