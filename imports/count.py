@@ -20,6 +20,8 @@ from polyculture.cache.errors import UserError
 
 _ASKERS = {"user", "human", "system", "developer", "tool", "function"}  # their words are not counted
 _ASKERS |= {"prompter", "you", "me", "customer"}
+_LONGEST_ROLE = max(map(len, _ASKERS))
+_SAYS_WHO = {"is_user": True, "is_bot": False, "is_assistant": False}  # fields that say so by true or false
 _DEEPEST = 24
 _NUMBER = re.compile(r"(?<=[_ .-])(?:\d{1,3}|[a-hA-H])$")
 
@@ -65,6 +67,14 @@ class Count:
         raise UserError(what, where=path, remedy=remedy)
 
 
+def _is_of_asker(field: tuple[Any, Any]) -> bool:
+    """Whether a field of a table says that its words are of somebody who asks."""
+    name, value = field
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_ROLE and value.lower() in _ASKERS
+    return isinstance(value, bool) and _SAYS_WHO.get(str(name).lower()) is value
+
+
 @lru_cache(maxsize=4096)
 def _without_number(name: str) -> str:
     return _NUMBER.sub("*", name)
@@ -84,25 +94,18 @@ def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, tuple[str
                 yield from _strings(inner, path, depth + 1)
                 return
         yield path, (value,)
-    elif isinstance(value, Mapping):
-        said = {str(name).lower(): one for name, one in value.items() if isinstance(one, bool)}
-        by_user = any(isinstance(one, str) and one.lower() in _ASKERS for one in value.values())
-        if (
-            by_user
-            or said.get("is_user")
-            or said.get("is_bot", True) is False
-            or said.get("is_assistant", True) is False
-        ):
+    elif isinstance(value, dict):
+        if any(map(_is_of_asker, value.items())):
             return
         for name, one in value.items():
-            if not isinstance(one, str | dict | list):
+            if not isinstance(one, (str, dict, list)):
                 continue
             key = _without_number(str(name))
             yield from _strings(one, f"{path}.{key}" if path else key, depth + 1)
     elif isinstance(value, list):
-        parts = [one for one in value if isinstance(one, Mapping) and ("type" in one or "thought" in one)]
+        parts = [one for one in value if isinstance(one, dict) and ("type" in one or "thought" in one)]
         if parts:
-            texts = [one["text"] for one in value if isinstance(one, Mapping) and isinstance(one.get("text"), str)]
+            texts = [one["text"] for one in value if isinstance(one, dict) and isinstance(one.get("text"), str)]
             yield f"{path}[*]", ("".join(texts), *texts)
             return
         for one in value:

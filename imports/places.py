@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -112,9 +112,16 @@ def _usual(field: str) -> frozenset[str]:
 def may_have_alternatives(value: Any, depth: int = 0) -> bool:
     """Whether there is any list of two or more in a body, which most bodies have not."""
     if isinstance(value, list):
-        return len(value) > 1 or any(may_have_alternatives(one, depth + 1) for one in value)
-    if isinstance(value, Mapping) and depth < _DEEPEST:
-        return any(isinstance(one, dict | list) and may_have_alternatives(one, depth + 1) for one in value.values())
+        if len(value) > 1:
+            return True
+        within: Iterable[Any] = value
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        within = value.values()
+    else:
+        return False
+    for one in within:  # noqa: SIM110 (twice as fast as `any`, and each body comes by)
+        if isinstance(one, (dict, list)) and may_have_alternatives(one, depth + 1):
+            return True
     return False
 
 

@@ -93,6 +93,15 @@ def is_model_name(name: str) -> bool:
 
 def find(values: Any, path: str, own: Sequence[Any] = ()) -> Found:
     """All values at a path, none where there is none. `own` is what stands in place of its first stars."""
+    if (names_alone := _names_alone(path)) is not None:  # as most paths are
+        for name in names_alone:
+            table = opened(values)
+            if not isinstance(table, dict):
+                return []
+            values = table[name] if name in table else dotted(table, name)
+            if name not in table and not values:
+                return []
+        return [((), values)]
     found: Found = [((), values)]
     filtered, stars = False, 0
     for step in _steps(path):
@@ -223,6 +232,14 @@ def _steps(path: str) -> tuple[str | int | tuple[Any, ...], ...]:
         elif step["name"]:
             steps.append(step["name"])
     return tuple(steps)
+
+
+@lru_cache(maxsize=1024)
+def _names_alone(path: str) -> tuple[str, ...] | None:
+    """The steps of a path that are all names; None where one is not."""
+    steps = _steps(path)
+    names_alone = tuple(step for step in steps if isinstance(step, str) and "*" not in step)
+    return names_alone if len(names_alone) == len(steps) else None
 
 
 @lru_cache(maxsize=1024)
