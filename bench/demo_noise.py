@@ -17,9 +17,17 @@ from pathlib import Path
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import CELLS, METRICS
-from polyculture.metrics.power import LANGUAGE, MODEL, Noise, SideValues, noise_of, prompt_values, side_values
-from polyculture.metrics.power import METRICS as OF_METRICS
+from polyculture.metrics import CELLS, METRICS_LAYOUT
+from polyculture.metrics.power import (
+    LANGUAGE,
+    MODEL,
+    OF_PROMPTS,
+    Noise,
+    SideValues,
+    noise_of,
+    prompt_values,
+    side_values,
+)
 
 SMALLEST = ("{run}",)
 SAYS = "SmolLM2-135M-Instruct in English: 3 topics, 4 countries, 3 wordings, 24 responses, by the gazetteer"
@@ -31,8 +39,8 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     asked = parser.parse_args()
     sys.stdout.write(f'# Written by bench/demo_noise.py.\nrun = "{SAYS}"\n')
-    with open_store(RunFolder(asked.run), METRICS, CELLS) as store:
-        for metric in OF_METRICS:
+    with open_store(RunFolder(asked.run), METRICS_LAYOUT, CELLS) as store:
+        for metric in OF_PROMPTS:
             found = prompt_values(store, metric)
             noise = found and noise_of_one_side([side_values(found[2], side) for side in (MODEL, LANGUAGE)], found[1])
             if found is None or noise is None:

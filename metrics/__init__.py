@@ -50,4 +50,4 @@ def _settings(_: RunFolder, manifest: Manifest) -> object:
 
 _TABLES = (PROMPTS, WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS, LINKS, ENTITIES, ENTITY_COUNTRIES)
 MEASURE = Measure("entities", _TABLES, _settings)
-METRICS = compose(CORE, Layout(views=VIEWS, measures=(MEASURE,)))
+METRICS_LAYOUT = compose(CORE, Layout(views=VIEWS, measures=(MEASURE,)))

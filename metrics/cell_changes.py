@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, hstack
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
+from polyculture.metrics.declared import is_gain, is_overlap
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, long_response_variance, rare_variance
 from polyculture.metrics.inference.named_items import COMPANIONS, Incidences, consensus, distinct
-from polyculture.metrics.responses import CONSENSUS, Answers, Cell, Place, ResponseReader
+from polyculture.metrics.responses import Answers, Cell, Place, ResponseReader
 
 NEUTRAL = "neutral"
 Sizes = Mapping[Place, int]  # of a count: the number of responses that it is taken at, where that is not all
@@ -47,9 +48,9 @@ def cells_behind(metric: str, place: Place) -> list[Place]:
     model, language, other, topic, condition, country, wording = place
     country = UNNAMED if condition == NEUTRAL else country
     found = [Place(model, language, WITHOUT, topic, condition, country, wording)]
-    if metric == CONSENSUS:
+    if is_overlap(metric):
         found.append(Place(model, other, WITHOUT, topic, condition, country, wording))
-    elif metric == "specificity_gain":
+    elif is_gain(metric):
         found.append(Place(model, language, WITHOUT, topic, NEUTRAL, UNNAMED, wording))
     return found
 
@@ -76,16 +77,16 @@ class CellMetrics:
             return self._shares(answers.shares[metric], np.ones(len(answers.item)))
         if metric == "specificity":
             return self._specificity(self._reader.countries)
-        if metric == "specificity_gain":
+        if is_gain(metric):
             return self._gains()
-        if metric == CONSENSUS:
+        if is_overlap(metric):
             return self._consensus(sizes)
         return self._counts(metric, sizes)
 
     def size_at(self, metric: str, place: Place) -> int:
         """The fewest responses that a count of a place rests on."""
         here = self._size_of[place._replace(other_language=WITHOUT)]
-        if metric != CONSENSUS:
+        if not is_overlap(metric):
             return here
         return min(here, self._size_of[place._replace(language=place.other_language, other_language=WITHOUT)])
 

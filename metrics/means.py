@@ -26,18 +26,14 @@ from scipy.sparse import csr_array
 from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
 from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
+from polyculture.metrics.declared import COMPARED, METRICS, PER_CONDITION, RANGES, is_overlap, is_share
 from polyculture.metrics.inference.jackknife import Moments, moments
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
 from polyculture.metrics.responses import (
-    CONSENSUS,
-    OF_ITEMS,
     OF_LANGUAGE,
-    PER_CONDITION,
-    RANGES,
     Level,
     Place,
-    is_share,
     kept,
     level_name,
     levels_of,
@@ -64,7 +60,7 @@ SELECT
     metric, language, other_language, topic, condition, country, wording,
     list(model) FILTER (estimate IS NOT NULL) AS models
 FROM measured_values
-WHERE metric IN ('granularity', 'diversity', 'specificity', 'specificity_gain', 'consensus')
+WHERE metric IN (SELECT unnest($metrics))
 GROUP BY ALL
 """
 Group = tuple[Level, Place]
@@ -175,7 +171,7 @@ def _groups(metric: str, rows: Sequence[Value]) -> dict[_Key, list[int]]:
         place = value.place
         for level in levels_of(metric):
             groups[level, kept(place, level)].append(at)
-        if metric == CONSENSUS:
+        if is_overlap(metric):
             for language in (place.language, place.other_language):
                 for level in OF_LANGUAGE:
                     groups[level, kept(place._replace(language=language), level)].append(at)
@@ -229,7 +225,7 @@ def _number(
     """`cells` are those behind the number."""
     values = [row.estimate for row in rows if row.estimate is not None]
     level, place = key
-    if metric == CONSENSUS and level and "language" in level and place.other_language == EVERY:
+    if is_overlap(metric) and level and "language" in level and place.other_language == EVERY:
         cells = {cell for cell in cells if cell.language == place.language}  # the responses in this language
     units, items = sizes.units(cells)
     value = math.fsum(values) / len(values) if values else None
@@ -283,7 +279,7 @@ def _number(
 
 def too_few_a_prompt(metric: str) -> str:
     """Why prompts of so few responses say nothing of others."""
-    return ONE_A_PROMPT if metric in OF_ITEMS else FEW_A_PROMPT
+    return ONE_A_PROMPT if METRICS[metric].is_sum else FEW_A_PROMPT
 
 
 def _too_little(metric: str, units: int, found: Moments, at: int) -> str | None:
@@ -316,7 +312,7 @@ def groups_of(metric: str, place: Place) -> list[Group]:
     """The groups that a cell of any model is in: that of all languages, and that of its own one or two."""
     levels = [(*level, "condition") for level in _LEVELS] if metric in PER_CONDITION else _LEVELS
     orders = [place]
-    if metric == CONSENSUS:
+    if is_overlap(metric):
         orders.append(place._replace(language=place.other_language))
     found = {(level, kept(order, level)): None for order in orders for level in levels}
     return list(found)
@@ -325,7 +321,7 @@ def groups_of(metric: str, place: Place) -> list[Group]:
 def shared_cells(store: duckdb.DuckDBPyConnection, models: int) -> dict[str, SharedCells]:
     """By metric, those in which some of the models lack a number that others have. `measured_values` is there."""
     by_metric: dict[str, list[tuple[Place, frozenset[str]]]] = defaultdict(list)
-    for metric, *place, having in store.execute(_CELLS).fetchall():
+    for metric, *place, having in store.execute(_CELLS, {"metrics": COMPARED}).fetchall():
         by_metric[metric].append((Place(EVERY, *place), frozenset(having or ())))
     return {
         metric: _shared(metric, cells)

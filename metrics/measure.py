@@ -28,7 +28,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import NUMBERS
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.store import measure_file
-from polyculture.metrics import KEPT, MEASURE, METRICS
+from polyculture.metrics import KEPT, MEASURE, METRICS_LAYOUT
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
@@ -62,7 +62,7 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
                 progress(Outcome(len(numbers), 0))
         return numbers, standard_differences(compared, manifest, native, inputs)
 
-    renewed = renew(run, METRICS, [MEASURE], compute, {"native": native}, keep=KEPT)
+    renewed = renew(run, METRICS_LAYOUT, [MEASURE], compute, {"native": native}, keep=KEPT)
     estimates = read_rows(measure_file(run, NUMBERS, MEASURE.name), NUMBERS, ["estimate"])["estimate"]
     count = len(estimates) - estimates.null_count
     return Outcome(count, 0, 0 if renewed else count)

@@ -9,7 +9,6 @@ for model in reader.models:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from scipy.sparse import csr_array
 
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.sql_file import read_sql
+from polyculture.metrics.declared import PER_CONDITION, is_overlap
 from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
 from polyculture.metrics.inference.named_items import Incidences, incidences
 
@@ -34,26 +34,6 @@ OF_PAIR: tuple[Level, ...] = tuple(("language", "other_language", *level) for le
 OF_COUNTRY: tuple[Level, ...] = (("language", "condition", "country"),)
 OF_WORDINGS: tuple[Level, ...] = (("language", "topic", "condition", "country"),)  # all that cells have but the wording
 PAIR_OF_WORDINGS: tuple[Level, ...] = (("language", "other_language", "topic", "condition", "country"),)
-PER_CONDITION = ("specificity", "specificity_gain")
-CONSENSUS = "consensus"
-# Shares of linked items, and their differences: all else counts which items there are.
-OF_ITEMS = ("granularity", "specificity", "specificity_gain", "share_without_country", "linked_by_english")
-
-# The lowest and the highest value of each metric.
-RANGES = {
-    "granularity": (0.0, 1.0),
-    "diversity": (0.0, math.inf),
-    "specificity": (0.0, 1.0),
-    "share_without_country": (0.0, 1.0),
-    "linked_by_english": (0.0, 1.0),
-    "specificity_gain": (-1.0, 1.0),
-    "consensus": (0.0, 1.0),
-    "dominance": (0.0, 1.0),
-    "hill_1": (0.0, math.inf),
-    "hill_2": (0.0, math.inf),
-    "coverage": (0.0, 1.0),
-    "rarefied": (0.0, math.inf),
-}
 
 FEWEST_OF_COUNT = 5  # responses a prompt: with fewer, intervals of counts cover 83 to 91 %
 ALL, ANSWERED, RIGHT_LANGUAGE, COMPLETE = "all", "answered", "right language", "complete"
@@ -92,19 +72,9 @@ class Place(NamedTuple):
         return None if self.country == UNNAMED else self.country
 
 
-def is_share(metric: str) -> bool:
-    """Whether a metric of texts is a share, from 0 to 1."""
-    return RANGES.get(metric) == (0.0, 1.0)
-
-
-def is_count(metric: str) -> bool:
-    """Whether a metric of texts counts items."""
-    return metric in RANGES and math.isinf(RANGES[metric][1])
-
-
 def levels_of(metric: str) -> tuple[Level, ...]:
     """The levels of a metric's means; of consensus without those that keep one language (`OF_LANGUAGE`)."""
-    if metric == CONSENSUS:
+    if is_overlap(metric):
         return OF_MODEL + OF_PAIR + PAIR_OF_WORDINGS
     every = OF_MODEL + OF_LANGUAGE + OF_COUNTRY + OF_WORDINGS
     return tuple(level for level in every if "condition" in level) if metric in PER_CONDITION else every

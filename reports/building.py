@@ -11,8 +11,9 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
+from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.limits import disqualified
-from polyculture.reports.headline import METRICS, totals
+from polyculture.reports.headline import totals
 from polyculture.reports.metric_figures import FigureSection
 from polyculture.reports.names import Names
 from polyculture.reports.reading import SQL, read_store
@@ -60,7 +61,7 @@ def build_sections(data: ReportData, sections: Sequence[Section]) -> list[BuiltS
     figure shows nothing is folded where it stands.
     """
     fixed = disqualified(data.manifest)
-    behind = max((at for at, section in enumerate(sections) if section.name in METRICS), default=0)
+    behind = max((at for at, section in enumerate(sections) if section.name in COMPARED), default=0)
     moved = [replace(section, first=False) for section in sections if section.name in fixed]
     others = [section for section in sections[: behind + 1] if section.name not in fixed]
     contexts = ((section, section.build(data)) for section in (*others, *moved, *sections[behind + 1 :]))

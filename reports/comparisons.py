@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from polyculture.metrics.comparison.table import explained
+from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.inference.family import HIGHER, LOWER, SAME_PROMPTS
-from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import (
     FormattedEstimate,
@@ -63,7 +63,7 @@ def _table(family: str, rows: Sequence[Row], data: ReportData) -> PageTable:
     labels = ordered(asked, list(dict.fromkeys(label(row, names) for row in rows)))
 
     def place(row: Row) -> tuple[int, int, int]:
-        return METRICS.index(row["metric"]), conditions.index(row["condition"] or ""), labels.index(label(row, names))
+        return COMPARED.index(row["metric"]), conditions.index(row["condition"] or ""), labels.index(label(row, names))
 
     def metric(row: Row) -> TextCell:
         under = names.condition(row["condition"]) if row["condition"] else ""

@@ -7,13 +7,13 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from polyculture.metrics.declared import OF_DIVERSITY
 from polyculture.reports.numbers import FormattedEstimate, count, estimate_of, known, lacking
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
 
-METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied")
 Line = Mapping[str, Mapping[str, Any]]  # its rows by metric
 
 
@@ -21,7 +21,7 @@ def diversity_estimators(data: ReportData) -> PageTable | None:
     """A line per model and per model and language, from `sql/companions.sql`; None where no number is known."""
     rows = data.reading.rows(SQL / "companions.sql")
     found = [row for row in rows if row["estimate"] is not None]
-    metrics = [metric for metric in METRICS if any(metric == row["metric"] for row in found)]
+    metrics = [metric for metric in OF_DIVERSITY if any(metric == row["metric"] for row in found)]
     if not metrics:
         return None
     size = count(next((row["rarefied_to"] for row in rows if row["metric"] == "rarefied"), None) or 0)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
+from polyculture.metrics.declared import RANGES
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.responses import RANGES
 from polyculture.reports.headline import shared_note, shown_metrics
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, known

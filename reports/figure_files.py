@@ -21,7 +21,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.figures.figure import Drawable, Figure, Key, Panel
 from polyculture.reports.figures.style import INK, MUTED, SERIES, SHAPES, fonts_for, installed_fonts, style
@@ -67,7 +67,7 @@ def write_figures(
     formats: Iterable[FigureFormat],
     inches: float,
     catalog: Catalog | None = None,
-    layout: Layout = METRICS,
+    layout: Layout = METRICS_LAYOUT,
     sections: Sequence[Section] = OWN_SECTIONS,
 ) -> list[Path]:
     """Writes the picture of the first page, and every drawing of all `sections` with something to show; returns paths.

@@ -9,6 +9,7 @@ from typing import Any
 
 from polyculture.cache.manifest import UNSTATED, Manifest
 from polyculture.cache.model_facts import ModelFacts
+from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import TOO_FEW_IN_COMMON
 from polyculture.reports.numbers import FEWEST, FormattedEstimate, count, estimate_of, known, lacking
@@ -16,8 +17,6 @@ from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
-
-METRICS = ("specificity", "specificity_gain", "consensus", "diversity", "granularity")  # in the order of the page
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -66,7 +65,7 @@ def build(data: ReportData) -> Headline:
 
 def shown_metrics(manifest: Manifest) -> tuple[str, ...]:
     """The metrics in the order of the page: those that the run's sources fix stand last."""
-    return tuple(sorted(METRICS, key=disqualified(manifest).__contains__))
+    return tuple(sorted(COMPARED, key=disqualified(manifest).__contains__))
 
 
 def _metric_column(name: str, fixed: str | None, *, is_measured: bool) -> Column:
@@ -105,7 +104,7 @@ def model_lines(numbers: Rows, health: Rows, manifest: Manifest) -> dict[tuple[s
         own = [row for row in health if row["model"] == model]
         for language in (None, *(row["language"] for row in own)):
             facts = totals([row for row in own if language in (None, row["language"])])
-            printed = {name: _estimate(found.get((model, language, name)), name, facts, manifest) for name in METRICS}
+            printed = {name: _estimate(found.get((model, language, name)), name, facts, manifest) for name in COMPARED}
             if len(own) == 1:  # a model may have fewer languages than the run
                 printed["consensus"] = lacking("one_language")
             lines[model, language] = {"facts": facts, **printed}

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known
 from polyculture.reports.reading import SQL
@@ -33,7 +33,8 @@ class Board:
 
 def build(data: ReportData) -> tuple[Board, ...] | None:
     """The context of the section; None where no two models have the same metric."""
-    if len(data.manifest.models) < 2 and data.layout == METRICS:  # the view takes a fifth of a second to have no row
+    # The view takes a fifth of a second to have no row.
+    if len(data.manifest.models) < 2 and data.layout == METRICS_LAYOUT:
         return None
     return boards(data.reading.lines(SQL / "leaderboard.sql"), data.board_titles, data.names) or None
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import PromptReview
+from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.limits import PUBLISHED
 from polyculture.metrics.prompt_review import ReviewStanding, review_standing
-from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count
 from polyculture.reports.reading import RUN_FACTS
@@ -61,7 +61,7 @@ def build(data: ReportData) -> Method:
         manifest.extractor.get("with") != PUBLISHED,
         manifest.linker.get("source") != PUBLISHED,
         manifest.n,
-        tuple(texts().metrics[metric] for metric in METRICS),
+        tuple(texts().metrics[metric] for metric in COMPARED),
         prompt_reviews(reading.rows(RUN_FACTS["review_templates"]), reading.rows(RUN_FACTS["reviews"]), data.names),
         intervals(reading.rows(RUN_FACTS["methods"])),
         facts(manifest, data.names, about_texts=data.about_texts),

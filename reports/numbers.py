@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from polyculture.metrics.declared import is_count, is_gain
 from polyculture.reports.texts import texts
 
 _SPACE = "\u00a0"  # does not break
-_COUNTS = ("diversity", "hill_1", "hill_2", "rarefied")
-_SIGNED = ("specificity_gain", "difference")
 FEWEST = 10  # linked items, each counted once per response: a share of fewer moves by a tenth and more with each
 
 Row = Mapping[Any, Any]
@@ -93,7 +92,7 @@ def count(number: float) -> str:
 
 def decimal(value: float, metric: str, more: int = 0) -> str:
     """A metric's value: counts with one decimal, shares with two, differences with their sign; and `more` decimals."""
-    return _written(value, _decimals(metric) + more, signed=metric in _SIGNED)
+    return _written(value, _decimals(metric) + more, signed=metric == "difference" or is_gain(metric))
 
 
 def difference(value: float, metric: str, more: int = 0) -> str:
@@ -108,7 +107,7 @@ def more_decimals(metric: str, *values: float) -> int:
 
 
 def _decimals(metric: str) -> int:
-    return 1 if metric in _COUNTS else 2
+    return 1 if is_count(metric) else 2
 
 
 def _written(value: float, digits: int, *, signed: bool) -> str:

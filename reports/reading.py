@@ -16,7 +16,7 @@ from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import read_headers
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.reports.names import short
 
 SQL = Path(__file__).parent / "sql"  # of the report's own sections
@@ -87,7 +87,7 @@ class Reading:
 
 
 @contextmanager
-def read_store(run: RunFolder, layout: Layout = METRICS, at: Path | None = None) -> Iterator[Reading]:
+def read_store(run: RunFolder, layout: Layout = METRICS_LAYOUT, at: Path | None = None) -> Iterator[Reading]:
     """The run's store with the views of `layout`, or one at `at` (`open_store`).
 
     Shared views are computed once for the block.

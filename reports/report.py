@@ -15,7 +15,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.escaping import packed
 from polyculture.reports.evidence import read_evidence, read_parts
@@ -28,7 +28,7 @@ from polyculture.reports.sections import OWN_SECTIONS
 def write_report(
     run: RunFolder,
     catalog: Catalog | None = None,
-    layout: Layout = METRICS,
+    layout: Layout = METRICS_LAYOUT,
     sections: Sequence[Section] = OWN_SECTIONS,
     to: RunFolder | None = None,
     shown: str = "",

@@ -15,7 +15,7 @@ from polyculture.cache.files import replacing
 from polyculture.cache.layout import Layout
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.escaping import table_text
 from polyculture.reports.latex import latex_table
@@ -45,7 +45,7 @@ def write_tables(
     run: RunFolder,
     formats: Iterable[TableFormat],
     catalog: Catalog | None = None,
-    layout: Layout = METRICS,
+    layout: Layout = METRICS_LAYOUT,
     sections: Sequence[Section] = OWN_SECTIONS,
 ) -> list[Path]:
     """Writes the tables of all `sections` that have something to show to `report-tables/`; returns the paths.

@@ -12,7 +12,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import Header
 from polyculture.cache.store import open_store
 from polyculture.instruments import INSTRUMENTS, command_line
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.running.layout import store_layout
 from polyculture.running.tables import all_tables
 
@@ -122,7 +122,7 @@ def _parts() -> dict[str, list[str]]:
     """The views that a user asks, under the part whose layout brings them."""
     left = [view for view in dictionary() if not view.startswith(("stored_", "run_", "no_")) and view.isidentifier()]
     parts: dict[str, list[str]] = {}
-    owners: list[tuple[str, Layout]] = [("Texts, entities and the four metrics", METRICS)]
+    owners: list[tuple[str, Layout]] = [("Texts, entities and the four metrics", METRICS_LAYOUT)]
     titles = [", ".join(f"`{command_line(command)}`" for command in entry.lines) for entry in INSTRUMENTS]
     owners += [(title, one.layout) for title, one in zip(titles, INSTRUMENTS, strict=True)]
     for title, layout in owners:

@@ -23,7 +23,7 @@ def answer(run: RunFolder, name: str, preset: Preset, catalog: Catalog, data: st
     from polyculture.cache.manifest import require_run
     from polyculture.cache.store import open_store
     from polyculture.instruments import INSTRUMENTS
-    from polyculture.metrics import KEPT, METRICS
+    from polyculture.metrics import KEPT, METRICS_LAYOUT
     from polyculture.metrics.claims.claim import PAPERS, read_claims
     from polyculture.metrics.comparison.columns import ComparedRun
     from polyculture.reports.claims import claim_rows
@@ -35,7 +35,7 @@ def answer(run: RunFolder, name: str, preset: Preset, catalog: Catalog, data: st
         else one
         for one in read_claims(PAPERS[name])
     ]
-    with open_store(run, compose(METRICS, *(entry.layout for entry in INSTRUMENTS)), KEPT) as store:
+    with open_store(run, compose(METRICS_LAYOUT, *(entry.layout for entry in INSTRUMENTS)), KEPT) as store:
         native = catalog.native_pairs(manifest.languages)
         found = claim_rows(ComparedRun(store, manifest.deterministic), native, manifest, stated)
     rows, unmeasured = [], 0

@@ -72,13 +72,13 @@ def joined_tables(
     from polyculture.instruments.papers.own import own_numbers
     from polyculture.instruments.papers.protocol import AskedProtocol
     from polyculture.instruments.papers.tables import paper_tables
-    from polyculture.metrics import METRICS
+    from polyculture.metrics import METRICS_LAYOUT
     from polyculture.published.cells import published
 
     preset = read_preset(name)
     manifest = read_manifest(run.manifest)
     extractor = str((manifest and manifest.extractor.get("with")) or "extractor")
-    with open_store(run, compose(METRICS, *(entry.layout for entry in INSTRUMENTS))) as store:
+    with open_store(run, compose(METRICS_LAYOUT, *(entry.layout for entry in INSTRUMENTS))) as store:
         own = list(own_numbers(store, preset, data, seed, counting, extractor))
         stale = {measure for (measure,) in store.execute("SELECT measure FROM stale_measures").fetchall()}
     protocol = AskedProtocol(run, name, preset, data)

@@ -10,7 +10,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.probe.attention.layout import LAYOUT as ATTENTION
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 
 _OWN = Path(__file__).parent
 ASKED = "probe"  # how the names begin of the rules that probes are made by, among all that the instrument asks
@@ -174,4 +174,4 @@ PROBE = Layout(
     (MEASURE,),
 )
 # What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.
-LAYOUT = compose(METRICS, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))), ATTENTION)
+LAYOUT = compose(METRICS_LAYOUT, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))), ATTENTION)

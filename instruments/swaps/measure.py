@@ -22,7 +22,7 @@ from polyculture.cache.store import asked_store
 from polyculture.instruments.swaps.layout import MEASURES, SWAPS
 from polyculture.instruments.swaps.rates import (
     EVERY,
-    METRICS,
+    RATES_OF_TASK,
     READABLE,
     SIDES,
     STRICT,
@@ -68,7 +68,7 @@ def _measured(
 
 def health_lines(rows: Sequence[Number], task: str, models: Sequence[str]) -> Iterator[str]:
     """What became of the texts of a task, a line per model and setting."""
-    first = next(iter(METRICS[task]))
+    first = next(iter(RATES_OF_TASK[task]))
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for row in rows:
         if (row.measure, row.metric, row.level) == (task, first, CELL) and row.model in models and not _is_pooled(row):

@@ -215,7 +215,7 @@ def _f1(answers: Columns) -> tuple[Numbers, Numbers]:
 
 READABLE = "readable_"  # of a metric's name: answers that could not be read are left out
 STRICT = "strict_"  # the same by the answer's characters, without normalisation
-METRICS: Mapping[str, Mapping[str, Metric]] = {
+RATES_OF_TASK: Mapping[str, Mapping[str, Metric]] = {
     "sentiment": {
         "accuracy": _accuracy,
         "macro_f1": _macro_f1,
@@ -237,9 +237,9 @@ def metrics_of(task: str) -> dict[str, tuple[Metric, str]]:
     What cannot be read is no label, and a miss where an entity is asked for; there, a second reading leaves it out.
     """
     if task == "sentiment":
-        return {name: (metric, "ok") for name, metric in METRICS[task].items()}
+        return {name: (metric, "ok") for name, metric in RATES_OF_TASK[task].items()}
     found: dict[str, tuple[Metric, str]] = {}
-    for name, metric in METRICS[task].items():
+    for name, metric in RATES_OF_TASK[task].items():
         found[name], found[f"{READABLE}{name}"] = (metric, "answered"), (metric, "ok")
         found[f"{STRICT}{name}"] = (_strictly(metric), "strict_answered")
     return found

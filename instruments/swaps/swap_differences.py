@@ -126,7 +126,7 @@ def _rows(pair: _Pair, parts: Sequence[Part]) -> Iterator[Difference]:
 def _metrics(task: str) -> list[tuple[str, Metric, str]]:
     """The metrics of a task, and the answers that count; not those of answers read in another way."""
     every = rates.metrics_of(task)
-    return [(name, *every[name]) for name in rates.METRICS[task]]
+    return [(name, *every[name]) for name in rates.RATES_OF_TASK[task]]
 
 
 def _metric_rows(
@@ -240,7 +240,7 @@ def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
     """The mean counts of wrong labels of both sides over draws, with what chance gives for the size of a difference."""
     own = chosen(answers.columns, rates.within(answers.columns, part) & answers.columns["ok"].astype(bool))
     for counted, metric in COUNTED.items():
-        sides = sides_of(own, rates.METRICS["sentiment"][metric])
+        sides = sides_of(own, rates.RATES_OF_TASK["sentiment"][metric])
         if len(sides) < 2:
             continue
         one, other = sides["native"], sides["western"]

@@ -40,9 +40,9 @@ from numpy.typing import NDArray
 
 from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.comparison.compare import Part, Row
+from polyculture.metrics.declared import RANGES, is_count
 from polyculture.metrics.inference.family import HIGHER, LOWER
 from polyculture.metrics.inference.limits import WilsonEstimate, Z, student
-from polyculture.metrics.responses import RANGES, is_count
 
 Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")

@@ -24,14 +24,14 @@ from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.validation import explain
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
 from polyculture.metrics.comparison.sides import DIMENSIONS
-from polyculture.metrics.responses import PER_CONDITION, RANGES, Place
+from polyculture.metrics.declared import COMPARED, ON_REQUEST, PER_CONDITION, RANGES, is_overlap
+from polyculture.metrics.responses import Place
 
 PAPERS = {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."
 _NUMBERED = re.compile(r"\bclaims\.(\d+)(\.?)")
-_KNOWN = (*METRICS, *COMPANIONS)
+_KNOWN = (*COMPARED, *ON_REQUEST)
 
 Dimension = Literal[  # of texts, and of what instruments compare
     "model", "language", "condition", "country", "wording",
@@ -111,9 +111,9 @@ class Claim(_Strict):
             raise ValueError(f"no difference of {self.metric} is as large as the bound {self.bound:g}")
         if unknown := [name for name in (*self.where, *self.by) if name not in Place._fields]:
             raise ValueError(f"{MEASURE.name} have no facet {unknown[0]!r}: they have {', '.join(Place._fields)}")
-        if self.contrast.within is not None and self.metric != "consensus":
+        if self.contrast.within is not None and not is_overlap(self.metric):
             raise ValueError("within is of consensus, which is of two languages")
-        if self.contrast.native and self.metric == "consensus":
+        if self.contrast.native and is_overlap(self.metric):
             raise ValueError("consensus is of two languages, and in no native contrast")
         if self.contrast.each not in (None, *DIMENSIONS):
             raise ValueError(f"{MEASURE.name} are compared by {', '.join(DIMENSIONS)}")

@@ -15,7 +15,8 @@ from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
 from polyculture.metrics.comparison.stored import StoredDifferences, facet_of, stated, turn
-from polyculture.metrics.responses import ALL, PER_CONDITION
+from polyculture.metrics.declared import PER_CONDITION
+from polyculture.metrics.responses import ALL
 
 CONDITION = "condition"
 _NEARLY = 80  # of 100: data sets have values that are alike

@@ -18,8 +18,9 @@ from scipy.sparse import coo_array, csr_array
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable
 from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
+from polyculture.metrics.declared import is_overlap
 from polyculture.metrics.inference.jackknife import Changes, Clusters, Integers, Numbers, Prompts
-from polyculture.metrics.responses import ALL, CONSENSUS, Answers, Cell, Place, ResponseReader
+from polyculture.metrics.responses import ALL, Answers, Cell, Place, ResponseReader
 from polyculture.metrics.text_doubts import models_alike
 
 _DOUBTS = """
@@ -293,7 +294,7 @@ def least_sizes(columns: Columns, pairs: Pairing) -> list[dict[Place, int]] | No
         np.minimum.at(least, at, of_key[key])
         if (before == least).all():
             break
-    if (least == columns.sizes).all() and not (columns.metric == CONSENSUS and columns.uneven[at].any()):
+    if (least == columns.sizes).all() and not (is_overlap(columns.metric) and columns.uneven[at].any()):
         return None
     found: list[dict[Place, int]] = [{} for _ in columns.runs]
     for (place, run), size in zip(columns.places, least.tolist(), strict=True):

@@ -31,6 +31,16 @@ from polyculture.metrics.cell_changes import cells_behind
 from polyculture.metrics.comparison.columns import Columns, ComparedRun, columns_of, least_sizes
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, A, B, Pairing, Sides, pairing
 from polyculture.metrics.comparison.tipping import tipping_point
+from polyculture.metrics.declared import (
+    COMPARED,
+    METRICS,
+    ON_REQUEST,
+    PER_CONDITION,
+    RANGES,
+    is_count,
+    is_overlap,
+    is_share,
+)
 from polyculture.metrics.inference.family import NEW_PROMPTS, NO_SAMPLING, SAME_PROMPTS, UNTESTABLE, in_families
 from polyculture.metrics.inference.jackknife import Integers, Moments, moments
 from polyculture.metrics.inference.limits import Contrast, Estimate, Interval, StudentInterval
@@ -42,10 +52,8 @@ from polyculture.metrics.means import (
     SAME_TEXTS,
     too_few_a_prompt,
 )
-from polyculture.metrics.responses import CONSENSUS, PER_CONDITION, RANGES, SELECTIONS, Place, is_count, is_share
+from polyculture.metrics.responses import SELECTIONS, Place
 
-METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
-COMPANIONS = ("hill_1", "hill_2", "coverage", "dominance")  # of diversity: compared where they are asked for
 TARGETS = (SAME_PROMPTS, NEW_PROMPTS)
 UNEQUAL, NO_CELL = "unequal numbers of responses", "no cell has both numbers"
 FEW_SHARED, NOTHING = "too few in common", "nothing found"
@@ -59,7 +67,7 @@ class Terms:
     """What is asked of a comparison."""
 
     by: Sequence[str] = ()
-    metrics: Sequence[str] = METRICS
+    metrics: Sequence[str] = COMPARED
     targets: Sequence[str] = TARGETS
     selections: Sequence[str] = tuple(SELECTIONS)
     fixed: Mapping[str, str] = field(default_factory=dict)  # metrics in which no difference can be told, and why
@@ -124,9 +132,9 @@ def _of_sides(columns: Columns, sides: Sides, terms: Terms, inputs: str) -> list
     pairs = _paired(columns, sides)
     sizes = None
     reason = terms.fixed.get(metric)
-    if is_count(metric) or metric in (CONSENSUS, *COMPANIONS):
+    if not METRICS[metric].is_sum:
         sizes = least_sizes(columns, pairs)
-        if sizes is not None and metric in COMPANIONS:
+        if sizes is not None and metric in ON_REQUEST:
             reason = reason or UNEQUAL
         elif sizes is not None:
             columns = columns_of(runs, metric, models, selection, sizes)
@@ -390,7 +398,7 @@ class _Group:
     def _alone(self, side: int, facet: str) -> str | None:
         """The one model or language that a side's numbers are of, where the run has others and the row does not say so:
         a mean over "all that both have" is no number of the others."""
-        if facet == "language" and self.columns.metric == CONSENSUS:  # which is of two
+        if facet == "language" and is_overlap(self.columns.metric):  # which is of two
             return None
         names, code = self.columns.facet(facet)
         found = {names[at] for at in np.flatnonzero(np.bincount(code[self.weights[side] != 0])).tolist()}

@@ -29,10 +29,10 @@ from polyculture.cache.schema.measured import EVERY
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import RUN
+from polyculture.metrics.declared import PER_CONDITION, RANGES
 from polyculture.metrics.inference.family import NO_SAMPLING, RATE, adjusted
 from polyculture.metrics.inference.limits import Interval, found_with_power
 from polyculture.metrics.means import MOST_UNKNOWN
-from polyculture.metrics.responses import PER_CONDITION, RANGES
 
 _WORDS = re.compile(
     r"(?P<metric>[^\[\]]*?[^\[\]\s])\s*(\[(?P<conditions>[^\[\]]+)\])?\s+(?P<negated>not\s+)?(?P<side>lower|higher|different)"

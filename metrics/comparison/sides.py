@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import NEUTRAL
+from polyculture.metrics.declared import is_gain, is_overlap
 from polyculture.metrics.inference.jackknife import Integers, Numbers
-from polyculture.metrics.responses import CONSENSUS, Place
+from polyculture.metrics.responses import Place
 
 FIELDS = Place._fields
 _LANGUAGES = ("language", "other_language")  # they share their numbers: a consensus is of either
@@ -262,9 +263,9 @@ def coded_cells(metric: str, places: CodedPlaces) -> list[CodedPlaces]:
     neutral = places.codes["condition"] == places.code("condition", NEUTRAL)
     country = np.where(neutral, places.code("country", UNNAMED), places.codes["country"])
     own = places.but(other_language=WITHOUT, country=country)
-    if metric == CONSENSUS:
+    if is_overlap(metric):
         return [own, own.but(language=places.codes["other_language"])]
-    if metric == "specificity_gain":
+    if is_gain(metric):
         return [own, own.but(condition=NEUTRAL, country=UNNAMED)]
     return [own]
 
@@ -282,7 +283,7 @@ def roles_of(places: CodedPlaces, runs: Integers, sides: Sides, metric: str) -> 
         return _roles(places, np.zeros(len(places), dtype=np.int64), ("",), every, runs)
     field = sides.dimension
     keys, value = places.but(**{field: EVERY}), places.codes[field]
-    if field == "language" and metric == CONSENSUS:  # that of each side with a third language
+    if field == "language" and is_overlap(metric):  # that of each side with a third language
         turned = places.but(language=EVERY, other_language=places.codes["language"])
         keys, value = keys.then(turned), np.concatenate([value, places.codes["other_language"]])
         every = np.concatenate([every, every])
@@ -296,7 +297,7 @@ def _roles(keys: CodedPlaces, value: Integers, values: Sequence[str], column: In
 
 
 def _native(places: CodedPlaces, every: Integers, sides: Sides, metric: str) -> Roles:
-    named = np.flatnonzero((places.codes["country"] != places.code("country", UNNAMED)) & (metric != CONSENSUS))
+    named = np.flatnonzero((places.codes["country"] != places.code("country", UNNAMED)) & (not is_overlap(metric)))
     own = places.some(named)
     native = np.zeros(len(own), dtype=bool)
     for language, country in sides.pairs:
@@ -313,7 +314,7 @@ def _within(places: CodedPlaces, every: Integers, sides: Sides, metric: str) -> 
     numbers = {group: at for at, group in enumerate(dict.fromkeys(groups.values()))}
     group = np.array([numbers[groups[name]] if name in groups else -1 for name in names], dtype=np.int64)
     first, second = (places.codes[field] for field in ("language", "other_language"))
-    known = np.flatnonzero((group[first] >= 0) & (group[second] >= 0) & (metric == CONSENSUS))
+    known = np.flatnonzero((group[first] >= 0) & (group[second] >= 0) & is_overlap(metric))
     one, other = first[known], second[known]
     values = [f"{a} {b}" for a in names for b in names]
     side = np.where(group[one] == group[other], A, B)

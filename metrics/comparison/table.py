@@ -18,6 +18,7 @@ from polyculture.metrics.comparison.baseline import SAME_ANSWERS
 from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
 from polyculture.metrics.comparison.gate import BLIND, CANNOT_FAIL, NOT_COVERED, SHOWN_FOR_SAME
 from polyculture.metrics.comparison.stored import NEW_ALONE
+from polyculture.metrics.declared import is_count, is_overlap
 from polyculture.metrics.inference.family import HIGHER, LOWER, NO_SAMPLING, UNTESTABLE
 from polyculture.metrics.inference.prompts import (
     FEW_COUNTRIES,
@@ -28,7 +29,7 @@ from polyculture.metrics.inference.prompts import (
 )
 from polyculture.metrics.limits import BY_CONSTRUCTION
 from polyculture.metrics.means import FEW_A_PROMPT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT, SAME_TEXTS
-from polyculture.metrics.responses import ALL, CONSENSUS, FEWEST_OF_COUNT, is_count
+from polyculture.metrics.responses import ALL, FEWEST_OF_COUNT
 
 NEEDS = f"{FEWEST} topics and {FEWEST} countries, or {FEWEST} of one where the other is one"
 _ANSWERS = "{} answers or more to each prompt: a larger [sampling] n, and none that failed or was withheld"
@@ -183,7 +184,7 @@ def remarks_of(rows: Sequence[Row]) -> list[str]:
             reasons[row.difference.reason][f"{row.difference.metric} ({row.difference.target})"] = None
     for reason, metrics in reasons.items():
         remarks.append(f"no interval of {', '.join(metrics)}: {with_remedy(reason)}")
-    if any(row.difference.metric == CONSENSUS and row.difference.reason == NO_CELL for row in whole):
+    if any(is_overlap(row.difference.metric) and row.difference.reason == NO_CELL for row in whole):
         remarks.append("consensus is of two languages: two of them are compared by that of each with a third language")
     if any(row.difference.tipping is not None for row in whole):
         remarks.append("turns at: the share of unlinked mentions that, linked against it, would turn the difference")

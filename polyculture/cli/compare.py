@@ -22,6 +22,7 @@ from polyculture.experiment.workspace import warn_of_changes
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision, decide
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
+from polyculture.metrics.declared import COMPARED, ON_REQUEST
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.running.comparing import Compared, Question, compared
 
@@ -77,8 +78,8 @@ def compare(
         list[str] | None,
         typer.Option(
             "--metric",
-            help="Only this metric; may be repeated: granularity, diversity, specificity, specificity_gain, consensus; "
-            "hill_1, hill_2, coverage and dominance, which are left out without it; or one of an instrument.",
+            help=f"Only this metric; may be repeated: {', '.join(COMPARED)}; {', '.join(ON_REQUEST)}, which are left "
+            "out without it; or one of an instrument.",
         ),
     ] = None,
     target: Annotated[

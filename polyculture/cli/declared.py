@@ -124,13 +124,13 @@ def print_metrics(workspace: Workspace) -> None:
     """Prints the metrics per model and language; those languages first in which most models can be compared."""
     from polyculture.cache.manifest import require_run
     from polyculture.cache.store import asked_store
-    from polyculture.metrics import METRICS
+    from polyculture.metrics import METRICS_LAYOUT
     from polyculture.metrics.comparison.table import explained
     from polyculture.metrics.limits import disqualified
     from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
-    with asked_store(workspace.run, table.sql, METRICS) as store:
+    with asked_store(workspace.run, table.sql, METRICS_LAYOUT) as store:
         rows = table.select(store).filter(_TOLD)
         print_declared(
             table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")

@@ -36,14 +36,15 @@ from polyculture.metrics.comparison.baseline import (
     texts_of_both,
 )
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, TARGETS, Row, Terms, compare, with_q
+from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare, with_q
 from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, read_conditions
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
+from polyculture.metrics.declared import COMPARED, ON_REQUEST, PER_CONDITION
 from polyculture.metrics.inference.family import NO_SAMPLING, SAME_PROMPTS
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import MOST_UNKNOWN
-from polyculture.metrics.responses import ALL, PER_CONDITION, SELECTIONS
+from polyculture.metrics.responses import ALL, SELECTIONS
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.reports.reading import Reading
 from polyculture.reports.text_selections import text_selections
@@ -108,7 +109,7 @@ def compared(
     stored = StoredDifferences(opened.store)
     # Other measures compare sides of one run, over all of what they asked.
     alone = not (question.baselines or question.snapshots)
-    known = (*METRICS, *COMPANIONS, *(stored.metrics if alone else ()))
+    known = (*COMPARED, *ON_REQUEST, *(stored.metrics if alone else ()))
     for metric in question.metrics:
         if metric not in known:
             raise ExperimentError(f"there is no metric {metric!r} to compare", remedy=did_you_mean(metric, known))
@@ -224,10 +225,10 @@ def _terms(
 ) -> Iterator[Terms]:
     """What is asked of each metric: of one with conditions in brackets, each condition."""
     if not conditions:
-        metrics = [metric for metric in question.metrics or METRICS if metric in (*METRICS, *COMPANIONS)]
+        metrics = [metric for metric in question.metrics or COMPARED if metric in (*COMPARED, *ON_REQUEST)]
         yield Terms(question.by, metrics, targets, tuple(SELECTIONS), fixed)
         return
-    conditions = [one for one in conditions if one.metric in (*METRICS, *COMPANIONS)]
+    conditions = [one for one in conditions if one.metric in (*COMPARED, *ON_REQUEST)]
     split = {one.metric for one in conditions if one.conditions} - {*PER_CONDITION}
     of_all = dict.fromkeys(one.metric for one in conditions if not (one.conditions and one.metric in split))
     if of_all:
@@ -321,7 +322,7 @@ def _with_baselines(
 
 def _fixed(own: Manifest, other: Manifest, taken_over: bool) -> Mapping[str, str]:
     why = measured_otherwise(own, other) or (SAME_ANSWERS if taken_over else None)
-    return dict.fromkeys((*METRICS, *COMPANIONS), why) if why else disqualified(own)
+    return dict.fromkeys((*COMPARED, *ON_REQUEST), why) if why else disqualified(own)
 
 
 def _with_snapshots(stack: ExitStack, run: RunFolder, opened: ComparedRun, names: Sequence[str]) -> Iterator[Group]:

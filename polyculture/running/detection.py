@@ -17,22 +17,21 @@ from polyculture.cache.files import scratch_folder
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.store import open_store
 from polyculture.experiment.workspace import Workspace
-from polyculture.metrics import CELLS
-from polyculture.metrics import METRICS as METRIC_VIEWS
+from polyculture.metrics import CELLS, METRICS_LAYOUT
 from polyculture.metrics.comparison.table import NEEDS
+from polyculture.metrics.declared import RANGES
 from polyculture.metrics.inference.family import NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.power import (
     LANGUAGE,
-    METRICS,
     MODEL,
+    OF_PROMPTS,
     Noise,
     Plan,
     found_difference,
     noise_of_sides,
     prompt_values,
 )
-from polyculture.metrics.responses import RANGES
 
 DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by bench.demo_noise
 POWER = 0.8  # how often a difference is to be found
@@ -100,13 +99,13 @@ def detectable(workspace: Workspace, manifest: Manifest) -> tuple[list[Detectabl
 def _sources(workspace: Workspace) -> Iterator[tuple[str, Source]]:
     """Where each metric's variances come from: the experiment's own run, else the shipped demo."""
     if not workspace.run.manifest.exists():
-        yield from ((metric, _of_demo(metric)) for metric in METRICS)
+        yield from ((metric, _of_demo(metric)) for metric in OF_PROMPTS)
         return
     with (  # outside of the run, which whoever plans may only be allowed to read
         scratch_folder("plan") as folder,
-        open_store(workspace.run, METRIC_VIEWS, CELLS, at=folder / "store.duckdb") as store,
+        open_store(workspace.run, METRICS_LAYOUT, CELLS, at=folder / "store.duckdb") as store,
     ):
-        for metric in METRICS:
+        for metric in OF_PROMPTS:
             yield metric, _of_run(store, workspace, metric) or _of_demo(metric)
 
 

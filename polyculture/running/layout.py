@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from polyculture.cache.layout import Layout, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments import INSTRUMENTS
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 
 if TYPE_CHECKING:
     from polyculture.reports.section import Section
@@ -19,21 +19,21 @@ _OTHERS = ("batches", "inventory", "ledger", "report-data", "report-tables")  # 
 @cache
 def store_layout() -> Layout:
     """Tables and views of the rooms, then those of each instrument."""
-    return compose(METRICS, *(entry.layout for entry in INSTRUMENTS))
+    return compose(METRICS_LAYOUT, *(entry.layout for entry in INSTRUMENTS))
 
 
 def layout_of(run: RunFolder) -> Layout:
     """The same of a run, without the instruments that it has no row of."""
     tables = {path.stem for path in run.root.glob("*") if path.is_dir() or path.suffix == ".parquet"}
-    if tables <= {*(table.name for table in METRICS.tables), *_OTHERS}:
-        return METRICS  # no instrument is imported to find out that it has nothing here
+    if tables <= {*(table.name for table in METRICS_LAYOUT.tables), *_OTHERS}:
+        return METRICS_LAYOUT  # no instrument is imported to find out that it has nothing here
     layouts = (entry.layout for entry in INSTRUMENTS)
-    return compose(METRICS, *(one for one in layouts if any(table.name in tables for table in one.tables)))
+    return compose(METRICS_LAYOUT, *(one for one in layouts if any(table.name in tables for table in one.tables)))
 
 
 def report_sections(layout: Layout | None = None) -> tuple[Section, ...]:
     """All sections in the order of the page; those of instruments where the `layout` has tables of any."""
     from polyculture.reports.sections import with_instruments
 
-    asked = () if layout == METRICS else INSTRUMENTS
+    asked = () if layout == METRICS_LAYOUT else INSTRUMENTS
     return with_instruments([section for entry in asked for section in entry.sections])

@@ -35,12 +35,12 @@ def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, mo
 
     With `to` it is written into that folder alone, and with `more` sections in any case: these are no part of the run.
     """
-    from polyculture.metrics import METRICS
+    from polyculture.metrics import METRICS_LAYOUT
     from polyculture.reports.renewal import is_written, shown_id
     from polyculture.running.layout import layout_of, report_sections, store_layout
 
     # Papers read what instruments measured, and so does the section that shows several of them side by side.
-    layout = METRICS if not more and layout_of(run) == METRICS else store_layout()
+    layout = METRICS_LAYOUT if not more and layout_of(run) == METRICS_LAYOUT else store_layout()
     shown = "" if to or more else shown_id(run, catalog, layout)
     if shown and is_written(run, shown):
         return run.report

@@ -21,7 +21,7 @@ from polyculture.extract.llm import LlmExtractor, llm_extractor_id
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
 from polyculture.generate.engines.base import Completion, ModelSpec
 from polyculture.generate.engines.endings import ending_of
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from tests.extract.test_stage import FOOD, JOB, good, response, write_run
 from tests.extract_engines import ScriptedEngine, answer
 from tests.steps import do_step
@@ -51,7 +51,7 @@ def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
     """What the store says under the present reader."""
     manifest = read_manifest(run.manifest)
     now = {"extractor_ids": {"food": llm_extractor_id(MODEL, FOOD)}, "reader_id": reading.present_reader()}
-    with asked_store(run, query, METRICS, manifest=manifest.model_copy(update=now)) as store:
+    with asked_store(run, query, METRICS_LAYOUT, manifest=manifest.model_copy(update=now)) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -27,7 +27,7 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.metrics.measured import write_differences, write_numbers
 from polyculture.reports.leaderboard import _value
@@ -261,7 +261,7 @@ def test_imported_texts_of_unknown_prompts_are_on_the_board_of_culture_specifici
         n=10, models=MODELS[:2], languages=languages, topics=("food",), countries=("US",), conditions=("unstated",)
     ).write(tmp_path)
     measure(texts)
-    with open_store(texts, METRICS) as store:
+    with open_store(texts, METRICS_LAYOUT) as store:
         found = store.sql("SELECT DISTINCT metric, setting, language FROM leaderboard ORDER BY metric").fetchall()
     language = languages[0] if len(languages) == 1 else None  # a board of one language has its name
     assert found == [("diversity", "all prompts", language), ("specificity", "unstated", language)]

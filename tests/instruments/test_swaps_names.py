@@ -27,7 +27,7 @@ from polyculture.instruments.swaps.classifiers import (
     labels_of,
     read_labels,
 )
-from polyculture.instruments.swaps.measure import METRICS
+from polyculture.instruments.swaps.measure import RATES_OF_TASK
 from polyculture.instruments.swaps.prompts import read_prompts
 from polyculture.instruments.swaps.tasks import TASKS, Filled, judge_names, judge_spans
 from tests.instruments.test_swaps_command import EXPERIMENT, rows, says, write_table
@@ -149,7 +149,7 @@ def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled
     reader = LabelledTexts("ner", TAGGER, read_labels(), ModelSpec("x"))
     judged = [read for raw, one in zip(said, filling, strict=True) if (read := reader.read(raw, one).judged)]
     columns = {name: np.array([getattr(one, name) for one in judged]) for name in ("matched", "predicted")}
-    ours = {name: np.divide(*map(np.sum, metric(columns))) for name, metric in METRICS["ner"].items()}
+    ours = {name: np.divide(*map(np.sum, metric(columns))) for name, metric in RATES_OF_TASK["ner"].items()}
     predicted = [[tag_of[word].replace("B-LOC", "O").replace("I-LOC", "O") for word in words] for words, *_ in texts]
     theirs = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
     assert ours == {name: pytest.approx(score(gold, predicted)) for name, score in theirs.items()}

@@ -20,7 +20,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
-from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.baseline import measured_otherwise
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
@@ -94,7 +94,7 @@ def test_a_list_is_each_pair_and_the_rest_is_the_mean_of_all_others(pilot: Path,
 
     def sides_of(file: Path, question: Question) -> list[Sides]:
         workspace = open_workspace(file)
-        with closing(open_store(workspace.run, METRICS, KEPT)) as store:
+        with closing(open_store(workspace.run, METRICS_LAYOUT, KEPT)) as store:
             return list(choose_sides(ComparedRun(store).values, workspace, question, list[str]().append))
 
     [rest] = sides_of(three, Question(("JP",), rest=True))
@@ -132,7 +132,7 @@ MISTAKES: list[tuple[Question, str]] = [
 
 def test_sides_that_the_run_does_not_have_are_one_line_with_the_nearest_name(pilot: Path) -> None:
     workspace, lines = open_workspace(pilot), list[str]()
-    with closing(open_store(workspace.run, METRICS, KEPT)) as store:
+    with closing(open_store(workspace.run, METRICS_LAYOUT, KEPT)) as store:
         run = ComparedRun(store)
         for asked, said in MISTAKES:
             with pytest.raises(UserError) as raised:

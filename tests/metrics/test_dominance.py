@@ -8,7 +8,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides
@@ -66,7 +66,7 @@ def test_the_item_that_most_responses_name(run: RunFolder) -> None:
 
 
 def test_it_is_compared_where_it_is_asked_for(run: RunFolder) -> None:
-    with open_store(run, METRICS, KEPT) as store:
+    with open_store(run, METRICS_LAYOUT, KEPT) as store:
         terms = Terms(metrics=("dominance",), targets=("same_prompts",), selections=("all",))
         [row] = compare([ComparedRun(store)], [Sides("condition", "neutral", "explicit")], terms)
     assert row.difference.difference == pytest.approx(0.25)

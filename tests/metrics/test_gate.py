@@ -16,8 +16,9 @@ from scipy.stats import false_discovery_control
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.schema.measured import EVERY, Difference
-from polyculture.metrics.comparison.compare import METRICS, Row
+from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.gate import CANNOT_FAIL, Condition, Side, decide, read_conditions
+from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from tests.metrics.compared_runs import specific_with, write_run
@@ -44,7 +45,7 @@ def made(value: float, error: float | None, metric: str = "granularity", conditi
 
 
 def read(*words: str) -> list[Condition]:
-    return read_conditions(words, METRICS, CONDITIONS)
+    return read_conditions(words, COMPARED, CONDITIONS)
 
 
 def test_conditions_are_read_once_in_any_case_and_with_brackets() -> None:
@@ -97,10 +98,10 @@ def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
 def test_a_margin_that_no_candidate_could_exceed_is_untestable() -> None:
     row = made(0.0, 0.01)  # the baseline has .5
     for words in ("granularity not lower by more than .5", "granularity not higher by more than .6"):
-        [decision] = decide(read_conditions([words], METRICS, CONDITIONS, "--pass-if"), [row])
+        [decision] = decide(read_conditions([words], COMPARED, CONDITIONS, "--pass-if"), [row])
         assert (decision.holds, decision.why) == (None, CANNOT_FAIL)
     [decision] = decide(
-        read_conditions(["granularity not lower by more than .4"], METRICS, CONDITIONS, "--pass-if"), [row]
+        read_conditions(["granularity not lower by more than .4"], COMPARED, CONDITIONS, "--pass-if"), [row]
     )
     assert decision.holds
 
@@ -126,7 +127,7 @@ def test_a_row_without_an_interval_is_untestable_and_an_exact_difference_decides
 @pytest.mark.parametrize("word", ["granularity lower by more than .02", "granularity not lower", "granularity not"])
 def test_a_condition_to_pass_denies_a_side_and_has_a_margin(word: str) -> None:
     with pytest.raises(ExperimentError, match=r"--pass-if .* is no condition.*not lower.higher.different by more than"):
-        read_conditions([word], METRICS, CONDITIONS, "--pass-if")
+        read_conditions([word], COMPARED, CONDITIONS, "--pass-if")
 
 
 def of_runs(value: float, error: float | None, **more: object) -> Row:

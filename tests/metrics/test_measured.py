@@ -21,7 +21,7 @@ from polyculture.instruments.probe.attention.measure import measure_attention
 from polyculture.instruments.probe.measure import measure_probe, measure_similarities
 from polyculture.instruments.questions.numbers.measure import measure_questions
 from polyculture.instruments.swaps.measure import measure_swaps
-from polyculture.metrics import MEASURE, METRICS, measured
+from polyculture.metrics import MEASURE, METRICS_LAYOUT, measured
 from polyculture.metrics.measure import measure
 from polyculture.metrics.measured import read_numbers, renew, renew_table
 from tests.report_run import Synthetic
@@ -43,7 +43,7 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def renewed(run: RunFolder, **options: Any) -> bool:
-    return renew(run, METRICS, [MEASURE], compute, options) == [MEASURE]
+    return renew(run, METRICS_LAYOUT, [MEASURE], compute, options) == [MEASURE]
 
 
 def test_numbers_are_computed_once_and_read_as_they_were_written(run: RunFolder) -> None:
@@ -102,7 +102,7 @@ def test_a_table_is_made_again_where_what_is_asked_or_an_option_has_changed(run:
         return []
 
     def make(**options: Any) -> int:
-        renew_table(run, METRICS, PROMPT_REVIEWS, rows, options)
+        renew_table(run, METRICS_LAYOUT, PROMPT_REVIEWS, rows, options)
         return len(made)
 
     assert (make(), make()) == (1, 1)
@@ -126,7 +126,7 @@ def test_what_fails_halfway_is_computed_again(run: RunFolder) -> None:
         raise RuntimeError("halfway")
 
     with pytest.raises(RuntimeError, match="halfway"):
-        renew(run, METRICS, [MEASURE], fails)
+        renew(run, METRICS_LAYOUT, [MEASURE], fails)
     assert renewed(run)
 
 

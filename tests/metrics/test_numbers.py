@@ -20,7 +20,7 @@ from polyculture.cache.schema import NUMBERS, WANTED_RESPONSES
 from polyculture.cache.sql_file import names_in
 from polyculture.cache.store import measure_file, open_store
 from polyculture.cache.view_template import statements_of
-from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.metrics.responses import ResponseReader
 from polyculture.running.layout import store_layout
@@ -49,7 +49,7 @@ def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> 
 
 def test_a_number_is_found_by_its_key_and_a_cell_s_is_that_of_the_view(run: RunFolder) -> None:
     key = "metric, level, model, dataset, language, country, topic, condition, wording, method, reader, facets"
-    with open_store(run, METRICS, KEPT) as store:
+    with open_store(run, METRICS_LAYOUT, KEPT) as store:
         twice = store.sql(f"SELECT {key} FROM numbers GROUP BY ALL HAVING count(*) > 1").fetchall()
         empty = store.sql(f"SELECT 1 FROM numbers WHERE columns([{', '.join(map(repr, key.split(', ')))}]) IS NULL")
         ResponseReader(store)
@@ -101,13 +101,14 @@ def test_views_that_are_kept_say_what_they_say_when_they_are_not(tmp_path: Path)
     run = LargeRun(models=("m", "n"), languages=("de", "en"), countries=("IT",), n=4, items=12).write(tmp_path)
     measure(run)
 
-    views = [(name, sql) for name, sql in statements_of(METRICS) if isinstance(sql, str) and "CREATE VIEW" in sql]
+    statements = statements_of(METRICS_LAYOUT)
+    views = [(name, sql) for name, sql in statements if isinstance(sql, str) and "CREATE VIEW" in sql]
     read = {below for name, sql in views for below in names_in(sql) if below != name}
     on_top = [name for name, _ in views if name not in read]  # any other is read by one of these
     assert set(KEPT) <= {name for name, _ in views}
 
     def answers(keep: Sequence[str]) -> dict[str, list[Any]]:
-        with open_store(run, METRICS, keep) as store:
+        with open_store(run, METRICS_LAYOUT, keep) as store:
             return {name: _rounded(store.sql(f"SELECT * FROM {name}").fetchall()) for name in on_top}
 
     plain, kept = answers(()), answers(KEPT)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from polyculture.cache.schema import Prompt
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from tests.store_builder import CELL, EXTRACTOR, StoreBuilder, request_of
 
@@ -156,7 +156,7 @@ def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any)
         oracle = Oracle(builder)
         run = builder.write()
         measure(run)
-        with open_store(run, METRICS, KEPT) as store:  # `test_numbers.py`: what is kept is what is not
+        with open_store(run, METRICS_LAYOUT, KEPT) as store:  # `test_numbers.py`: what is kept is what is not
 
             def column(view: str, name: str, *keys: str) -> dict[Any, Any]:
                 selected = ", ".join((*(keys or KEYS), name))

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.power import LANGUAGE, MODEL, PromptValue, side_values
 from polyculture.metrics.responses import ResponseReader
 from tests.store_builder import StoreBuilder
 
 
 def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
-    with open_store(built.write(), METRICS, KEPT) as store:
+    with open_store(built.write(), METRICS_LAYOUT, KEPT) as store:
         ResponseReader(store)  # whose temporary tables a query may name
         return list(store.sql(query).to_arrow_table().to_pylist())
 

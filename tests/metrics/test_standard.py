@@ -15,7 +15,7 @@ from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import Difference
 from polyculture.cache.store import asked_store, inputs_of
-from polyculture.metrics import MEASURE, METRICS
+from polyculture.metrics import MEASURE, METRICS_LAYOUT
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.measure import MOST_PAIRED, measure
 from polyculture.metrics.measured import write_differences
@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(run, query, METRICS) as store:
+    with asked_store(run, query, METRICS_LAYOUT) as store:
         return store.sql(query).fetchall()
 
 

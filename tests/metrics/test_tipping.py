@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun, columns_of
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides
@@ -44,7 +44,7 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, str
 
 def farthest(root: Path, metric: str) -> dict[tuple[str, str], tuple[float, float]]:
     """By language and country: the numbers were all that is unlinked linked against them, and for them."""
-    with open_store(RunFolder(root), METRICS, KEPT) as store:
+    with open_store(RunFolder(root), METRICS_LAYOUT, KEPT) as store:
         run = ComparedRun(store)
         columns = columns_of([run], metric, [run.reader.models])
         low, high = (MOVED[metric](columns.parts, columns.doubts, up) for up in (-1, 1))
@@ -110,7 +110,7 @@ def test_a_comparison_says_what_would_turn_it(tmp_path: Path) -> None:
     for number in range(6):
         built.link(f"x{number}")
     terms = Terms(metrics=("diversity",), targets=("same_prompts",), selections=("all",))
-    with open_store(built.write(), METRICS, KEPT) as store:
+    with open_store(built.write(), METRICS_LAYOUT, KEPT) as store:
         [row] = compare([ComparedRun(store)], [Sides("model", "one", "two")], terms)
     assert (row.difference.difference, row.difference.tipping) == (3, pytest.approx(0.5))
 

@@ -13,7 +13,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.schema import SNAPSHOT_LINKS, WANTED_RESPONSES, SnapshotLink, WantedResponse
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.reports.asked_about import CountryLine, ModelShare, _withheld, country_lines, sentence
 from polyculture.reports.building import open_report
@@ -42,7 +42,7 @@ GROUP BY ALL
 def test_a_dot_is_the_mean_share_over_the_cells_that_all_models_have(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    with open_report(kitchens(tmp_path_factory), None, METRICS, ()) as data:
+    with open_report(kitchens(tmp_path_factory), None, METRICS_LAYOUT, ()) as data:
         lines = country_lines(data.reading, data.manifest, data.names)
         cells = data.reading.frame(ORACLE)
         figure = picture(data)
@@ -189,7 +189,7 @@ def test_a_model_with_languages_of_its_own_takes_no_cell_from_the_others(tmp_pat
     built.know()
     run = built.write()
     write_parquet(objects_to_table(WANTED_RESPONSES, wanted), run.table("wanted_responses"))
-    with open_report(run, None, METRICS, ()) as data:
+    with open_report(run, None, METRICS_LAYOUT, ()) as data:
         [line] = country_lines(data.reading, data.manifest, data.names)
         figure = picture(data)
     assert (line.country, line.cells, set(line.models), line.withheld) == ("JP", 1, set(MODELS), "")
@@ -205,7 +205,7 @@ def test_of_two_other_countries_that_come_up_equally_often_none_is_named(tmp_pat
         built.link(name, qid)
         built.entity(qid, name, **codes)
     built.know()
-    with open_report(built.write(), None, METRICS, ()) as data:
+    with open_report(built.write(), None, METRICS_LAYOUT, ()) as data:
         [line] = country_lines(data.reading, data.manifest, data.names)
     assert (line.other, line.models[A].here.value) == (None, 0.5)
 
@@ -230,7 +230,7 @@ def test_a_model_that_wrote_what_another_wrote_is_no_further_model(tmp_path: Pat
         built.link(name, qid)
         built.entity(qid, name, **{code: "P495"})
     built.know()
-    with open_report(built.write(), None, METRICS, ()) as data:
+    with open_report(built.write(), None, METRICS_LAYOUT, ()) as data:
         figure = picture(data)
     assert figure.title.startswith("Asked about Japan, two names things from there more often than one: 100\u00a0%")
     assert "60 linked items of both models in 60 responses" in figure.caption
@@ -249,7 +249,7 @@ def test_beside_a_country_stands_what_is_of_no_country_and_what_a_further_snapsh
         built.entity(qid, name, **codes)
     built.know()
     run = built.write()
-    with open_report(run, None, METRICS, ()) as data:
+    with open_report(run, None, METRICS_LAYOUT, ()) as data:
         links = data.reading.rows("SELECT * EXCLUDE (qid), qid FROM links")
         [line] = country_lines(data.reading, data.manifest, data.names)
         page = picture(data)
@@ -262,7 +262,7 @@ def test_beside_a_country_stands_what_is_of_no_country_and_what_a_further_snapsh
         for row in links
     ]  # fmt: skip
     write_parquet(objects_to_table(SNAPSHOT_LINKS, more), run.table(SNAPSHOT_LINKS.name))
-    with open_report(run, None, METRICS, ()) as data:
+    with open_report(run, None, METRICS_LAYOUT, ()) as data:
         [line] = country_lines(data.reading, data.manifest, data.names)
         page = picture(data)
     assert line.snapshots == {"newer": {A: (1.0, 0.0)}}

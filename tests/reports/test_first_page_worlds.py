@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import Prompt
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.reports.building import open_report
 from polyculture.reports.comparisons import told_rows
@@ -43,7 +43,7 @@ def of_the_country(share: dict[str, float]) -> Says:
 def first_page(run: RunFolder) -> tuple[Findings, dict[str, tuple[int, int]]]:
     """The findings, and the models' ranks in specificity."""
     measure(run)
-    with open_report(run, None, METRICS, ()) as data:
+    with open_report(run, None, METRICS_LAYOUT, ()) as data:
         ranks = {
             row["name"]: (row["rank_low"], row["rank_high"])
             for row in data.reading.rows(SQL / "ranks.sql")

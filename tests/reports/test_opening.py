@@ -10,11 +10,9 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.metrics.comparison.compare import METRICS
-from polyculture.metrics.responses import PER_CONDITION
+from polyculture.metrics.declared import COMPARED, PER_CONDITION
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.findings import findings
-from polyculture.reports.headline import METRICS as METRICS_OF_PAGE
 from polyculture.reports.headline import model_lines
 from polyculture.reports.names import Names
 from polyculture.reports.trust import trust
@@ -207,7 +205,7 @@ def test_every_family_metric_and_condition_has_a_sentence() -> None:
     conditions = ("neutral", "explicit", "implicit_male", "implicit_female", "audience", "of my own")
     others = [{"family": "language", "a": "ja", "b": "the rest"}, of_models(b="the rest")]
     others += [{"family": "condition", "a": one, "b": "neutral"} for one in conditions[1:]]
-    for metric in METRICS:
+    for metric in COMPARED:
         for condition in conditions if metric in PER_CONDITION else (None,):
             for row in (of_models(), native("model", model=A), native("country", country="JP"), *others):
                 if metric == "consensus" and row["family"].startswith("native"):
@@ -286,7 +284,7 @@ def plot(numbers: list[dict[str, Any]], health: Any = (), ranks: Any = (), **mor
     return dots(numbers, ranks, model_lines(numbers, health, manifest), manifest, NAMES)
 
 
-GRANULARITY, GAIN, CONSENSUS = map(METRICS_OF_PAGE.index, ("granularity", "specificity_gain", "consensus"))
+GRANULARITY, GAIN, CONSENSUS = map(COMPARED.index, ("granularity", "specificity_gain", "consensus"))
 FIRST = {"dimension": "model", "name": A, "metric": "granularity", "rank_low": 1, "rank_high": 2, "ranked": 2}
 
 

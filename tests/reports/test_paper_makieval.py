@@ -17,7 +17,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.own import AsPaper
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.audit.judging import cases_of, drawn, keep_answer
 from polyculture.metrics.measure import measure
 from tests.polyculture.test_command_line import polyculture
@@ -228,7 +228,7 @@ def test_the_extractors_accuracy_stands_in_tables_8_and_9_where_people_judged(wr
     _, without = joined_tables(RunFolder(folder / "runs" / "studied"), "makieval", 0)
     assert {"table 8", "table 9"} <= without.keys()
     run = RunFolder(folder / "runs" / "studied")
-    with open_store(run, compose(METRICS)) as store:
+    with open_store(run, compose(METRICS_LAYOUT)) as store:
         cases = [case for one in drawn(store, 12) for case in cases_of(store, one)]
     for case in cases:
         question, word = ("missed", "1") if case.ordinal is None else ("mention", "right")

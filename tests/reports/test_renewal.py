@@ -24,7 +24,7 @@ from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.reports import evidence, renewal
 from polyculture.reports.evidence import Bounds
@@ -98,7 +98,7 @@ def sections_of_a_paper(run: RunFolder) -> None:
 
 
 def is_current(run: RunFolder) -> bool:
-    return renewal.is_written(run, renewal.shown_id(run, CATALOG, METRICS))
+    return renewal.is_written(run, renewal.shown_id(run, CATALOG, METRICS_LAYOUT))
 
 
 @pytest.mark.parametrize("change", [row_changed, number_changed, note_changed])
@@ -136,7 +136,7 @@ def test_what_has_changed_is_written_again_once(run: RunFolder) -> None:
 def test_another_name_of_a_country_is_noticed(run: RunFolder) -> None:
     japan = CATALOG.countries["JP"].model_copy(update={"name": "Nihon"})
     renamed = CATALOG.model_copy(update={"countries": {**CATALOG.countries, "JP": japan}})
-    assert renewal.shown_id(run, renamed, METRICS) != renewal.shown_id(run, CATALOG, METRICS)
+    assert renewal.shown_id(run, renamed, METRICS_LAYOUT) != renewal.shown_id(run, CATALOG, METRICS_LAYOUT)
 
 
 def test_another_version_is_noticed(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from polyculture.instruments.questions import section
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.reading_step import UNEQUAL, unread_lines
 from polyculture.instruments.questions.section import SECTIONS
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from tests.instruments.questions.answered import UNREAD, Said, designed, numbers, of, right_role, stored
 
@@ -66,7 +66,7 @@ def test_bounds_stand_in_the_table_and_on_the_page(tmp_path: Path) -> None:
         assert low < 0 < high
         metrics = read_table(FOLDER / "question_scores.sql").select(store).project("metric").fetchall()
         assert not [metric for (metric,) in metrics if metric.endswith("_as_unknown")]
-    with open_report(run, None, compose(METRICS, LAYOUT), SECTIONS) as data:
+    with open_report(run, None, compose(METRICS_LAYOUT, LAYOUT), SECTIONS) as data:
         (found,) = build_sections(data, SECTIONS)
         (one,) = found.context.sets  # type: ignore[attr-defined]
         assert one.has_bounds
@@ -91,7 +91,7 @@ def test_languages_that_are_read_unequally_are_a_warning_and_on_the_page(tmp_pat
     [line] = unread_lines(run, ["mbbq"])
     assert "es 30 %, nl 2 %, en 0 %" in line
     assert line.endswith(UNEQUAL)
-    with open_report(run, None, compose(METRICS, LAYOUT), SECTIONS) as data:
+    with open_report(run, None, compose(METRICS_LAYOUT, LAYOUT), SECTIONS) as data:
         (found,) = build_sections(data, SECTIONS)
         [told] = found.context.languages  # type: ignore[attr-defined]
     assert "Spanish 30\xa0%" in told

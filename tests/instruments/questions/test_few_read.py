@@ -10,7 +10,7 @@ from polyculture.cache.layout import compose
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.numbers.withheld import FEW_READ
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from tests.instruments.questions.answered import REFUSAL, UNREAD, Said, designed, numbers, of, right_role, stored
 
 
@@ -63,7 +63,7 @@ def test_no_place_shows_a_number_that_is_withheld(tmp_path: Path) -> None:
     read = list(designed(lambda context, unit: right_role(context) if unit < "t5" else "biased", templates=10))
     lost = of(mostly(UNREAD, 5), model="lost")
     run = stored([*read, *of(read, model="other"), *lost], tmp_path / "run")
-    with open_store(run, compose(METRICS, LAYOUT)) as store:
+    with open_store(run, compose(METRICS_LAYOUT, LAYOUT)) as store:
         board = store.sql(
             "SELECT model, estimate, rank_low, reason FROM leaderboard WHERE metric = 'acc_a' ORDER BY model"
         ).fetchall()

@@ -21,7 +21,7 @@ from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.section import SECTIONS
 from polyculture.instruments.questions.set_blocks import QuestionSets, subtracts
-from polyculture.metrics import METRICS
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.claims import claims_frame
 from polyculture.reports.export.write import CARD, METADATA, write_export
@@ -67,7 +67,7 @@ def built(run: RunFolder) -> QuestionSets:
 
 def page(run: RunFolder) -> tuple[QuestionSets, list[str]]:
     """The section of a run, and the claims that its page tests."""
-    with open_report(run, None, compose(METRICS, LAYOUT), SECTIONS) as data:
+    with open_report(run, None, compose(METRICS_LAYOUT, LAYOUT), SECTIONS) as data:
         (found,) = build_sections(data, SECTIONS)
         assert isinstance(found.context, QuestionSets)
         return found.context, list(claims_frame(data).get("claim", []))
@@ -140,7 +140,7 @@ def test_conditions_are_groups_of_a_set(tmp_path: Path) -> None:
 
 
 def test_models_are_ranked_by_what_both_were_asked(run: RunFolder) -> None:
-    with open_store(run, compose(METRICS, LAYOUT)) as store:
+    with open_store(run, compose(METRICS_LAYOUT, LAYOUT)) as store:
         found = store.sql(
             "SELECT model, rank_low, rank_high, same_items, doubt FROM leaderboard "
             "WHERE dataset = 'kobbq' AND metric = 'acc_a' ORDER BY rank_low"
@@ -152,7 +152,7 @@ def test_models_of_different_questions_are_said_to_be(tmp_path: Path) -> None:
     right = list(few(lambda context, _: right_role(context)))
     parts = [[row for row in right if (row.unit < "t5") is first] for first in (True, False)]
     run = stored([*parts[0], *of(parts[1], model="b")], tmp_path / "run")
-    with open_store(run, compose(METRICS, LAYOUT)) as store:
+    with open_store(run, compose(METRICS_LAYOUT, LAYOUT)) as store:
         boards = store.sql("SELECT DISTINCT rank_low, rank_high, same_items, doubt FROM leaderboard").fetchall()
     assert boards == [(1, 2, False, "40 questions, 0 of them of all models")]
     (one,) = built(run).sets
@@ -164,7 +164,7 @@ def test_a_board_and_a_figure_say_how_many_answers_nobody_could_read(tmp_path: P
     said = {"t0": REFUSAL, "t1": "tie"}  # none of them picks an option: all are one share, on every part of the page
     rows = few(lambda context, unit: None if unit < "t6" else right_role(context))
     run = stored([replace(row, said=said.get(row.unit, row.said)) for row in rows], tmp_path / "run")
-    with open_store(run, compose(METRICS, LAYOUT)) as store:
+    with open_store(run, compose(METRICS_LAYOUT, LAYOUT)) as store:
         boards = store.sql("SELECT DISTINCT estimate, same_items, doubt FROM leaderboard WHERE metric = 'acc_a'")
         assert boards.fetchall() == [(1.0, True, "60 % not read")]
     (one,) = built(run).sets
