@@ -31,8 +31,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.results import keep
 from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
 from polyculture.metrics.comparison.compare import TARGETS
+from polyculture.metrics.declared import ON_REQUEST
 from polyculture.metrics.inference.family import NEW_PROMPTS, SAME_PROMPTS
-from polyculture.metrics.inference.named_items import COMPANIONS
 from tests.instruments.arm_worlds import PAIR_WORLDS, pairs_tried
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
 from tests.instruments.arm_worlds import tried as arms_tried
@@ -106,7 +106,7 @@ def consensus(count: int) -> None:
 
 def companions(count: int) -> None:
     """Hill numbers, coverage and dominance of a cell."""
-    for metric in COMPANIONS:
+    for metric in ON_REQUEST:
         for name, world in (PLAIN | FEW | UNEQUAL).items():
             found = by_size(lambda size, of=(metric, world): companion_covered(*of, size, count))
             line("intervals", metric, name, found)

@@ -24,8 +24,16 @@ CELLS = ("numbered_cells", "asked_prompts", "copies")
 # The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
     *CELLS,
-    *("numbered_mentions", "cell_extractions", "cell_surfaces", "cell_mentions", "cell_incidence", "cell_answers"),
-    *("cell_texts", "incidence_counts", "linked_incidences", "cell_companions", "country_shares", "consensus"),
+    *(
+        "numbered_mentions",
+        "cell_extractions",
+        "cell_surfaces",
+        "cell_mentions",
+        "named_items",
+        "cell_incidence",
+        "cell_answers",
+    ),
+    *("cell_texts", "incidence_counts", "linked_incidences"),
 )
 
 

@@ -1,6 +1,6 @@
 """The metrics of a model's cells, with their changes without each response: what intervals and comparisons rest on.
 
-cells = CellMetrics(reader.read(model), reader)
+cells = CellMetrics(reader.read(model))
 table = cells.table("specificity_gain")
 table.places[7], table.found.values[7]
 """
@@ -14,13 +14,13 @@ from itertools import combinations, groupby
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, hstack
+from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
-from polyculture.metrics.declared import is_gain, is_overlap
+from polyculture.metrics.declared import METRICS, Metric, Statistic, is_gain, is_overlap
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, long_response_variance, rare_variance
-from polyculture.metrics.inference.named_items import COMPANIONS, Incidences, consensus, distinct
-from polyculture.metrics.responses import Answers, Cell, Place, ResponseReader
+from polyculture.metrics.inference.named_items import OF_COUNTS, Incidences, consensus, distinct
+from polyculture.metrics.responses import Answers, Cell, Place
 
 NEUTRAL = "neutral"
 Sizes = Mapping[Place, int]  # of a count: the number of responses that it is taken at, where that is not all
@@ -58,29 +58,25 @@ def cells_behind(metric: str, place: Place) -> list[Place]:
 class CellMetrics:
     """The metrics of one model's cells."""
 
-    def __init__(self, answers: Answers, reader: ResponseReader) -> None:
+    def __init__(self, answers: Answers) -> None:
         self.answers = answers
-        self._reader = reader
         self._tables: dict[str, MetricTable] = {}
 
     def table(self, metric: str, sizes: Sizes = ALL_RESPONSES) -> MetricTable:
         """A metric of all places that have it. Counts are taken at `sizes`."""
         if sizes:
-            return self._made(metric, sizes)
+            return self._made(METRICS[metric], sizes)
         if metric not in self._tables:
-            self._tables[metric] = self._made(metric, sizes)
+            self._tables[metric] = self._made(METRICS[metric], sizes)
         return self._tables[metric]
 
-    def _made(self, metric: str, sizes: Sizes) -> MetricTable:
-        answers = self.answers
-        if metric in answers.shares:
-            return self._shares(answers.shares[metric], np.ones(len(answers.item)))
-        if metric == "specificity":
-            return self._specificity(self._reader.countries)
-        if is_gain(metric):
-            return self._gains()
-        if is_overlap(metric):
-            return self._consensus(sizes)
+    def _made(self, metric: Metric, sizes: Sizes) -> MetricTable:
+        if metric.statistic is Statistic.SHARE:
+            return self._of_experiment(metric)
+        if metric.statistic is Statistic.GAIN:
+            return self._gains(metric)
+        if metric.statistic is Statistic.OVERLAP:
+            return self._overlaps(sizes)
         return self._counts(metric, sizes)
 
     def size_at(self, metric: str, place: Place) -> int:
@@ -98,101 +94,67 @@ class CellMetrics:
     def _places(self) -> Sequence[Place]:
         return [cell.place for cell in self.answers.cells]
 
-    def _shares(self, numerators: Numbers, denominators: Numbers) -> MetricTable:
-        """A share of each cell: sums over its responses of a part of the pairs, over those of all pairs."""
-        answers, cells = self.answers, len(self.answers.cells)
-        top, bottom = answers.per_response(numerators), answers.per_response(denominators)
-        values, changes = np.full(cells, np.nan), np.zeros(answers.responses)
-        tops, bottoms = (np.bincount(answers.of_cell, part, cells) for part in (top, bottom))
+    def _shares(self, metric: Metric) -> MetricTable:
+        """A share of each place: the sum of what responses add to its numerator, over that to its denominator."""
+        answers, of = self.answers, self.answers.shares[metric.contributions]
+        places, size = of.place, len(of.places)
+        tops, bottoms = (np.bincount(places, part, size) for part in (of.numerators, of.denominators))
+        values, changes = np.full(size, np.nan), np.zeros(len(places))
         np.divide(tops, bottoms, out=values, where=bottoms > 0)
-        left = bottoms[answers.of_cell] - bottom
-        np.divide(values[answers.of_cell] * bottom - top, left, out=changes, where=left > 0)
-        matrix = csr_array((changes, (np.arange(answers.responses), answers.of_cell)), shape=(answers.responses, cells))
-        longest = np.zeros(cells)
-        np.maximum.at(longest, answers.of_cell, bottom)
+        left = bottoms[places] - of.denominators
+        np.divide(values[places] * of.denominators - of.numerators, left, out=changes, where=left > 0)
+        matrix = csr_array((changes, (of.response, places)), shape=(answers.responses, size))
+        longest = np.zeros(size)
+        np.maximum.at(longest, places, of.denominators)
         rare = long_response_variance(np.nan_to_num(values), np.asarray(bottoms, dtype=np.float64), longest)
-        found = Changes(values, matrix, self._naming, answers.single, rare)
-        return MetricTable(self._places, found, np.stack([tops, bottoms]))
+        told = np.bincount(places, of.denominators > 0, size).astype(np.int64)
+        return MetricTable(
+            of.places, Changes(values, matrix, told, answers.single[of.cell], rare), np.stack([tops, bottoms])
+        )
 
-    @property
-    def _naming(self) -> Integers:
-        """Per cell: the responses that name an item."""
-        return np.bincount(self.answers.of_cell, minlength=len(self.answers.cells))
+    def _of_experiment(self, metric: Metric) -> MetricTable:
+        """A share; one of neutral prompts for the countries of the experiment alone."""
+        table, countries = self._shares(metric), {UNNAMED, *self.answers.countries}
+        kept = [at for at, place in enumerate(table.places) if place.condition != NEUTRAL or place.country in countries]
+        return table if len(kept) == len(table.places) else table.some(kept)
 
-    def _specificity(self, countries: Sequence[str]) -> MetricTable:
-        """Of cells that name a country the share of items associated with it; of neutral ones, for each country."""
-        named, neutral = self._named_shares(), self._neutral_shares(countries)
-        return _beside(named, neutral)
-
-    def _named_shares(self) -> MetricTable:
-        answers = self.answers
-        column = {country: at for at, country in enumerate(answers.countries)}
-        asked = np.array([column.get(cell.country or "", -1) for cell in answers.cells], dtype=np.int64)
-        of_pair = asked[answers.of_cell[answers.response]] if len(answers.response) else np.zeros(0, dtype=np.int64)
-        named = np.flatnonzero(of_pair >= 0)
-        own = np.zeros(len(of_pair), dtype=bool)
-        own[named] = answers.associated[named, of_pair[named]]
-        table = self._shares(own.astype(np.float64), np.ones(len(own)))
-        return table.some(at for at, cell in enumerate(answers.cells) if cell.country and not self._uncovered(cell))
-
-    def _uncovered(self, cell: Cell, country: str | None = None) -> bool:
-        return (cell.topic, country or cell.country) in self._reader.uncovered
-
-    def _neutral_shares(self, countries: Sequence[str]) -> MetricTable:
-        """A column for each neutral cell and country: the same responses stand behind all countries."""
-        answers = self.answers
-        parts: list[MetricTable] = []
-        for country in countries:
-            at = answers.countries.index(country)
-            shares = self._shares(answers.associated[:, at].astype(np.float64), np.ones(len(answers.item)))
-            columns = [
-                k
-                for k, cell in enumerate(answers.cells)
-                if cell.condition == NEUTRAL and not self._uncovered(cell, country)
-            ]
-            own = shares.some(columns)
-            parts.append(MetricTable([place._replace(country=country) for place in own.places], own.found, own.parts))
-        nothing = self._shares(np.zeros(len(answers.item)), np.ones(len(answers.item))).some(())
-        return _beside(nothing, *parts)
-
-    def _gains(self) -> MetricTable:
-        """Specificity with the country named, less that of the neutral cell for the same country."""
-        named, neutral = self._named_shares(), self._neutral_shares(self.answers.countries)
-        base = {place: at for at, place in enumerate(neutral.places)}
+    def _gains(self, metric: Metric) -> MetricTable:
+        """A share with the country named, less that of the neutral cell for the same country."""
+        shares = self._shares(metric)
+        base = {place: at for at, place in enumerate(shares.places) if place.condition == NEUTRAL}
         pairs = [
             (at, base[key])
-            for at, place in enumerate(named.places)
-            if (key := place._replace(condition=NEUTRAL)) in base
+            for at, place in enumerate(shares.places)
+            if place.condition != NEUTRAL and (key := place._replace(condition=NEUTRAL)) in base
         ]
         own, other = (np.array(side, dtype=np.int64) for side in (zip(*pairs, strict=True) if pairs else ((), ())))
-        one, two = named.found.at(own), neutral.found.at(other)
+        one, two = shares.found.at(own), shares.found.at(other)
         changes, told = csr_array(one.changes - two.changes), np.minimum(one.told, two.told)
         # Where no response changes the gain, both shares are the same in all: leave room for an exception in each.
         alike = np.where(abs(changes).sum(axis=0) > 0, 0.0, np.square(1 / np.maximum(told, 1)))
         rare = np.maximum(one.rare + two.rare, alike)
         found = Changes(one.values - two.values, changes, told, one.single | two.single, rare)
-        parts = np.concatenate([named.parts[:, own], neutral.parts[:, other]])
-        return MetricTable([named.places[at] for at in own], found, parts)
+        parts = np.concatenate([shares.parts[:, own], shares.parts[:, other]])
+        return MetricTable([shares.places[at] for at in own], found, parts)
 
-    def _counts(self, metric: str, sizes: Sizes) -> MetricTable:
-        """Diversity, or one of its companions, of each cell whose items are known."""
+    def _counts(self, metric: Metric, sizes: Sizes) -> MetricTable:
+        """A count of items, or what is made of how many responses name each, of each cell whose items are known."""
         answers, found = self.answers, self.answers.incidences
         at = answers.sizes
         if sizes:
             at = np.array(
                 [min(sizes.get(place, size), size) for place, size in zip(self._places, at.tolist(), strict=True)]
             )
-        counts = metric in ("diversity", "rarefied")
+        there, statistic = self._known, metric.statistic
+        counts = statistic in (Statistic.DISTINCT, Statistic.RAREFIED)
 
         def without(named: Incidences) -> tuple[Numbers, Numbers]:
-            return distinct(named, at) if counts else COMPANIONS[metric](named)
+            return distinct(named, at) if counts else OF_COUNTS[statistic](named)
 
         values, changes = without(found)
-        there = self._known
-        if not counts and metric != "dominance":
-            there = there & (found.distinct_items > 0) & ((answers.sizes > 1) | (metric != "coverage"))
-        is_share = metric in ("dominance", "coverage")
-        rare = np.zeros(len(there)) if is_share else np.where(there, rare_variance(at, answers.sizes), 0.0)
+        if not counts and statistic is not Statistic.LARGEST_SHARE:
+            there = there & (found.distinct_items > 0) & ((answers.sizes > 1) | (statistic is not Statistic.COVERAGE))
+        rare = np.where(there, rare_variance(at, answers.sizes), 0.0) if metric.is_count else np.zeros(len(there))
         values = np.where(there, values, np.nan)
         matrix = _in_cells(np.where(there[answers.of_cell], changes, 0.0), found)
         if answers.prompts.clusters:
@@ -217,7 +179,7 @@ class CellMetrics:
         places = [self._places[a]._replace(other_language=cells[b].language) for a, b in pairs]
         return np.array(pairs, dtype=np.int64).reshape(-1, 2), places
 
-    def _consensus(self, sizes: Sizes) -> MetricTable:
+    def _overlaps(self, sizes: Sizes) -> MetricTable:
         """Of each pair of languages in which the same was asked."""
         answers, (pairs, places) = self.answers, self._language_pairs
         responses = answers.sizes[pairs]
@@ -252,19 +214,3 @@ def _in_cells(changes: Numbers, found: Incidences) -> csr_array:
     """A change for each group, in the column of its cell."""
     at = (np.arange(len(changes)), found.cell)
     return csr_array((changes, at), shape=(len(changes), len(found.responses)))
-
-
-def _beside(*tables: MetricTable) -> MetricTable:
-    """The columns of all tables, which are of the same responses."""
-    found = [table.found for table in tables]
-    return MetricTable(
-        [place for table in tables for place in table.places],
-        Changes(
-            np.concatenate([one.values for one in found]),
-            csr_array(hstack([one.changes for one in found])),
-            np.concatenate([one.told for one in found]),
-            np.concatenate([one.single for one in found]),
-            np.concatenate([one.rare for one in found]),
-        ),
-        np.concatenate([table.parts for table in tables], axis=1),
-    )

@@ -19,14 +19,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import duckdb
 import numpy as np
 from scipy.sparse import csr_array
 
 from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
 from polyculture.metrics import MEASURE
-from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
-from polyculture.metrics.declared import COMPARED, METRICS, PER_CONDITION, RANGES, is_overlap, is_share
+from polyculture.metrics.cell_changes import ALL_RESPONSES, NEUTRAL, CellMetrics, cells_behind
+from polyculture.metrics.declared import (
+    COMPARED,
+    DECLARED,
+    METRICS,
+    PER_CONDITION,
+    RANGES,
+    Metric,
+    Statistic,
+    is_overlap,
+    is_share,
+)
 from polyculture.metrics.inference.jackknife import Moments, moments
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
@@ -48,43 +57,19 @@ FEW_RESPONSES, ONE_A_PROMPT, FEW_A_PROMPT, ONE_PROMPT = (
 FEWEST_RESPONSES = 10  # that a number must rest on, for an interval
 # The highest share of a mean's weight in cells of whose variance nothing is known: a prompt has one response alone.
 MOST_UNKNOWN = 0.05
-_ROUNDING = 1e-9
 _METHODS = {True: "jackknife over responses; Wilson's interval", False: "jackknife over responses; Student's interval"}
 
 SHARED = "shared"
 LEAST = 0.5  # of a group's cells that a model must have, to be compared: one that has few would leave few to all
 _LEVELS: tuple[Level, ...] = ((), ("language",))
-# A row is a cell of any model, in one metric: the models that have a number there.
-_CELLS = """
-SELECT
-    metric, language, other_language, topic, condition, country, wording,
-    list(model) FILTER (estimate IS NOT NULL) AS models
-FROM measured_values
-WHERE metric IN (SELECT unnest($metrics))
-GROUP BY ALL
-"""
 Group = tuple[Level, Place]
 
 
 class Value(NamedTuple):
-    """A row of `measured_values` (`responses.sql`)."""
+    """A number of a cell, or of a pair of cells; None is a missing one."""
 
-    metric: str
-    model: str
-    language: str
-    other_language: str
-    topic: str
-    condition: str
-    country: str
-    wording: str
+    place: Place
     estimate: float | None
-    responses: int
-    incidences: int
-
-    @property
-    def place(self) -> Place:
-        """What the number is of."""
-        return Place(*self[1:8])
 
 
 @dataclass(frozen=True)
@@ -119,8 +104,34 @@ class CellSizes:
         return ONE_RESPONSE if any(responses == 1 for responses, _ in sizes) else NOT_LINKED
 
 
+def cell_values(
+    cells: CellMetrics, asked_countries: Sequence[Place], rarefied: Mapping[Place, int]
+) -> dict[str, list[Value]]:
+    """The values of a model's cells by metric, a missing one wherever a cell was asked and has none.
+
+    `asked_countries` are all cells with each country that they are held against, `rarefied` the responses at which each
+    cell's rarefied count is taken.
+    """
+    found = {}
+    for metric in DECLARED:
+        table = cells.table(metric.name, sizes_of(metric, rarefied))
+        values = dict(zip(table.places, table.found.values.tolist(), strict=True))
+        places: Iterable[Place] = table.places
+        if metric.per_country:
+            gain, countries = metric.statistic is Statistic.GAIN, cells.answers.countries
+            places = [p for p in asked_countries if p.condition != NEUTRAL or (not gain and p.country in countries)]
+        values = {place: values.get(place, math.nan) for place in places}
+        found[metric.name] = [Value(place, None if math.isnan(one) else one) for place, one in values.items()]
+    return found
+
+
+def sizes_of(metric: Metric, rarefied: Mapping[Place, int]) -> Mapping[Place, int]:
+    """The responses that a metric is taken at, where that is not all of them."""
+    return rarefied if metric.statistic is Statistic.RAREFIED else ALL_RESPONSES
+
+
 def model_numbers(
-    values: Sequence[Value],
+    values: Mapping[str, Sequence[Value]],
     sizes: CellSizes,
     cells: CellMetrics,
     rarefied: Mapping[Place, int],
@@ -132,14 +143,9 @@ def model_numbers(
     `rarefied` are the responses at which each cell's rarefied count is taken. `shared` are the cells that all models
     have, by metric, where some lack any.
     """
-    of_metric: dict[str, list[Value]] = defaultdict(list)
-    for value in values:
-        of_metric[value.metric].append(value)
-    for metric, rows in of_metric.items():
-        table = cells.table(metric, rarefied if metric == "rarefied" else {})
+    for metric, rows in values.items():
+        table = cells.table(metric, sizes_of(METRICS[metric], rarefied))
         column = {place: at for at, place in enumerate(table.places)}
-        for value in rows:
-            _check(value, table, column)
         behind = [sizes.behind(metric, value.place) for value in rows]
         groups = {(None, row.place): [at] for at, row in enumerate(rows)} | _groups(metric, rows)
         if metric in shared:
@@ -151,14 +157,6 @@ def model_numbers(
             under = set().union(*(behind[at] for at in members))
             row = _number(metric, key, own, under, found, number, sizes, inputs)
             yield _beside_others(row, key, shared[metric]) if key[0] and SHARED in key[0] else row
-
-
-def _check(value: Value, table: MetricTable, column: Mapping[Place, int]) -> None:
-    """Raises where the definition (a view) and what the interval is of differ."""
-    at = column.get(value.place)
-    own = math.nan if at is None else float(table.found.values[at])
-    if value.estimate is not None and not abs(own - value.estimate) <= _ROUNDING * max(1.0, abs(value.estimate)):
-        raise AssertionError(f"{value.metric}, {value.place}: the interval is of {own}, not of {value.estimate}")
 
 
 _Key = tuple[Level | None, Place]  # the level and what it keeps; None: a cell
@@ -184,8 +182,8 @@ def _shared_groups(metric: str, rows: Sequence[Value], shared: SharedCells) -> d
     for at, value in enumerate(rows):
         every = value.place._replace(model=EVERY)
         for level, place in groups_of(metric, every):
-            own = groups[(*level, SHARED), place._replace(model=value.model)]
-            if ((level, place), every) in shared.shared and value.model in shared.compared[level, place]:
+            own = groups[(*level, SHARED), place._replace(model=value.place.model)]
+            if ((level, place), every) in shared.shared and value.place.model in shared.compared[level, place]:
                 own.append(at)
     return groups
 
@@ -292,10 +290,10 @@ def _too_little(metric: str, units: int, found: Moments, at: int) -> str | None:
 def _wide(metric: str, value: float, rows: Sequence[Value]) -> tuple[float | None, float | None, str | None]:
     """The interval of new prompts like these, or the reason why there is none."""
     known = [row for row in rows if row.estimate is not None]
-    if len({(row.topic, row.country) for row in known}) == 1:
+    if len({(row.place.topic, row.place.country) for row in known}) == 1:
         return None, None, ONE_PROMPT
     numbers = np.array([row.estimate for row in known], dtype=np.float64)
-    found = prompt_mean([row.topic for row in known], [row.place.named_country for row in known], numbers)
+    found = prompt_mean([row.place.topic for row in known], [row.place.named_country for row in known], numbers)
     return (*found.within(value, *RANGES[metric]), found.reason)
 
 
@@ -318,11 +316,16 @@ def groups_of(metric: str, place: Place) -> list[Group]:
     return list(found)
 
 
-def shared_cells(store: duckdb.DuckDBPyConnection, models: int) -> dict[str, SharedCells]:
-    """By metric, those in which some of the models lack a number that others have. `measured_values` is there."""
-    by_metric: dict[str, list[tuple[Place, frozenset[str]]]] = defaultdict(list)
-    for metric, *place, having in store.execute(_CELLS, {"metrics": COMPARED}).fetchall():
-        by_metric[metric].append((Place(EVERY, *place), frozenset(having or ())))
+def shared_cells(of_models: Mapping[str, Mapping[str, Sequence[Value]]]) -> dict[str, SharedCells]:
+    """By metric, those in which some of the models lack a number that others have, from the values of each model."""
+    models = len(of_models)
+    by_metric: dict[str, list[tuple[Place, frozenset[str]]]] = {}
+    for metric in COMPARED:
+        having: dict[Place, list[str]] = defaultdict(list)
+        for model, values in of_models.items():
+            for place, estimate in values[metric]:
+                having[place._replace(model=EVERY)] += [] if estimate is None else [model]
+        by_metric[metric] = [(place, frozenset(names)) for place, names in sorted(having.items())]
     return {
         metric: _shared(metric, cells)
         for metric, cells in by_metric.items()

@@ -35,7 +35,7 @@ from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.means import CellSizes, Value, model_numbers, shared_cells
+from polyculture.metrics.means import CellSizes, cell_values, model_numbers, shared_cells
 from polyculture.metrics.measured import renew
 from polyculture.metrics.responses import ALL
 
@@ -56,7 +56,7 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
     def compute(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
         numbers: list[Number] = []
         compared = ComparedRun(store, manifest.deterministic)
-        for number in _numbers(compared, store, inputs):
+        for number in _numbers(compared, inputs):
             numbers.append(number)
             if len(numbers) % 1000 == 0:
                 progress(Outcome(len(numbers), 0))
@@ -68,17 +68,22 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
     return Outcome(count, 0, 0 if renewed else count)
 
 
-def _numbers(compared: ComparedRun, store: duckdb.DuckDBPyConnection, inputs: str) -> Iterator[Number]:
+def _numbers(compared: ComparedRun, inputs: str) -> Iterator[Number]:
     reader = compared.reader
     responses = [cell.responses for cell in reader.cells if cell.diversity is not None]
     rarefied = {cell.place: min(responses, default=0) for cell in reader.cells}
-    shared = shared_cells(store, len(reader.models))
-    for model in reader.models:
+    values = {
+        model: cell_values(compared.metrics(model, ALL), reader.asked_countries(model), rarefied)
+        for model in reader.models
+    }
+    shared = shared_cells(values)
+    for model, of_model in values.items():
         cells = compared.metrics(model, ALL)
-        values = [Value(*row) for row in reader.values(model)]
-        rests_on = {v.place: (v.responses, v.incidences) for v in values if v.metric == "diversity"}
+        answers = cells.answers
+        counts = zip(answers.cells, answers.sizes.tolist(), answers.named.tolist(), strict=True)
+        rests_on = {cell.place: (read, items) for cell, read, items in counts}
         sizes = CellSizes(rests_on, compared.deterministic, reader.uncovered)
-        yield from model_numbers(values, sizes, cells, rarefied, shared, inputs)
+        yield from model_numbers(of_model, sizes, cells, rarefied, shared, inputs)
 
 
 def standard_differences(

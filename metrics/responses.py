@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.declared import PER_CONDITION, is_overlap
+from polyculture.metrics.declared import DECLARED, PER_CONDITION, is_overlap
 from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
 from polyculture.metrics.inference.named_items import Incidences, incidences
 
@@ -40,11 +40,16 @@ ALL, ANSWERED, RIGHT_LANGUAGE, COMPLETE = "all", "answered", "right language", "
 # Which texts do not count: rows of `read_responses`.
 SELECTIONS = {ALL: "false", ANSWERED: "refused", RIGHT_LANGUAGE: "off_language", COMPLETE: "cut"}
 _SIZES = "SELECT cell, prompt, count(*) AS n FROM counted WHERE model = $model GROUP BY ALL ORDER BY prompt"
-_PAIRS = """
-SELECT * EXCLUDE (model)
-FROM linked_items
-WHERE model = $model AND response IN (SELECT response FROM counted WHERE model = $model)
-ORDER BY response, item
+_ITEMS = """
+SELECT response, item
+FROM named_items SEMI JOIN (FROM counted WHERE model = $model) AS c USING (response)
+ORDER BY ALL
+"""
+# What each response contributes to the shares of a view: in its cell, or of a country in it.
+_CONTRIBUTIONS = """
+SELECT {place} AS place, response, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator
+FROM {view} SEMI JOIN (FROM counted WHERE model = $model) AS c USING (response)
+ORDER BY response, place
 """
 _CLUSTERS = """
 SELECT d.kind, d.cluster, d.prompt, d.response
@@ -52,7 +57,6 @@ FROM dependent_responses AS d SEMI JOIN (FROM counted WHERE model = $model) AS c
 WHERE d.model = $model
 ORDER BY ALL
 """
-_OF_PAIR = ("cell", "response", "item")  # all other columns are of shares
 
 
 class Place(NamedTuple):
@@ -137,24 +141,38 @@ class Groups:
         return csr_array(own + group @ (several @ (of_group - group.T @ own)))
 
 
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """What responses contribute to shares: K rows, each of a response and a place."""
+
+    places: Sequence[Place]
+    cell: Integers  # of each place: its cell in `Answers.cells`
+    place: Integers  # K
+    response: Integers  # K: its row among the R
+    numerators: Numbers  # K
+    denominators: Numbers  # K
+
+
 @dataclass(frozen=True)
 class Answers:
-    """What one model's responses name. Of R responses that name an item, each is known by its place.
+    """What one model's responses contribute to its metrics. Of R responses that contribute anything, each is known by
+    its place.
 
     Arrays of pairs have a row for each pair of a response and an item that it names.
     """
 
     cells: Sequence[Cell]
-    countries: Sequence[str]  # that neutral responses are held against
     names: Integers  # R, sorted: the response's number in the run
-    prompts: Prompts  # of the naming responses; sizes count all that were read
+    prompts: Prompts  # of these responses; sizes count all that were read
     of_cell: Integers  # R: the place of the response's cell in `cells`
     sizes: Integers  # per cell: responses that were read
     fewest: Integers  # per cell: the responses of the prompt that has the fewest
     response: Integers  # per pair
     item: Integers  # per pair
-    associated: NDArray[np.bool_]  # pairs x countries: is the item associated with the country?
-    shares: Mapping[str, Numbers]  # per pair, by metric: what the numerator of a share of items counts of it
+    shares: Mapping[str, Contributions]  # by the view that has them
+    countries: Sequence[
+        str
+    ] = ()  # of the experiment: neutral responses have shares of other countries, for gains alone
 
     @property
     def single(self) -> NDArray[np.bool_]:
@@ -170,9 +188,15 @@ class Answers:
     def responses(self) -> int:
         return len(self.of_cell)
 
-    def per_response(self, of_pairs: Numbers) -> Numbers:
-        """Sums over the items of each naming response."""
-        return np.bincount(self.response, of_pairs, self.responses).astype(np.float64)
+    @cached_property
+    def naming(self) -> Integers:
+        """Per cell: the responses that name an item."""
+        return np.bincount(self.of_cell[np.unique(self.response)], minlength=len(self.cells))
+
+    @cached_property
+    def named(self) -> Integers:
+        """Per cell: the items that responses name, each once a response."""
+        return np.bincount(self.of_cell[self.response], minlength=len(self.cells))
 
     @cached_property
     def incidences(self) -> Incidences:
@@ -204,11 +228,13 @@ class ResponseReader:
         rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()
         self.cells = [Cell(*row) for row in rows]
         self.models: list[str] = sorted({cell.model for cell in self.cells})
-        # Of these, those of the experiment have numbers of neutral prompts; others are named by prompts, for gains.
-        asked = store.execute("SELECT DISTINCT country FROM neutral_countries ORDER BY country").fetchall()
-        self._held_against: list[str] = [country for (country,) in asked]
         self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
         self.uncovered = frozenset(store.execute("SELECT topic, country FROM uncovered_countries").fetchall())
+        self._asked = store.execute("SELECT place, cell, country, covered FROM asked_places ORDER BY place").fetchall()
+        self._shares = {metric.contributions: metric.per_country for metric in DECLARED if metric.is_sum}
+        for view, per_country in self._shares.items():  # read once for each model and selection
+            places = "INNER JOIN asked_places USING (cell, country)" if per_country else ""
+            store.execute(f"CREATE TEMP TABLE {view} AS SELECT * FROM main.{view} {places}")  # noqa: S608  our own names
 
     @cached_property
     def selections(self) -> tuple[str, ...]:
@@ -217,10 +243,10 @@ class ResponseReader:
         [found] = self._store.execute(f"SELECT {flags} FROM read_responses").fetchall()  # noqa: S608  our own names
         return tuple(name for name, is_so in zip(SELECTIONS, found, strict=True) if is_so or name == ALL)
 
-    def values(self, model: str) -> list[tuple[Any, ...]]:
-        """The values of a model's cells, as the views define them: rows of `measured_values`."""
-        query = "FROM measured_values WHERE model = $model ORDER BY ALL"
-        return self._store.execute(query, {"model": model}).fetchall()
+    def asked_countries(self, model: str) -> list[Place]:
+        """The cells of a model, each with every country that it is held against, covered by the source or not."""
+        cells = {cell.number: cell.place for cell in self.cells if cell.model == model}
+        return [cells[cell]._replace(country=country) for _, cell, country, _ in self._asked if cell in cells]
 
     def read(self, model: str, selection: str = ALL) -> Answers:
         """What a model's responses name, of those texts that the selection takes."""
@@ -229,32 +255,51 @@ class ResponseReader:
         self._store.execute(
             f"CREATE OR REPLACE TEMP VIEW counted AS FROM read_responses WHERE NOT {SELECTIONS[selection]}"
         )
-        sizes, pairs = (self._numbers(query, model) for query in (_SIZES, _PAIRS))
-        names, response = np.unique(pairs["response"], return_inverse=True)
-        first = np.searchsorted(pairs["response"], names)
-        cell_of = np.array([place[int(number)] for number in pairs["cell"][first]], dtype=np.int64)
+        sizes, items = (self._numbers(query, model) for query in (_SIZES, _ITEMS))
+        shares = {
+            view: self._numbers(_CONTRIBUTIONS.format(view=view, place="place" if per_country else "cell"), model)
+            for view, per_country in self._shares.items()
+        }
+        names = np.unique(np.concatenate([items["response"], *(rows["response"] for rows in shares.values())]))
+        prompt = np.searchsorted(sizes["prompt"], names >> 32)
         of_prompt = np.array([place[int(number)] for number in sizes["cell"]], dtype=np.int64)
         fewest = np.full(len(cells), np.iinfo(np.int64).max)
         np.minimum.at(fewest, of_prompt, sizes["n"].astype(np.int64))
-        items, code = np.unique(pairs["item"], return_inverse=True)
-        associated, known = self._associated(items)
         return Answers(
             cells,
-            self._held_against,
             names,
-            Prompts(
-                np.searchsorted(sizes["prompt"], names >> 32),
-                sizes["n"].astype(np.int64),
-                self._clusters(model, sizes["prompt"], names),
-            ),
-            cell_of,
+            Prompts(prompt, sizes["n"].astype(np.int64), self._clusters(model, sizes["prompt"], names)),
+            of_prompt[prompt],
             np.bincount(of_prompt, sizes["n"], len(cells)).astype(np.int64),
             fewest,
-            response,
-            pairs["item"],
-            associated[code],
-            {name: pairs[name].astype(np.float64) for name in pairs if name not in _OF_PAIR}
-            | {"share_without_country": (~known[code]).astype(np.float64)},
+            np.searchsorted(names, items["response"]),
+            items["item"],
+            {view: self._contributions(cells, names, rows, self._shares[view]) for view, rows in shares.items()},
+            self.countries,
+        )
+
+    def _contributions(
+        self, cells: Sequence[Cell], names: Integers, rows: Mapping[str, NDArray[Any]], per_country: bool
+    ) -> Contributions:
+        numbers = {cell.number: at for at, cell in enumerate(cells)}
+        known = [
+            (place, numbers[cell], country)
+            for place, cell, country, covered in self._asked
+            if covered and cell in numbers
+        ]
+        if not per_country:
+            known = [(cell.number, at, None) for at, cell in enumerate(cells)]
+        places = [
+            cells[at].place if country is None else cells[at].place._replace(country=country)
+            for _, at, country in known
+        ]
+        return Contributions(
+            places,
+            np.array([at for _, at, _ in known], dtype=np.int64),
+            np.searchsorted([number for number, *_ in known], rows["place"]),
+            np.searchsorted(names, rows["response"]),
+            rows["numerator"],
+            rows["denominator"],
         )
 
     def _clusters(self, model: str, prompts: Integers, names: Integers) -> tuple[Clusters, ...]:
@@ -267,17 +312,6 @@ class ResponseReader:
             row = np.where(names[at] == own["response"], at, -1) if len(names) else np.full(len(at), -1)
             found.append(Clusters(own["cluster"], np.searchsorted(prompts, own["prompt"]), row))
         return tuple(found)
-
-    def _associated(self, items: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Of each item: which of the countries it is associated with, and whether any country is known of it."""
-        found = np.zeros((len(items), len(self._held_against)), dtype=bool)
-        column = {country: at for at, country in enumerate(self._held_against)}
-        for item, country in self._store.execute("FROM associated_items").fetchall():
-            at = int(np.searchsorted(items, item))
-            if at < len(items) and items[at] == item:
-                found[at, column[country]] = True
-        known = self._numbers("SELECT DISTINCT substr(qid, 2)::BIGINT AS item FROM associations", None)["item"]
-        return found, np.isin(items, known)
 
     def _numbers(self, query: str, model: str | None) -> dict[str, NDArray[Any]]:
         columns = self._store.execute(query, {} if model is None else {"model": model}).fetchnumpy()

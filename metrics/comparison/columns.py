@@ -51,7 +51,7 @@ class ComparedRun:
     def metrics(self, model: str, selection: str) -> CellMetrics:
         """A model's cells, of the texts that the selection takes."""
         if (model, selection) not in self._metrics:
-            self._metrics[model, selection] = CellMetrics(self.reader.read(model, selection), self.reader)
+            self._metrics[model, selection] = CellMetrics(self.reader.read(model, selection))
         return self._metrics[model, selection]
 
     def forget(self, selection: str) -> None:
@@ -150,10 +150,11 @@ class Columns:
         known: dict[tuple[int, Place], tuple[int, int]] = {}
         for run, model in {(run, place.model) for run, place in self._cells[0]}:
             answers = self.runs[run].metrics(model, self.selection).answers
-            naming = np.bincount(answers.of_cell, minlength=len(answers.cells)).tolist()
-            items = np.bincount(answers.of_cell[answers.response], minlength=len(answers.cells)).tolist()
             places = (cell.place for cell in answers.cells)
-            known |= {(run, place): (one, all_of) for place, one, all_of in zip(places, naming, items, strict=True)}
+            known |= {
+                (run, place): (one, all_of)
+                for place, one, all_of in zip(places, answers.naming.tolist(), answers.named.tolist(), strict=True)
+            }
         return np.array([known[cell] for cell in self._cells[0]], dtype=np.int64).reshape(-1, 2).T
 
     def named(self, weights: Numbers) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from polyculture.metrics.declared import METRICS, Metric, Statistic
 from polyculture.metrics.inference.jackknife import Numbers
 
 _HALVINGS = 30
@@ -24,7 +25,7 @@ def tipping_point(metric: str, parts: Numbers, doubts: Numbers, signed: Numbers)
 
     `parts` and `doubts` are those of `Columns`; `signed` are the weights of the columns in the difference, a - b.
     """
-    moved = MOVED.get(metric)
+    moved = moves_of(METRICS[metric])
     if moved is None:
         return None
     sides = [np.flatnonzero(signed > 0), np.flatnonzero(signed < 0)]
@@ -53,11 +54,11 @@ def _share(top: Numbers, bottom: Numbers, counts: Numbers, rest: Numbers, up: in
     return np.divide(top, bottom, out=np.zeros(len(top)), where=bottom > 0)
 
 
-def _granularity(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+def _label_share(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
     return _share(parts[0], parts[1], doubts[1], doubts[0] - doubts[1], up)
 
 
-def _specificity(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+def _any_share(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
     return _share(parts[0], parts[1], doubts[0], doubts[0], up)
 
 
@@ -78,11 +79,15 @@ def _consensus(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
     return np.asarray(shared / np.maximum(either + surfaces, _LEAST))
 
 
-# How a metric moves with what is unlinked: up (1), or down (-1).
-MOVED: Mapping[str, Callable[[Numbers, Numbers, int], Numbers]] = {
-    "granularity": _granularity,
-    "specificity": _specificity,
-    "specificity_gain": _gain,
-    "diversity": _diversity,
-    "consensus": _consensus,
+def moves_of(metric: Metric) -> Callable[[Numbers, Numbers, int], Numbers] | None:
+    """How a metric moves with what is unlinked: up (1), or down (-1)."""
+    if metric.statistic is Statistic.SHARE:
+        return _label_share if metric.labels_known else _any_share
+    return _OTHERS.get(metric.statistic)
+
+
+_OTHERS: Mapping[Statistic, Callable[[Numbers, Numbers, int], Numbers]] = {
+    Statistic.GAIN: _gain,
+    Statistic.DISTINCT: _diversity,
+    Statistic.OVERLAP: _consensus,
 }

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import gammaln
 
+from polyculture.metrics.declared import Statistic
 from polyculture.metrics.inference.jackknife import Integers, Numbers, rare_variance
 
 _AT_ONCE = 1_000_000  # pairs of a response and an item that consensus holds in memory
@@ -186,7 +187,7 @@ def coverage(cells: Incidences) -> tuple[Numbers, Numbers]:
     return _good_turing(cells.responses, once, twice, total), without - others
 
 
-def dominance(cells: Incidences) -> tuple[Numbers, Numbers]:
+def largest_share(cells: Incidences) -> tuple[Numbers, Numbers]:
     """The largest share of responses that name one item."""
     largest = np.zeros(len(cells.responses), dtype=np.int64)
     np.maximum.at(largest, cells.cell_of, cells.counts)
@@ -198,7 +199,7 @@ def dominance(cells: Incidences) -> tuple[Numbers, Numbers]:
         reaching = cells.per_cell((cells.counts >= level[cells.cell_of]).astype(np.float64))[cells.cell]
         own = level[cells.cell[cells.group]]
         taken = cells.per_group(((of_item >= own) & (of_item - cells.named < own)).astype(np.float64))
-        less += (less == fall) & (taken == reaching)
+        less += (less == fall) & (taken == reaching) & (reaching > 0)
     values = largest / np.maximum(cells.responses, 1)
     return values, -less / np.maximum(cells.responses - 1, 1)[cells.cell]
 
@@ -214,11 +215,11 @@ def _x_log_x(counts: Numbers) -> Numbers:
 
 
 # Each gives values (C), which mean nothing for a cell without an item, and changes (R).
-COMPANIONS: Mapping[str, Callable[[Incidences], tuple[Numbers, Numbers]]] = {
-    "hill_1": hill_1,
-    "hill_2": hill_2,
-    "coverage": coverage,
-    "dominance": dominance,
+OF_COUNTS: Mapping[Statistic, Callable[[Incidences], tuple[Numbers, Numbers]]] = {
+    Statistic.HILL_1: hill_1,
+    Statistic.HILL_2: hill_2,
+    Statistic.COVERAGE: coverage,
+    Statistic.LARGEST_SHARE: largest_share,
 }
 
 

@@ -146,49 +146,35 @@ GROUP BY cell;
 -- mean_label: the mean of the 0/1 labels of some mentions. As a decimal, so that sums of it do not depend on their order.
 CREATE MACRO mean_label(specific, mentions) AS (specific / nullif(mentions, 0))::DECIMAL(18, 15);
 
+-- named_items: a row is an item that a response of a cell names: one that a counted mention of it is linked to. All metrics are
+-- made of these rows. The number of an item is its QID's.
+--   response: the response in a number: that of its prompt in the upper half, its sample in the lower
+--   mentions: mentions of the response that are linked to the item
+--   specific: those of them with granularity 1
+CREATE VIEW named_items AS
+SELECT
+    m.cell, m.prompt * 4294967296 + m.sample AS response, l.item, count(*) AS mentions,
+    count(*) FILTER (m.granularity = 1) AS specific, bool_and(l.only_english) AS only_english
+FROM numbered_mentions AS m
+INNER JOIN (SELECT query, substr(qid, 2)::BIGINT AS item, only_english FROM links WHERE status = 'linked') AS l USING (query)
+WHERE m.counts
+GROUP BY ALL;
+
 -- cell_incidence: a row is a linked item of a cell, with the number of responses that mention it (`seen`), the mentions
--- there, how many of them are `specific`, and `specific_seen`, the sum over responses of their mean label there.
+-- there, and how many of them are `specific`.
 --   seen: responses with a mention that is linked to the item
 --   mentions: mentions linked to the item
 --   specific: those of them with granularity 1
---   specific_seen: sum over responses of the mean label of its mentions there
---   by_english: responses of `seen` in which the English name of its mentions alone leads to the item
 CREATE VIEW cell_incidence AS
-WITH meanings AS MATERIALIZED (
-    SELECT query, qid, only_english, dense_rank() OVER (ORDER BY qid)::INTEGER AS item
-    FROM links
-    WHERE status = 'linked'
-),
-mentioned AS (
-    SELECT
-        m.prompt, m.sample, l.item, count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific,
-        bool_and(l.only_english) AS only_english
-    FROM numbered_mentions AS m
-    INNER JOIN meanings AS l USING (query)
-    WHERE m.counts
-    GROUP BY ALL
-),
-counts AS (
-    SELECT
-        p.cell, m.item, count(*) AS seen, sum(m.mentions)::BIGINT AS mentions, sum(m.specific)::BIGINT AS specific,
-        sum(mean_label(m.specific, m.mentions)) AS specific_seen, count(*) FILTER (m.only_english) AS by_english
-    FROM mentioned AS m
-    INNER JOIN asked_prompts AS p USING (prompt)
-    GROUP BY ALL
-)
-SELECT c.cell, i.qid, c.seen, c.mentions, c.specific, c.specific_seen, c.by_english
-FROM counts AS c
-INNER JOIN (SELECT DISTINCT item, qid FROM meanings) AS i USING (item);
-
--- linked_incidences: a row is a cell with a linked item: how many items are linked there, how often they count, each once
--- per response that mentions it, and the sum of their labels (an item's label in a response is the mean label of its
--- mentions there).
---   items: distinct linked items
---   specific: sum of the labels over `incidences`
---   by_english: those of `incidences` to which an English name alone leads
-CREATE VIEW linked_incidences AS
 SELECT
-    cell, count(*) AS items, sum(seen)::BIGINT AS incidences, sum(specific_seen::DECIMAL(38, 15)) AS specific,
-    sum(by_english)::BIGINT AS by_english
+    cell, 'Q' || item AS qid, count(*) AS seen, sum(mentions)::BIGINT AS mentions, sum(specific)::BIGINT AS specific
+FROM named_items
+GROUP BY cell, item;
+
+-- linked_incidences: a row is a cell with a linked item: how many items are linked there, and how often they count, each
+-- once per response that mentions it.
+--   items: distinct linked items
+CREATE VIEW linked_incidences AS
+SELECT cell, count(*) AS items, sum(seen)::BIGINT AS incidences
 FROM cell_incidence
 GROUP BY cell;

@@ -1,5 +1,12 @@
--- granularity: a row is a cell; the mean label of its linked items, each counted once per response that mentions it. Where
--- an item stands in a response under surfaces with different labels, the mean of these is its label there. With it stand
+-- granularity_contributions: a row is a response of a cell that names a linked item: the sum of its items' labels
+-- (`numerator`) and how many they are. Where an item has surfaces with different labels in a response, the mean of these is its
+-- label there.
+CREATE VIEW granularity_contributions AS
+SELECT cell, response, sum(mean_label(specific, mentions)) AS numerator, count(*) AS denominator
+FROM named_items
+GROUP BY ALL;
+
+-- granularity: a row is a cell; the mean label of its linked items, each counted once per response that mentions it. With it stand
 -- the responses (read whole by the extractor) and the incidences that it rests on. NULL when there is no linked item.
 --   specific: sum of the labels over `incidences`
 --   granularity: mean label of linked items, each once per response that mentions it, 0 (general) to 1 (specific);
@@ -7,10 +14,12 @@
 CREATE VIEW granularity AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    (n.specific / n.incidences)::DOUBLE AS granularity,
+    (n.numerator / n.denominator)::DOUBLE AS granularity,
     coalesce(e.extracted, 0) AS responses,
-    coalesce(n.incidences, 0) AS incidences,
-    coalesce(n.specific, 0)::DOUBLE AS specific
+    coalesce(n.denominator, 0)::BIGINT AS incidences,
+    coalesce(n.numerator, 0)::DOUBLE AS specific
 FROM numbered_cells AS c
-LEFT JOIN linked_incidences AS n USING (cell)
+LEFT JOIN (
+    SELECT cell, sum(numerator) AS numerator, sum(denominator) AS denominator FROM granularity_contributions GROUP BY cell
+) AS n USING (cell)
 LEFT JOIN cell_extractions AS e USING (cell);

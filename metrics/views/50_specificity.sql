@@ -7,21 +7,35 @@ FROM entity_countries
 WHERE country IS NOT NULL
 GROUP BY ALL;
 
--- asked_countries: a row is a cell and a country that its items are held against: the one that the prompt names, or, as
--- neutral prompts name none, each of its language's `neutral_countries`.
---   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
---     turn
-CREATE VIEW asked_countries AS
-SELECT c.cell, c.model, c.language, c.topic, c.condition, coalesce(c.country, n.country) AS country,
-    c.wording
-FROM numbered_cells AS c
-LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.condition = 'neutral' AND c.language = n.language
-WHERE coalesce(c.country, n.country) IS NOT NULL;
-
 -- uncovered_countries: a row is a topic and a country of which the links' source of Wikidata holds no item: no share of it is
 -- a number.
 CREATE VIEW uncovered_countries AS
 SELECT unnest(uncovered_topics) AS topic, country FROM known_countries;
+
+-- asked_countries: a row is a cell and a country that its items are held against: the one that the prompt names, or, as
+-- neutral prompts name none, each of its language's `neutral_countries`.
+--   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
+--     turn
+--   covered: whether the links' source of Wikidata holds an item of it: else no share of it is a number
+CREATE VIEW asked_countries AS
+SELECT c.cell, c.model, c.language, c.topic, c.condition, coalesce(c.country, n.country) AS country,
+    c.wording, u.topic IS NULL AS covered
+FROM numbered_cells AS c
+LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.condition = 'neutral' AND c.language = n.language
+LEFT JOIN uncovered_countries AS u ON c.topic = u.topic AND coalesce(c.country, n.country) = u.country
+WHERE coalesce(c.country, n.country) IS NOT NULL;
+
+-- country_contributions: a row is a response of a cell that names a linked item, and one of the cell's `asked_countries`: the
+-- items that are associated with the country (`numerator`), of all that it names. Of a country that is not covered there is none.
+--   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
+--     turn
+CREATE VIEW country_contributions AS
+SELECT n.cell, q.country, n.response, count(a.item) AS numerator, count(*) AS denominator
+FROM named_items AS n
+INNER JOIN asked_countries AS q USING (cell)
+LEFT JOIN (SELECT substr(qid, 2)::BIGINT AS item, country FROM associations) AS a ON n.item = a.item AND q.country = a.country
+WHERE q.covered
+GROUP BY ALL;
 
 -- country_shares: a row is a cell and one of its `asked_countries`: the share of the cell's linked items, each counted once
 -- per response that mentions it, that are associated with the country. NULL when there is no linked item, and for
@@ -29,22 +43,17 @@ SELECT unnest(uncovered_topics) AS topic, country FROM known_countries;
 --   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
 --     turn
 CREATE VIEW country_shares AS
-WITH native AS (
-    SELECT q.cell, q.country, sum(i.seen)::BIGINT AS associated
-    FROM cell_incidence AS i
-    INNER JOIN associations AS a USING (qid)
-    INNER JOIN asked_countries AS q ON i.cell = q.cell AND a.country = q.country
-    GROUP BY ALL
-)
 SELECT
-    q.model, q.language, q.topic, q.condition, q.country, q.wording,
-    CASE WHEN u.topic IS NULL THEN coalesce(s.associated, 0) / n.incidences END AS specificity,
-    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0) AS incidences, coalesce(s.associated, 0) AS associated
+    q.model, q.language, q.topic, q.condition, q.country, q.wording, s.numerator / s.denominator AS specificity,
+    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0) AS incidences, coalesce(s.numerator, 0)::BIGINT AS associated
 FROM asked_countries AS q
 LEFT JOIN linked_incidences AS n USING (cell)
-LEFT JOIN native AS s USING (cell, country)
-LEFT JOIN cell_extractions AS e USING (cell)
-LEFT JOIN uncovered_countries AS u ON q.topic = u.topic AND q.country = u.country;
+LEFT JOIN (
+    SELECT cell, country, sum(numerator) AS numerator, sum(denominator) AS denominator
+    FROM country_contributions
+    GROUP BY ALL
+) AS s USING (cell, country)
+LEFT JOIN cell_extractions AS e USING (cell);
 
 -- specificity: a row of `country_shares`, of a neutral cell those for the countries of the experiment.
 --   country: the country that the prompt names; of neutral prompts, each country of the experiment in turn
@@ -69,6 +78,14 @@ FROM shares AS s
 LEFT JOIN (SELECT * FROM shares WHERE condition = 'neutral') AS n USING (model, language, topic, country, wording)
 WHERE s.condition <> 'neutral';
 
+-- countryless_contributions: a row is a response of a cell that names a linked item: the items of which no country is known
+-- (`numerator`), of all that it names.
+CREATE VIEW countryless_contributions AS
+SELECT n.cell, n.response, count(*) FILTER (a.item IS NULL) AS numerator, count(*) AS denominator
+FROM named_items AS n
+LEFT JOIN (SELECT DISTINCT substr(qid, 2)::BIGINT AS item FROM associations) AS a USING (item)
+GROUP BY ALL;
+
 -- countryless: a row is a cell: the share of its linked items, each counted once per response that mentions it, of which no
 -- country is known. They count against every country's specificity. NULL when there is no linked item.
 --   share_without_country: share of linked items without a country of today, 0 to 1
@@ -76,14 +93,11 @@ WHERE s.condition <> 'neutral';
 CREATE VIEW countryless AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    coalesce(w.without_country, 0) / n.incidences AS share_without_country,
-    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0) AS incidences,
-    coalesce(w.without_country, 0) AS without_country
+    n.numerator / n.denominator AS share_without_country,
+    coalesce(e.extracted, 0) AS responses, coalesce(n.denominator, 0)::BIGINT AS incidences,
+    coalesce(n.numerator, 0)::BIGINT AS without_country
 FROM numbered_cells AS c
-LEFT JOIN linked_incidences AS n USING (cell)
 LEFT JOIN (
-    SELECT cell, sum(seen)::BIGINT AS without_country
-    FROM cell_incidence ANTI JOIN associations USING (qid)
-    GROUP BY cell
-) AS w USING (cell)
+    SELECT cell, sum(numerator) AS numerator, sum(denominator) AS denominator FROM countryless_contributions GROUP BY cell
+) AS n USING (cell)
 LEFT JOIN cell_extractions AS e USING (cell);

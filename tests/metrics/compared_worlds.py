@@ -22,7 +22,7 @@ from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.inference.jackknife import Prompts
-from polyculture.metrics.responses import ALL, ANSWERED, Answers, Cell, Place, ResponseReader
+from polyculture.metrics.responses import ALL, ANSWERED, Answers, Cell, Contributions, Place, ResponseReader
 
 Random = np.random.Generator
 LANGUAGES = ("de", "ja")
@@ -81,10 +81,7 @@ class DrawnRun:
         self._random = random
         names = [f"m{at}" for at in range(world.models)]
         self.deterministic, self.same_texts_as = False, None
-        self.reader = cast(
-            "ResponseReader",
-            SimpleNamespace(models=names, countries=[], uncovered=frozenset()),
-        )
+        self.reader = cast("ResponseReader", SimpleNamespace(models=names))
         self._drawn = {name: self._model(at, name) for at, name in enumerate(names)}
         self._metrics: dict[tuple[str, bool], CellMetrics] = {}
         self.kept_columns: dict[tuple[object, ...], Columns] = {}
@@ -97,7 +94,7 @@ class DrawnRun:
         """A model's cells; without refusals, where these are selected."""
         key = (model, selection == ANSWERED)
         if key not in self._metrics:
-            self._metrics[key] = CellMetrics(self._drawn[model][key[1]], self.reader)
+            self._metrics[key] = CellMetrics(self._drawn[model][key[1]])
         return self._metrics[key]
 
     @property
@@ -149,9 +146,16 @@ def _answers(
     specific: NDArray[np.float64],
 ) -> Answers:
     names, place = np.unique(response, return_inverse=True)
+    shares = Contributions(
+        [cell.place for cell in cells],
+        np.arange(len(cells)),
+        of_cell[names],
+        np.arange(len(names)),
+        np.bincount(place, specific, len(names)),
+        np.bincount(place, minlength=len(names)).astype(np.float64),
+    )
     return Answers(
         cells=cells,
-        countries=[],
         names=names,
         prompts=Prompts(of_cell[names], sizes),
         of_cell=of_cell[names],
@@ -159,8 +163,7 @@ def _answers(
         fewest=sizes,
         response=place,
         item=item,
-        associated=np.zeros((len(item), 0), dtype=bool),
-        shares={"granularity": specific},
+        shares={"granularity_contributions": shares},
     )
 
 

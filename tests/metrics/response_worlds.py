@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.metrics.declared import METRICS
 from polyculture.metrics.inference.jackknife import rare_variance, share_of
 from polyculture.metrics.inference.limits import Estimate
-from polyculture.metrics.inference.named_items import COMPANIONS, Incidences, consensus, distinct, incidences
+from polyculture.metrics.inference.named_items import OF_COUNTS, Incidences, consensus, distinct, incidences
 
 Random = np.random.Generator
 Integers = NDArray[np.int64]
@@ -365,8 +366,8 @@ def companion_covered(metric: str, world: World, responses: int, count: int, see
     random = np.random.default_rng([seed, responses])
     drawn = [pairs for _ in range(2 * count) if len((pairs := world.draw(random, responses))[0])]
     cells = cells_of(drawn, np.full(len(drawn), responses))
-    values, changes = COMPANIONS[metric](cells)
-    share = metric in ("coverage", "dominance")
+    values, changes = OF_COUNTS[METRICS[metric].statistic](cells)
+    share = METRICS[metric].is_share
     rare = 0.0 if share else rare_variance(np.array(responses), np.array(responses))
     variances = _variances(cells, changes) + rare
     found = [

@@ -19,7 +19,7 @@ from polyculture.metrics.inference import named_items
 from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts, mean_share, moments, ratio, share_of
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.named_items import (
-    COMPANIONS,
+    OF_COUNTS,
     Incidences,
     consensus,
     distinct,
@@ -91,7 +91,7 @@ def test_companions_change_as_they_do_without_each_response(named: Named, other:
         left = [[items for place, items in enumerate(one) if place != out] for out in range(len(one))]
         if not all(any(less) for less in left):
             continue
-        for metric, of in COMPANIONS.items():
+        for metric, of in OF_COUNTS.items():
             _, changes = of(found)
             brute = np.array([of(cells(less))[0][0] for less in left])
             assert jackknife(changes_of(found, changes, at)) == pytest.approx(jackknife(brute), abs=1e-9), metric
@@ -129,7 +129,7 @@ def test_counts_change_without_a_group_as_if_its_responses_named_nothing(
         without = [*every]
         without[left[0]] = [[] if (left[0], key) == left else items for key, items in both[left[0]]]
         if all(any(items) for items in without):
-            for metric, of in {**COMPANIONS, "distinct": count, "consensus": agreement}.items():
+            for metric, of in {**OF_COUNTS, "distinct": count, "consensus": agreement}.items():
                 expected = of(cells(*without))[0][left[0]] - of(cells(*every))[0][left[0]]
                 assert of(found)[1][number] == pytest.approx(expected, abs=1e-9), metric
 

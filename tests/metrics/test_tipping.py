@@ -14,7 +14,8 @@ from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun, columns_of
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides
-from polyculture.metrics.comparison.tipping import MOVED, tipping_point
+from polyculture.metrics.comparison.tipping import moves_of, tipping_point
+from polyculture.metrics.declared import METRICS
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
@@ -47,7 +48,9 @@ def farthest(root: Path, metric: str) -> dict[tuple[str, str], tuple[float, floa
     with open_store(RunFolder(root), METRICS_LAYOUT, KEPT) as store:
         run = ComparedRun(store)
         columns = columns_of([run], metric, [run.reader.models])
-        low, high = (MOVED[metric](columns.parts, columns.doubts, up) for up in (-1, 1))
+        moved = moves_of(METRICS[metric])
+        assert moved is not None
+        low, high = (moved(columns.parts, columns.doubts, up) for up in (-1, 1))
     places = [(place.language, place.country) for place, _ in columns.places]
     return {place: (float(low[at]), float(high[at])) for at, place in enumerate(places)}
 
