@@ -22,7 +22,6 @@ from polyculture.cache.store import measure_file, open_store
 from polyculture.cache.view_template import statements_of
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
-from polyculture.metrics.responses import ResponseReader
 from polyculture.running.layout import store_layout
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
@@ -47,22 +46,12 @@ def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> 
         assert store.sql(query).fetchall() == []
 
 
-def test_a_number_is_found_by_its_key_and_a_cell_s_is_that_of_the_view(run: RunFolder) -> None:
+def test_a_number_is_found_by_its_key(run: RunFolder) -> None:
     key = "metric, level, model, dataset, language, country, topic, condition, wording, method, reader, facets"
     with open_store(run, METRICS_LAYOUT, KEPT) as store:
         twice = store.sql(f"SELECT {key} FROM numbers GROUP BY ALL HAVING count(*) > 1").fetchall()
         empty = store.sql(f"SELECT 1 FROM numbers WHERE columns([{', '.join(map(repr, key.split(', ')))}]) IS NULL")
-        ResponseReader(store)
-        unlike = store.sql("""
-            SELECT v.*
-            FROM measured_values AS v
-            LEFT JOIN (FROM numbers WHERE level = 'cell') AS n
-                ON v.metric = n.metric AND v.model = n.model AND v.language = n.language AND v.topic = n.topic
-                AND v.condition = n.condition AND v.country = n.country AND v.wording = n.wording
-                AND v.other_language = coalesce(n.facets['other_language'], '-')
-            WHERE n.metric IS NULL OR v.estimate IS DISTINCT FROM n.estimate
-        """).fetchall()
-        assert (twice, empty.fetchall(), unlike) == ([], [], [])
+        assert (twice, empty.fetchall()) == ([], [])
 
 
 def test_the_last_point_of_every_curve_is_the_cell(run: RunFolder) -> None:

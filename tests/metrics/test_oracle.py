@@ -1,10 +1,12 @@
-"""The metric views against the same definitions in plain Python, on random small runs."""
+"""The metrics against the same definitions in plain Python, on random small runs: numbers, then views."""
 
 from __future__ import annotations
 
+import math
+import random
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from polyculture.cache.schema import Prompt
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
+from polyculture.metrics.declared import DECLARED
 from polyculture.metrics.measure import measure
 from tests.store_builder import CELL, EXTRACTOR, StoreBuilder, request_of
 
@@ -54,7 +57,7 @@ associations = st.lists(st.tuples(st.integers(1, 3), st.sampled_from([*COUNTRIES
 
 
 def build(folder: Path, answers: Sequence[Any], links: Sequence[Any], countries: Sequence[Any]) -> StoreBuilder:
-    builder = StoreBuilder(folder, models=MODELS, countries=COUNTRIES)
+    builder = StoreBuilder(folder, models=MODELS, countries=COUNTRIES, n=1000)  # each answer has a sample of its own
     prompts: list[Prompt] = [
         builder.ask(language, topic, country, condition, wording)
         for wording in WORDINGS
@@ -129,6 +132,62 @@ class Oracle:
     def specificity(self, cell: Any, country: str) -> Any:
         return _share([(qid, country) in self.countries for _, qid in self.incidences(cell)])
 
+    def gain(self, cell: Any, country: str) -> Any:
+        neutral = (*cell[:3], "neutral", None, cell[5])
+        both = self.specificity(cell, country), self.specificity(neutral, country)
+        return None if None in both else both[0] - both[1]
+
+    def by_english(self, cell: Any) -> Any:
+        """Of each pair of a response and an item: does the English name of all its mentions lead there alone?"""
+        alone = defaultdict(list)
+        for row in self.mentions.get(cell, []):
+            link = self.links.get((cell[1], cell[2], row["surface"]))
+            if link and link["status"] == "linked":
+                alone[row["response_id"], link["qid"]].append(bool(link["only_english"]))
+        return _share([all(one) for one in alone.values()])
+
+    def without_country(self, cell: Any) -> Any:
+        known = {qid for qid, _ in self.countries}
+        return _share([qid not in known for _, qid in self.incidences(cell)])
+
+    def seen(self, cell: Any) -> list[int] | None:
+        """How many responses name each item; None where the items are not known."""
+        if self.items(cell) is None:
+            return None
+        return list(Counter(qid for _, qid in self.incidences(cell)).values())
+
+    def diversity(self, cell: Any) -> Any:
+        return None if (seen := self.seen(cell)) is None else len(seen)
+
+    def dominance(self, cell: Any) -> Any:
+        return None if (seen := self.seen(cell)) is None else Fraction(max(seen, default=0), self.responses[cell])
+
+    def hill_1(self, cell: Any) -> Any:
+        seen = self.seen(cell) or ()
+        return math.exp(-sum(k / sum(seen) * math.log(k / sum(seen)) for k in seen)) if seen else None
+
+    def hill_2(self, cell: Any) -> Any:
+        seen = self.seen(cell) or ()
+        return 1 / sum(Fraction(k, sum(seen)) ** 2 for k in seen) if seen else None
+
+    def coverage(self, cell: Any) -> Any:
+        """Chao and Jost 2012, equation 4a, for incidence data."""
+        seen, n = self.seen(cell) or (), self.responses.get(cell, 0)
+        once, twice = seen.count(1), seen.count(2)
+        if not seen or n < 2:
+            return None
+        if not once:
+            return 1
+        top, bottom = ((n - 1) * once, 2 * twice) if twice else ((n - 1) * (once - 1), 2)
+        return 1 - Fraction(once, sum(seen)) * Fraction(top, top + bottom)
+
+    def rarefied(self, cell: Any) -> Any:
+        """The mean number of items in draws of as many responses as the smallest cell of all models has."""
+        if (seen := self.seen(cell)) is None:
+            return None
+        n, size = self.responses[cell], min(self.responses[one] for one in self.cells if self.seen(one) is not None)
+        return sum(1 - Fraction(math.comb(n - k, size), math.comb(n, size)) for k in seen)
+
     def consensus(self, one: Any, other: Any) -> Any:
         a, b = self.items(one), self.items(other)
         return None if a is None or b is None or not {*a, *b} else Fraction(len({*a} & {*b}), len({*a} | {*b}))
@@ -139,8 +198,94 @@ def _share(values: Sequence[Any]) -> Fraction | None:
 
 
 def _equal(found: Mapping[Any, Any], expected: Mapping[Any, Any]) -> None:
-    exact = {key: None if value is None else round(float(value), 12) for key, value in expected.items()}
-    assert {key: None if value is None else round(value, 12) for key, value in found.items()} == exact
+    exact = {key: None if value is None else round(float(value), 10) for key, value in expected.items()}
+    assert {key: None if value is None else round(value, 10) for key, value in found.items()} == exact
+
+
+Definition = Callable[[Oracle], dict[Any, Any]]
+
+
+def _of_cells(of: Callable[[Oracle, Any], Any]) -> Definition:
+    return lambda oracle: {(*cell[:2], "-", *cell[2:]): of(oracle, cell) for cell in oracle.cells}
+
+
+def _of_countries(of: Callable[[Oracle, Any, str], Any], *, neutral: bool) -> Definition:
+    return lambda oracle: {
+        (*cell[:2], "-", *cell[2:4], country, cell[5]): of(oracle, cell, country)
+        for cell in oracle.cells
+        for country in COUNTRIES
+        if cell[4] == country or (neutral and cell[4] is None)
+    }
+
+
+def _of_pairs(oracle: Oracle) -> dict[Any, Any]:
+    return {
+        (one[0], one[1], other[1], *one[2:]): oracle.consensus(one, other)
+        for one, other in combinations(sorted(oracle.cells, key=str), 2)
+        if one[0] == other[0] and one[2:] == other[2:]
+    }
+
+
+DEFINITIONS: Mapping[str, Definition] = {
+    "specificity": _of_countries(Oracle.specificity, neutral=True),
+    "specificity_gain": _of_countries(Oracle.gain, neutral=False),
+    "consensus": _of_pairs,
+    "diversity": _of_cells(Oracle.diversity),
+    "granularity": _of_cells(Oracle.granularity),
+    "hill_1": _of_cells(Oracle.hill_1),
+    "hill_2": _of_cells(Oracle.hill_2),
+    "coverage": _of_cells(Oracle.coverage),
+    "dominance": _of_cells(Oracle.dominance),
+    "rarefied": _of_cells(Oracle.rarefied),
+    "share_without_country": _of_cells(Oracle.without_country),
+    "linked_by_english": _of_cells(Oracle.by_english),
+}
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Oracle, dict[str, dict[Any, Any]]]]:
+    """Random runs: what the oracle knows of each, and the numbers of its cells by metric."""
+    found = []
+    for seed in range(3):
+        dice = random.Random(seed)
+        mentions = [
+            {"surface": dice.choice(SURFACES), "granularity": dice.randrange(2), "counted": dice.random() < 0.8,
+             "hallucinated": dice.random() < 0.1}
+            for _ in range(2000)
+        ]  # fmt: skip
+        answers = [
+            {"prompt": dice.choice(range(0, 60, 1 + seed)), "mentions": dice.sample(mentions, dice.randrange(5)),
+             "model": dice.choice([*MODELS, "stale"]), "stale": dice.random() < 0.1,
+             "extractor_id": dice.choice([EXTRACTOR] * 9 + ["stale"]),
+             "extraction": dice.choice(["ok"] * 8 + ["failed", None])}
+            for _ in range(400)
+        ]  # fmt: skip
+        links = [(dice.choice(STATUSES), dice.randint(1, 3)) for _ in SURFACES[1:]]
+        builder = build(
+            tmp_path_factory.mktemp("world"), answers, [("linked", 1), *links], [(1, "IT"), (2, "JP"), (2, "US")]
+        )
+        for row in builder.rows["links"]:
+            row["only_english"] = dice.random() < 0.5
+        run = builder.write()
+        measure(run)
+        with open_store(run, METRICS_LAYOUT) as store:
+            rows = store.sql("""
+                SELECT metric, model, language, coalesce(facets['other_language'], '-'), topic, condition,
+                    nullif(country, 'none'), wording, estimate
+                FROM numbers WHERE level = 'cell'
+            """).fetchall()
+        numbers: dict[str, dict[Any, Any]] = defaultdict(dict)
+        for metric, *place, estimate in rows:
+            numbers[metric][tuple(place)] = estimate
+        found.append((Oracle(builder), numbers))
+    return found
+
+
+@pytest.mark.parametrize("metric", [metric.name for metric in DECLARED])
+def test_a_metric_is_what_plain_python_makes_of_the_same_answers(metric: str, worlds: Any) -> None:
+    for oracle, numbers in worlds:
+        _equal(numbers[metric], DEFINITIONS[metric](oracle))
+    assert any(value for _, numbers in worlds for value in numbers[metric].values())
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))

@@ -15,14 +15,15 @@ import pytest
 
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
+from polyculture.metrics.measure import measure
 from polyculture.metrics.power import LANGUAGE, MODEL, PromptValue, side_values
-from polyculture.metrics.responses import ResponseReader
 from tests.store_builder import StoreBuilder
 
 
 def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
-    with open_store(built.write(), METRICS_LAYOUT, KEPT) as store:
-        ResponseReader(store)  # whose temporary tables a query may name
+    run = built.write()
+    measure(run)
+    with open_store(run, METRICS_LAYOUT, KEPT) as store:
         return list(store.sql(query).to_arrow_table().to_pylist())
 
 
@@ -66,7 +67,8 @@ def kitchen(
 def test_the_value_of_a_prompt_is_that_of_its_cell(tmp_path: Path) -> None:
     rows = asked(
         """
-        SELECT true AS of_cell, * FROM measured_values WHERE metric IN ('granularity', 'diversity', 'specificity')
+        SELECT true AS of_cell, *, units AS responses, n AS incidences FROM numbers
+        WHERE level = 'cell' AND metric IN ('granularity', 'diversity', 'specificity')
         UNION ALL BY NAME
         SELECT false AS of_cell, * FROM prompt_values
         """,
