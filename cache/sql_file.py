@@ -15,7 +15,7 @@ The header is the comment above a view or a query, the one place that says what 
 `name: what a row is` begins a header. Indented by three spaces come columns, and parameters of a query with their
 defaults; their explanations go on indented by five. A view needs no more. A table has its title in
 the line before, and may say which columns are printed (a file has all of them), which values of its column `metric`
-are printed as columns (`side by side`), and what it means that there are no rows.
+are printed as columns (`side by side: metric`), and what it means that there are no rows.
 
 The terminal, `polyculture table`, the report's downloads and LaTeX, and the site's page of tables all read this file:
 

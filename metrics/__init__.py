@@ -18,6 +18,7 @@ from polyculture.cache.schema import (
     RESPONSES,
     WANTED_RESPONSES,
 )
+from polyculture.metrics.declared import rows_in_sql
 
 # The numbered cells, their prompts, and the copies, which all queries of mentions start from.
 CELLS = ("numbered_cells", "asked_prompts", "copies")
@@ -58,4 +59,6 @@ def _settings(_: RunFolder, manifest: Manifest) -> object:
 
 _TABLES = (PROMPTS, WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS, LINKS, ENTITIES, ENTITY_COUNTRIES)
 MEASURE = Measure("entities", _TABLES, _settings)
-METRICS_LAYOUT = compose(CORE, Layout(views=VIEWS, measures=(MEASURE,)))
+# The declared metrics as a view, for whoever lists them in SQL.
+_LISTED = Layer(feeds={"declared_metrics": rows_in_sql()})
+METRICS_LAYOUT = compose(CORE, Layout(current=_LISTED, views=VIEWS, measures=(MEASURE,)))

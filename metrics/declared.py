@@ -43,7 +43,6 @@ class Metric:
     compared: Compared = "always"
     per_country: bool = False  # a number of neutral prompts for each country: then a mean is of one condition
     labels_known: bool = False  # does a mention that is not linked say whether it would count?
-    direction: Literal["more"] = "more"  # of two numbers the higher one ranks first
 
     @property
     def range(self) -> Range:
@@ -111,3 +110,13 @@ def is_overlap(metric: str) -> bool:
 def is_gain(metric: str) -> bool:
     """Whether a name is that of a metric of texts that is a share less that of neutral prompts."""
     return metric in METRICS and METRICS[metric].statistic is Statistic.GAIN
+
+
+def rows_in_sql() -> tuple[str, ...]:
+    """The rows of the view `declared_metrics`."""
+    return tuple(
+        f"(SELECT '{one.name}' AS name, '{one.title}' AS title, '{one.contributions}' AS contributions,"
+        f" '{one.statistic.value}' AS statistic, '{one.compared}' AS compared, {place} AS place,"
+        f" {one.per_country} AS per_country, {one.name in OF_DIVERSITY} AS of_diversity)"
+        for place, one in enumerate(DECLARED)
+    )

@@ -27,6 +27,7 @@ from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, count, decimal, difference, more_decimals, probability
 from polyculture.reports.text_selections import TextSelections
+from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 _ALL_TEXTS = TextSelections()
@@ -176,13 +177,15 @@ def _finding(row: Row, names: Names, selections: TextSelections) -> Finding:
     sign = -1 if is_turned else 1
     more = more_decimals(metric, row["difference"], row["low"], row["high"])
     means = (row["b_estimate"], row["a_estimate"]) if is_turned else (row["a_estimate"], row["b_estimate"])
-    claim, condition = _texts().claims[row["family"]][metric], row["condition"] or ""
+    claims, condition = _texts().claims[row["family"]], row["condition"] or ""
+    claim = claims.get(metric, claims["other"])
     return Finding(
         (claim.less if row["difference"] < 0 and not is_turned else claim.more).format(
             a=_named(row, a, names),
             b=_named(row, b, names),
             model=names.model(row["model"] or ""),
             country=names.country(row["country"] or ""),
+            metric=texts().metrics[metric].name,
             where=_texts().where.get(condition, f", under prompts of the kind {condition!r}") if condition else "",
         )
         + "".join(_alone(row, names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -35,7 +35,7 @@ def latex_table(header: Header, frame: pd.DataFrame, names: Names, headings: Map
     }
     shown = pd.DataFrame(words)
     if header.side_by_side:
-        shown = _side_by_side(shown, header.side_by_side)
+        shown = _side_by_side(shown, *header.side_by_side)
     shown = shown.loc[:, [any(shown[column]) for column in shown]]
     called = {**texts().headings, **(headings or {})}
     return longtable(
@@ -113,12 +113,11 @@ def _metric(name: str) -> str:
     return texts().metrics[name].name if name in texts().metrics else name.replace("_", " ")
 
 
-def _side_by_side(shown: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """A table of models: a line per model and language, a column per metric."""
+def _side_by_side(shown: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """A table of models: a line per model and language, a column per metric, in the order in which they come."""
     lines = shown[["model", "language"]].drop_duplicates().set_index(["model", "language"]).index
-    table = shown.pivot(index=["model", "language"], columns="metric", values="estimate").reindex(lines)
-    named = [_metric(metric) for metric in metrics]
-    return table[[name for name in named if name in table]].fillna("").reset_index()
+    table = shown.pivot(index=["model", "language"], columns=metric, values="estimate").reindex(lines)
+    return table[shown[metric].drop_duplicates().tolist()].fillna("").reset_index()
 
 
 def _has_intervals(rows: list[Row]) -> bool:

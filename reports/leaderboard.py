@@ -53,7 +53,8 @@ def _board(key: tuple[str, ...], rows: Sequence[Row], titles: Mapping[str, str],
         for name, head in _SIZES.items()
         if any(known(row[name]) is not None for row in rows)
     ]
-    title = titles.get(f"{task}.{metric}", f"{task}: {metric.replace('_', ' ')}")
+    named = f"{texts().metrics[metric].name} of texts" if task == _TEXTS else f"{task}: {metric.replace('_', ' ')}"
+    title = titles.get(f"{task}.{metric}", named)
     title = f"{title}; {dataset}, {setting}, {variant}"
     table = plain_table(
         rows, columns, title=title, line_head="Model", label=lambda row: _model(row, names),

@@ -13,6 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from polyculture.metrics.declared import DECLARED
+
 
 class _Data(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -22,8 +24,8 @@ class Metric(_Data):
     """A metric in words: its formula and its caveat."""
 
     name: str
-    unit: str
-    formula: str
+    unit: str = ""
+    formula: str = ""
     caveat: str = ""
 
 
@@ -115,7 +117,10 @@ class SectionTexts(_Data):
 @cache
 def texts() -> Texts:
     """The texts that the sections share, read once."""
-    return Texts.model_validate(_read(Path(__file__).with_name("texts.toml")))
+    read = _read(Path(__file__).with_name("texts.toml"))
+    declared = {one.name: {"name": one.title, "unit": "entities" if one.is_count else ""} for one in DECLARED}
+    words = {name: declared.get(name, {}) | read["metrics"].get(name, {}) for name in {**declared, **read["metrics"]}}
+    return Texts.model_validate(read | {"metrics": words})
 
 
 @cache

@@ -1,3 +1,13 @@
+-- declared_metrics: a row is a metric of texts (`metrics/declared.py`), under the name that it has in `numbers`.
+--   name: as in the column `metric` of `numbers`
+--   title: its name for people
+--   contributions: the view that has what each response contributes to it
+--   statistic: what is made of these: 'share', 'gain', 'distinct', 'overlap', ...
+--   compared: is it compared 'always', and on the report's first tables; 'on request'; or 'never'?
+--   place: its place in the order of the report
+--   per_country: has it a number of neutral prompts for each country?
+--   of_diversity: is it diversity, or does it say how many things are named in cells of any size?
+
 -- cells: a row is one cell of the experiment: what a model was asked about a topic, in a language, under a condition,
 -- of a country (NULL when the condition is neutral), in one wording of the question. The names of a wording stand in one
 -- cell. Every asked cell is here, also when nothing came of it. Of an imported model those that it has texts of.

@@ -37,11 +37,13 @@ def print_declared(
         say(table.header.no_rows or f"the table {table.name} has no rows")
         return
     lines = list(_lines(table.header, rows.columns, shown[:SHOWN_ROWS]))
-    if table.header.side_by_side:
-        lines = _side_by_side(lines, table.header.side_by_side)
+    metrics: list[str] = []
+    for column in table.header.side_by_side:
+        metrics = list(dict.fromkeys(str(line[column]) for line in lines))
+        lines = _side_by_side(lines, column, metrics)
     told = [name for name in lines[0] if any(line[name] is not None for line in lines)]
     # Of a wide table a label that all rows have in common is said once, above them: the others have its room.
-    numbers = {*limits(rows.columns), *table.header.side_by_side}
+    numbers = {*limits(rows.columns), *metrics}
     alike = [name for name in told[1:] if name not in numbers and len({str(line[name]) for line in lines}) == 1]
     if fits(told, [[cell(line[name]) for name in told] for line in lines]):
         alike = []
@@ -109,14 +111,13 @@ def _interval(row: Mapping[str, Any], bounds: tuple[str, str]) -> str:
     return f"[{low}, {high}]"
 
 
-def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _side_by_side(lines: Sequence[Mapping[str, Any]], column: str, metrics: Sequence[str]) -> list[dict[str, Any]]:
     """A line for all metrics of the same model, language, ...: the estimate of each is a column."""
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for line in lines:
-        place = {name: value for name, value in line.items() if name not in ("metric", "estimate")}
+        place = {name: value for name, value in line.items() if name not in (column, "estimate")}
         whole = merged.setdefault(tuple(place.values()), {**place, **dict.fromkeys(metrics)})
-        if line["metric"] in metrics:
-            whole[line["metric"]] = line["estimate"]
+        whole[line[column]] = line["estimate"]
     return list(merged.values())
 
 

@@ -4,7 +4,7 @@
 -- of a language, or all where there is one, the mean length of the texts. Means over topics, conditions and countries. Rarefied counts are of
 -- `rarefied_to` responses a cell.
 -- printed: model, language, metric, estimate
--- side by side: diversity, hill_1, hill_2, coverage, rarefied
+-- side by side: metric
 SELECT
     metric, a.model, nullif(a.language, '*') AS language, estimate, low, high, no_interval,
     wide_low, wide_high, no_wide, a.cells, a.missing,
@@ -12,11 +12,9 @@ SELECT
     CASE WHEN metric = 'rarefied' THEN (SELECT any_value(rarefied_to) FROM diversity_companions) END AS rarefied_to,
     l.characters
 FROM numbers AS a
+INNER JOIN declared_metrics AS d ON a.metric = d.name AND d.of_diversity
 LEFT JOIN lengths AS l
     ON a.model = l.model
     AND l.language = if(a.language = '*', (SELECT max(language) FROM prompts HAVING count(DISTINCT language) = 1), a.language)
-WHERE level IN ('model', 'model, language')
-    AND metric IN ('diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied')
-ORDER BY
-    a.model, language NULLS FIRST,
-    list_position(['diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied'], metric);
+WHERE a.measure = 'entities' AND level IN ('model', 'model, language')
+ORDER BY a.model, language NULLS FIRST, d.place;

@@ -8,17 +8,18 @@ WITH shown AS (
     SELECT
         metric, model, language, nullif(facets['other_language'], '*') AS other_language,
         nullif(condition, '*') AS condition, nullif(country, '*') AS country, estimate, n AS incidences,
-        count(*) OVER (PARTITION BY metric) AS numbers
-    FROM numbers
-    WHERE estimate IS NOT NULL
-        AND (
-            (metric = 'granularity' AND level = 'model, language')
-            OR (metric IN ('specificity', 'specificity_gain') AND level = 'model, language, condition, country')
-            OR (metric = 'consensus' AND level = 'model, language, other_language')
-        )
+        count(*) OVER (PARTITION BY metric) AS numbers, place
+    FROM numbers AS n
+    INNER JOIN declared_metrics AS d ON n.metric = d.name AND d.compared = 'always'
+    WHERE n.measure = 'entities' AND estimate IS NOT NULL
+        AND level = CASE
+            WHEN per_country THEN 'model, language, condition, country'
+            WHEN statistic = 'overlap' THEN 'model, language, other_language'
+            WHEN statistic = 'share' THEN 'model, language'
+        END
 )
 SELECT metric, model, language, other_language, condition, country, estimate, incidences, numbers
 FROM shown
 WHERE incidences < $fewest
-ORDER BY array_position(['granularity', 'specificity', 'specificity_gain', 'consensus'], metric), incidences, model, language,
+ORDER BY place, incidences, model, language,
     other_language, condition, country;

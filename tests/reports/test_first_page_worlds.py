@@ -111,6 +111,6 @@ def test_what_no_text_is_left_out_for_is_not_said(
     said = [*found.shown[0].rests, found.family]
     assert any("if you leave out" in one or "without 16 texts" in one for one in said) is is_known, said
     assert ("Nobody knows which of the texts were cut" in found.family) is not is_known
-    with open_report(run, None, METRICS, ()) as data:
+    with open_report(run, None, METRICS_LAYOUT, ()) as data:
         [stays] = {row["stays"] for row in told_rows(data.frame(COMPARISONS)) if row["verdict"] == "higher"}
         assert stays == ("all, complete" if is_known else "all")
