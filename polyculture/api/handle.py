@@ -174,9 +174,10 @@ class Run:
         the view `differences`. `attrs["remarks"]` says what was left out, and why some have no interval. Raises
         `StoreError` for a side that the run does not have.
         """
+        from polyculture.metrics.comparison.asked import Question
         from polyculture.metrics.comparison.compare import TARGETS
         from polyculture.metrics.comparison.table import as_table, remarks_of
-        from polyculture.running.comparing import Question, compared
+        from polyculture.running.comparing import compared
 
         for target in targets:
             if target not in TARGETS:

@@ -14,9 +14,10 @@ from polyculture.cache.shards import committed_parts
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
 from polyculture.metrics.audit.corrected import judged_shifts, turned
+from polyculture.metrics.comparison.asked import Question
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.table import lines_of, remarks_of
-from polyculture.running.comparing import Question, compared
+from polyculture.running.comparing import compared
 from polyculture.running.layout import store_layout
 from tests.metrics.compared_runs import Random, mention, write_run
 

@@ -21,12 +21,13 @@ from polyculture.cache.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
 from polyculture.metrics import KEPT, METRICS_LAYOUT
+from polyculture.metrics.comparison.asked import Compared, Question, choose_sides
 from polyculture.metrics.comparison.baseline import measured_otherwise
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
-from polyculture.running.comparing import Compared, Question, choose_sides, compared
+from polyculture.running.comparing import compared, experiment_facts
 from tests.link_world import index_of, item
 from tests.metrics.compared_runs import Random, specific_with, write_run
 from tests.polyculture.test_command_line import polyculture
@@ -95,7 +96,9 @@ def test_a_list_is_each_pair_and_the_rest_is_the_mean_of_all_others(pilot: Path,
     def sides_of(file: Path, question: Question) -> list[Sides]:
         workspace = open_workspace(file)
         with closing(open_store(workspace.run, METRICS_LAYOUT, KEPT)) as store:
-            return list(choose_sides(ComparedRun(store).values, workspace, question, list[str]().append))
+            return list(
+                choose_sides(ComparedRun(store).values, experiment_facts(workspace), question, list[str]().append)
+            )
 
     [rest] = sides_of(three, Question(("JP",), rest=True))
     assert (rest.a, rest.of_b) == ("JP", ("DE", "IT"))
@@ -136,7 +139,7 @@ def test_sides_that_the_run_does_not_have_are_one_line_with_the_nearest_name(pil
         run = ComparedRun(store)
         for asked, said in MISTAKES:
             with pytest.raises(UserError) as raised:
-                choose_sides(run.values, workspace, asked, lines.append)
+                choose_sides(run.values, experiment_facts(workspace), asked, lines.append)
             assert said in str(raised.value)
             assert "\n" not in str(raised.value)
 
