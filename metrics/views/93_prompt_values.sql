@@ -33,97 +33,89 @@ read AS (
     ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
     GROUP BY ALL
 ),
-meanings AS MATERIALIZED (
-    SELECT query, status, qid, dense_rank() OVER (ORDER BY qid)::INTEGER AS item FROM links
-),
-mentioned AS MATERIALIZED ( -- numbers alone: there are as many rows as mentions
-    SELECT
-        m.prompt, m.sample, CASE WHEN l.status = 'linked' THEN l.item END AS item,
-        count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific,
-        count(*) FILTER (l.status IS NULL) AS awaiting
+looked AS (
+    SELECT m.prompt, count(*) AS mentions, count(*) FILTER (l.status IS NULL) AS awaiting
     FROM numbered_mentions AS m
-    LEFT JOIN meanings AS l USING (query)
+    LEFT JOIN (SELECT query, status FROM links) AS l USING (query)
     WHERE m.counts
     GROUP BY ALL
 ),
-looked AS (
-    SELECT prompt, sum(mentions)::BIGINT AS mentions, sum(awaiting)::BIGINT AS awaiting FROM mentioned GROUP BY prompt
-),
 seen AS MATERIALIZED (
-    SELECT prompt, item, count(*) AS seen FROM mentioned WHERE item IS NOT NULL GROUP BY ALL
-),
-native AS (
-    SELECT DISTINCT m.item, a.country FROM meanings AS m INNER JOIN associations AS a USING (qid) WHERE m.status = 'linked'
+    SELECT response >> 32 AS prompt, item, count(*) AS seen FROM named_items GROUP BY ALL
 ),
 per_response AS MATERIALIZED (
-    SELECT
-        m.prompt, m.sample, count(*) AS items, sum(mean_label(m.specific, m.mentions))::DOUBLE AS specific,
-        count(n.item) AS associated, count(*) FILTER (s.seen = 1) AS uniques
-    FROM mentioned AS m
-    INNER JOIN seen AS s USING (prompt, item)
-    INNER JOIN asked AS a USING (prompt)
-    LEFT JOIN native AS n ON m.item = n.item AND a.country = n.country
-    GROUP BY ALL
+    SELECT 'granularity' AS metric, response >> 32 AS prompt, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator
+    FROM granularity_contributions
+    UNION ALL
+    SELECT 'specificity', s.response >> 32, s.numerator, s.denominator
+    FROM country_contributions AS s
+    INNER JOIN numbered_cells AS c USING (cell, country)
 ),
 totals AS MATERIALIZED (
     SELECT
-        prompt, sum(items)::DOUBLE AS items, sum(specific ORDER BY specific) AS specific, sum(associated)::DOUBLE AS associated,
-        max(items) AS most, sum(uniques)::DOUBLE AS uniques, sum(uniques * uniques)::DOUBLE AS bundled
+        metric, prompt, sum(numerator ORDER BY numerator) AS numerator, sum(denominator) AS denominator, max(denominator) AS most
     FROM per_response
-    GROUP BY prompt
+    GROUP BY ALL
 ),
 changes AS ( -- by how much a share changes without each response
     SELECT
-        r.prompt,
-        (r.specific - t.specific / t.items * r.items) / nullif(t.items - r.items, 0) AS granularity,
-        (r.associated - t.associated / t.items * r.items) / nullif(t.items - r.items, 0) AS specificity
+        metric, r.prompt,
+        (r.numerator - t.numerator / t.denominator * r.denominator) / nullif(t.denominator - r.denominator, 0) AS change
     FROM per_response AS r
-    INNER JOIN totals AS t USING (prompt)
+    INNER JOIN totals AS t USING (metric, prompt)
 ),
 spread AS (
-    SELECT
-        prompt,
-        sum(granularity ORDER BY granularity) AS granularity, sum(granularity ** 2 ORDER BY granularity ** 2) AS granularity_2,
-        sum(specificity ORDER BY specificity) AS specificity, sum(specificity ** 2 ORDER BY specificity ** 2) AS specificity_2
+    SELECT metric, prompt, sum(change ORDER BY change) AS changes, sum(change ** 2 ORDER BY change ** 2) AS squares
     FROM changes
-    GROUP BY prompt
+    GROUP BY ALL
+),
+uniques AS (
+    SELECT prompt, sum(uniques)::DOUBLE AS uniques, sum(uniques * uniques)::DOUBLE AS bundled
+    FROM (
+        SELECT s.prompt, n.response, count(*) FILTER (s.seen = 1) AS uniques
+        FROM named_items AS n
+        INNER JOIN seen AS s ON n.response >> 32 = s.prompt AND n.item = s.item
+        GROUP BY ALL
+    )
+    GROUP BY ALL
 ),
 counts AS (
-    SELECT prompt, count(*) AS items, count(*) FILTER (seen = 2) AS twice FROM seen GROUP BY prompt
+    SELECT prompt, count(*) AS items, count(*) FILTER (seen = 2) AS twice, sum(seen)::BIGINT AS incidences FROM seen GROUP BY ALL
 ),
-shares AS (
+asked_values AS (
     SELECT
-        a.*, coalesce(r.responses, 0) AS responses, coalesce(t.items, 0)::BIGINT AS incidences,
-        t.specific / t.items AS granularity, t.associated / t.items AS specificity,
-        CASE WHEN t.most < t.items THEN jackknife_variance(r.responses, s.granularity, s.granularity_2) END AS granularity_variance,
-        CASE WHEN t.most < t.items THEN jackknife_variance(r.responses, s.specificity, s.specificity_2) END AS specificity_variance,
+        a.*, coalesce(r.responses, 0) AS responses, coalesce(c.incidences, 0) AS incidences,
         CASE
             WHEN looked_up(coalesce(r.responses, 0), coalesce(l.mentions, 0), coalesce(l.awaiting, 0))
             THEN coalesce(c.items, 0)::DOUBLE
         END AS diversity,
         -- independent items, times the design effect of those that only one response names
         CASE WHEN r.responses > 1 THEN
-            expected_more(r.responses, coalesce(t.uniques, 0), chao2_unseen(r.responses, coalesce(t.uniques, 0), coalesce(c.twice, 0)))
-            * CASE WHEN t.uniques > 0 THEN
-                greatest(1, (t.bundled - t.uniques ** 2 / r.responses) / (t.uniques * (r.responses - 1) / r.responses))
+            expected_more(r.responses, coalesce(u.uniques, 0), chao2_unseen(r.responses, coalesce(u.uniques, 0), coalesce(c.twice, 0)))
+            * CASE WHEN u.uniques > 0 THEN
+                greatest(1, (u.bundled - u.uniques ** 2 / r.responses) / (u.uniques * (r.responses - 1) / r.responses))
             ELSE 1 END
         END AS diversity_variance
     FROM asked AS a
     LEFT JOIN read AS r USING (prompt)
     LEFT JOIN looked AS l USING (prompt)
-    LEFT JOIN totals AS t USING (prompt)
-    LEFT JOIN spread AS s USING (prompt)
+    LEFT JOIN uniques AS u USING (prompt)
     LEFT JOIN counts AS c USING (prompt)
+),
+shares AS (
+    SELECT
+        a.*, m.metric, t.numerator / t.denominator AS estimate,
+        CASE WHEN t.most < t.denominator THEN jackknife_variance(a.responses, s.changes, s.squares) END AS variance
+    FROM asked_values AS a
+    CROSS JOIN (VALUES ('granularity'), ('specificity')) AS m (metric)
+    LEFT JOIN totals AS t USING (metric, prompt)
+    LEFT JOIN spread AS s USING (metric, prompt)
+    WHERE m.metric <> 'specificity' OR a.country IS NOT NULL
 )
+SELECT metric, model, prompt_id, language, topic, condition, country, wording, name, estimate, variance, responses, incidences
+FROM shares
+UNION ALL
 SELECT
-    v.metric, s.model, s.prompt_id, s.language, s.topic, s.condition, s.country, s.wording, s.name,
-    v.estimate, CASE WHEN v.estimate IS NOT NULL THEN v.variance END AS variance, s.responses, s.incidences
-FROM shares AS s
-LEFT JOIN uncovered_countries AS u ON s.topic = u.topic AND s.country = u.country
-CROSS JOIN LATERAL (
-    VALUES
-        ('granularity', s.granularity, s.granularity_variance),
-        ('diversity', s.diversity, s.diversity_variance),
-        ('specificity', CASE WHEN u.topic IS NULL THEN s.specificity END, s.specificity_variance)
-) AS v (metric, estimate, variance)
-WHERE v.metric <> 'specificity' OR s.country IS NOT NULL;
+    'diversity', model, prompt_id, language, topic, condition, country, wording, name, diversity,
+    CASE WHEN diversity IS NOT NULL THEN diversity_variance END, responses, incidences
+FROM asked_values;
