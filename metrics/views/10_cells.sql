@@ -43,14 +43,10 @@ FROM (
     HAVING count(DISTINCT wording) > 1
 );
 
--- numbered_cells: a row is a cell under a number. The languages of a model, topic, condition, country and wording stand
--- together in one `place`, in their order.
---   place: the number of the cell's model, topic, condition, country and wording: cells of one place differ in
---     language only
+-- numbered_cells: a row is a cell under a number.
 CREATE VIEW numbered_cells AS
 SELECT
     row_number() OVER (ORDER BY model, topic, condition, country NULLS FIRST, wording, language)::INTEGER AS cell,
-    dense_rank() OVER (ORDER BY model, topic, condition, country NULLS FIRST, wording)::INTEGER AS place,
     *
 FROM cells;
 

@@ -30,44 +30,18 @@ CREATE MACRO saturation_sizes(responses) AS list_append(
 -- uncovered_in: of the `seen` mentions of an item, as many as `size` out of the other responses leave uncovered.
 CREATE MACRO uncovered_in(size, responses, seen) AS seen * (1 - expected_in(size, responses - 1, seen - 1));
 
--- cell_companions: a row is a cell whose items are known; its row of `diversity_companions`, under its number.
-CREATE VIEW cell_companions AS
-WITH known AS (
-    SELECT cell, responses, incidences, min(responses) OVER () AS size
-    FROM cell_diversity
-    WHERE diversity IS NOT NULL
-),
-sums AS (
-    SELECT
-        k.cell, sum(seen * ln(seen) * items ORDER BY seen) AS logarithms, sum(seen * seen * items)::DOUBLE AS squares,
-        coalesce(sum(items) FILTER (seen = 1), 0)::BIGINT AS once,
-        coalesce(sum(items) FILTER (seen = 2), 0)::BIGINT AS twice,
-        coalesce(sum(items * expected_in(size, responses, seen) ORDER BY seen), 0) AS rarefied
-    FROM known AS k
-    LEFT JOIN incidence_counts AS i USING (cell)
-    GROUP BY k.cell
-)
-SELECT
-    cell,
-    CASE
-        WHEN incidences = 0 OR responses = 1 THEN NULL
-        WHEN once = 0 THEN 1
-        -- What is left of the uncovered share with each response more.
-        WHEN twice > 0 THEN 1 - once / incidences * ((responses - 1) * once / ((responses - 1) * once + 2 * twice))
-        ELSE 1 - once / incidences * ((responses - 1) * (once - 1) / ((responses - 1) * (once - 1) + 2))
-    END AS coverage,
-    rarefied, size AS rarefied_to,
-    incidences * exp(-logarithms / incidences) AS hill_1,
-    incidences::DOUBLE * incidences / squares AS hill_2,
-    incidences, responses
-FROM known
-INNER JOIN sums USING (cell);
-
 -- diversity_companions: a row is a cell whose items are known: what its diversity says beside the number of responses. Hill
 -- numbers are those of the sample and grow with its size, the less the higher their order (that of order 0 is diversity);
 -- `rarefied` can be compared between cells of different size. The units are responses: an item counts once in each that
 -- mentions it. Coverage is Good and Turing's, as Chao and Jost 2012 have it for incidence data.
 CREATE VIEW diversity_companions AS
-SELECT c.model, c.language, c.topic, c.condition, c.country, c.wording, o.* EXCLUDE (cell)
-FROM cell_companions AS o
-INNER JOIN numbered_cells AS c USING (cell);
+SELECT
+    model, language, topic, condition, country, wording,
+    max(estimate) FILTER (metric = 'coverage') AS coverage, max(estimate) FILTER (metric = 'rarefied') AS rarefied,
+    (SELECT min(responses) FROM cell_diversity WHERE diversity IS NOT NULL) AS rarefied_to,
+    max(estimate) FILTER (metric = 'hill_1') AS hill_1, max(estimate) FILTER (metric = 'hill_2') AS hill_2,
+    incidences, responses
+FROM cell_numbers
+WHERE metric IN ('coverage', 'rarefied', 'hill_1', 'hill_2')
+GROUP BY ALL
+HAVING rarefied IS NOT NULL;

@@ -6,8 +6,12 @@
 --   coverage: share of all mentions that the model would make that fall on items of so many responses, 0 to 1
 CREATE VIEW saturation AS
 WITH points AS (
-    SELECT cell, responses AS size, incidences, coverage, unnest(saturation_sizes(responses)) AS drawn
-    FROM cell_companions
+    SELECT d.cell, d.responses AS size, d.incidences, o.coverage, unnest(saturation_sizes(d.responses)) AS drawn
+    FROM cell_diversity AS d
+    LEFT JOIN diversity_companions AS o
+        ON d.model = o.model AND d.language = o.language AND d.topic = o.topic AND d.condition = o.condition
+        AND d.country IS NOT DISTINCT FROM o.country AND d.wording = o.wording
+    WHERE d.diversity IS NOT NULL
 ),
 found AS (
     SELECT

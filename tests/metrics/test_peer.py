@@ -10,6 +10,7 @@ import pytest
 from skbio.diversity import alpha
 
 from polyculture.cache.store import open_store
+from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
@@ -29,7 +30,9 @@ def test_hill_numbers_and_goods_coverage_are_scikit_bios(tmp_path: Path) -> None
         counts[language] = list(named.values())
     for item in range(40):
         builder.link(f"item {item}", f"Q{item + 1}")
-    with open_store(builder.write(), store_layout()) as store:
+    run = builder.write()
+    measure(run)
+    with open_store(run, store_layout()) as store:
         columns = "language, hill_1, hill_2, coverage, responses FROM diversity_companions"
         rows = store.sql(f"SELECT {columns}").fetchall()
     assert {row[0] for row in rows} == set(LANGUAGES)

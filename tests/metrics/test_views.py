@@ -75,7 +75,7 @@ def test_a_mean_of_nothing_is_missing_and_the_cell_is_still_there(builder: Store
     builder.answer(unread, extraction=None)
     builder.answer(failed, status="failed", text=None, error="server said no")
     builder.ask("de", "food", "JP")
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         granularity = {(row["language"], row["topic"]): row for row in rows("granularity")}
         diversity = {(row["language"], row["topic"]): row for row in rows("diversity")}
         specificity = rows("specificity")
@@ -143,12 +143,12 @@ def test_consensus_is_the_overlap_of_two_languages_in_the_same_cell(builder: Sto
     for surface, qid in (("a", "Q1"), ("b", "Q2"), ("c", "Q3"), ("d", "Q4")):
         builder.link(surface, qid)
     builder.link("x", "Q1", "ambiguous")
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         found = {(row["language"], row["other_language"]): row for row in rows("consensus", "country = 'JP'")}
         neutral = {(row["language"], row["other_language"]): row for row in rows("consensus", "country IS NULL")}
     assert set(found) == {("de", "en"), ("de", "ja"), ("en", "ja"), ("de", "ko"), ("en", "ko"), ("ja", "ko")}
     pair = found["de", "en"]
-    assert values(pair, "consensus", "shared") == (0.5, 2)
+    assert pair["consensus"] == 0.5
     assert values(pair, "entities", "other_entities", "responses", "other_responses") == (3, 3, 1, 1)
     assert found["en", "ja"]["consensus"] == 0  # one gave items, the other none
     assert found["en", "ko"]["consensus"] is None  # nobody knows what the other gave
@@ -377,7 +377,7 @@ def test_companions_of_diversity(builder: StoreBuilder) -> None:
         builder.answer(large, surfaces)
     builder.link("a", "Q1")
     builder.link("b", "Q2")
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         found = {row["country"]: row for row in rows("diversity_companions")}
     row = found["IT"]  # a in 3 of 4 responses, b in 1
     assert values(row, "coverage", "incidences", "rarefied_to") == (1, 4, 2)
