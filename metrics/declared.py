@@ -89,7 +89,6 @@ ON_REQUEST = tuple(metric.name for metric in DECLARED if metric.compared == "on 
 RANGES = {metric.name: metric.range for metric in DECLARED}
 # Diversity, and what can be compared between cells of unequal size.
 OF_DIVERSITY = tuple(metric.name for metric in DECLARED if metric.is_count or metric.statistic is Statistic.COVERAGE)
-PER_CONDITION = tuple(metric.name for metric in DECLARED if metric.per_country)
 
 
 def is_share(metric: str) -> bool:
@@ -110,6 +109,11 @@ def is_overlap(metric: str) -> bool:
 def is_gain(metric: str) -> bool:
     """Whether a name is that of a metric of texts that is a share less that of neutral prompts."""
     return metric in METRICS and METRICS[metric].statistic is Statistic.GAIN
+
+
+def is_per_country(metric: str) -> bool:
+    """Whether a name is that of a metric of texts whose means are of one condition each."""
+    return metric in METRICS and METRICS[metric].per_country
 
 
 def rows_in_sql() -> tuple[str, ...]:

@@ -29,11 +29,11 @@ from polyculture.metrics.declared import (
     COMPARED,
     DECLARED,
     METRICS,
-    PER_CONDITION,
     RANGES,
     Metric,
     Statistic,
     is_overlap,
+    is_per_country,
     is_share,
 )
 from polyculture.metrics.inference.jackknife import Moments, moments
@@ -91,7 +91,7 @@ class CellSizes:
 
     def holds_none(self, metric: str, place: Place) -> str | None:
         """The reason why a share of a country is no number whatever the responses say; None where it may be one."""
-        of_country = metric in PER_CONDITION and (place.topic, place.country) in self.uncovered
+        of_country = is_per_country(metric) and (place.topic, place.country) in self.uncovered
         return f"snapshot holds no item of {place.country}" if of_country else None
 
     def why_missing(self, cells: Iterable[Place]) -> str:
@@ -308,7 +308,7 @@ class SharedCells:
 
 def groups_of(metric: str, place: Place) -> list[Group]:
     """The groups that a cell of any model is in: that of all languages, and that of its own one or two."""
-    levels = [(*level, "condition") for level in _LEVELS] if metric in PER_CONDITION else _LEVELS
+    levels = [(*level, "condition") for level in _LEVELS] if is_per_country(metric) else _LEVELS
     orders = [place]
     if is_overlap(metric):
         orders.append(place._replace(language=place.other_language))

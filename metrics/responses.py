@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.declared import DECLARED, PER_CONDITION, is_overlap
+from polyculture.metrics.declared import DECLARED, is_overlap, is_per_country
 from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
 from polyculture.metrics.inference.named_items import Incidences, incidences
 
@@ -81,7 +81,7 @@ def levels_of(metric: str) -> tuple[Level, ...]:
     if is_overlap(metric):
         return OF_MODEL + OF_PAIR + PAIR_OF_WORDINGS
     every = OF_MODEL + OF_LANGUAGE + OF_COUNTRY + OF_WORDINGS
-    return tuple(level for level in every if "condition" in level) if metric in PER_CONDITION else every
+    return tuple(level for level in every if "condition" in level) if is_per_country(metric) else every
 
 
 def kept(place: Place, level: Level) -> Place:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.declared import RANGES
+from polyculture.metrics.declared import RANGES, is_per_country
 from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import shared_note, shown_metrics
 from polyculture.reports.names import Names
@@ -142,7 +142,7 @@ def _widened(least: float, most: float, metric: str) -> tuple[float, float]:
 
 
 def _scale(metric: str, least: float, most: float, *, fixed: bool) -> Scale:
-    condition = "explicit" if metric.startswith("specificity") else ""
+    condition = "explicit" if is_per_country(metric) else ""
     zero = _percent(0, least, most) if least < 0 < most else None
     return Scale(texts().metrics[metric], condition, decimal(least, metric), decimal(most, metric), zero, fixed)
 

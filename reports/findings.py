@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from polyculture.metrics.comparison.sides import REST
 from polyculture.metrics.comparison.table import explained, with_remedy
+from polyculture.metrics.declared import METRICS
 from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.inference.limits import found_with_power
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
@@ -167,7 +168,7 @@ def _rests_on_nothing(row: Row, rows: Sequence[Row]) -> bool:
         one["family"] for one in rows if one["metric"] == "diversity" and 0 in (one["a_estimate"], one["b_estimate"])
     }
     compared = LANGUAGES if row["family"].startswith("native") else row["family"]
-    return row["metric"] in ("diversity", "consensus") and bool({row["family"], compared} & silent)
+    return not METRICS[row["metric"]].is_sum and bool({row["family"], compared} & silent)
 
 
 def _finding(row: Row, names: Names, selections: TextSelections) -> Finding:

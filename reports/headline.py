@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.cache.manifest import UNSTATED, Manifest
 from polyculture.cache.model_facts import ModelFacts
-from polyculture.metrics.declared import COMPARED
+from polyculture.metrics.declared import COMPARED, is_gain, is_overlap, is_per_country
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import TOO_FEW_IN_COMMON
 from polyculture.reports.numbers import FEWEST, FormattedEstimate, count, estimate_of, known, lacking
@@ -106,7 +106,7 @@ def model_lines(numbers: Rows, health: Rows, manifest: Manifest) -> dict[tuple[s
             facts = totals([row for row in own if language in (None, row["language"])])
             printed = {name: _estimate(found.get((model, language, name)), name, facts, manifest) for name in COMPARED}
             if len(own) == 1:  # a model may have fewer languages than the run
-                printed["consensus"] = lacking("one_language")
+                printed |= {name: lacking("one_language") for name in printed if is_overlap(name)}
             lines[model, language] = {"facts": facts, **printed}
     return lines
 
@@ -135,7 +135,7 @@ def others_notes(numbers: Rows) -> tuple[str, ...]:
     given = any(known(row["wide_low"]) is not None for row in known_rows)
     reasons = sorted({why for row in known_rows if (why := known(row["no_wide"]))})
     keys = (["given"] if given else []) + [reason for reason in reasons if reason in texts().others]
-    unstated = any(row["metric"] == "specificity" and row["condition"] == UNSTATED for row in known_rows)
+    unstated = any(is_per_country(row["metric"]) and row["condition"] == UNSTATED for row in known_rows)
     return tuple(texts().others[key] for key in (*keys, *([UNSTATED] if unstated else [])))
 
 
@@ -146,13 +146,13 @@ def shared_note(numbers: Rows) -> str | None:
 
 def why_missing(metric: str, facts: Mapping[str, int], manifest: Manifest) -> str:
     """The key in `texts().missing` of the reason why a metric has no value."""
-    if metric == "consensus" and len(manifest.languages) < 2:
+    if is_overlap(metric) and len(manifest.languages) < 2:
         return "one_language"
-    needed = {"specificity": ("explicit",), "specificity_gain": ("explicit", "neutral")}.get(metric, ())
+    needed = [*(["explicit"] if is_per_country(metric) else []), *(["neutral"] if is_gain(metric) else [])]
     if absent := next(filter(None, map(manifest.why_without, needed)), None):
         return absent
     needs = [("answered", "unanswered"), ("extracted", "unread"), ("mentions", "unmentioned"), ("linked", "unlinked")]
     for fact, reason in needs:
         if not facts.get(fact):
             return reason
-    return "no_pair" if metric == "consensus" else "undefined"
+    return "no_pair" if is_overlap(metric) else "undefined"

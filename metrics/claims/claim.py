@@ -25,7 +25,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.validation import explain
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.sides import DIMENSIONS
-from polyculture.metrics.declared import COMPARED, ON_REQUEST, PER_CONDITION, RANGES, is_overlap
+from polyculture.metrics.declared import COMPARED, ON_REQUEST, RANGES, is_overlap, is_per_country
 from polyculture.metrics.responses import Place
 
 PAPERS = {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
@@ -120,7 +120,7 @@ class Claim(_Strict):
         if self.contrast.each == "condition":
             raise ValueError("conditions are compared two at a time: name them, a and against")
         alone = self.contrast.a is None and self.contrast.than is None
-        if self.metric in PER_CONDITION and "condition" not in self.where and alone:
+        if is_per_country(self.metric) and "condition" not in self.where and alone:
             raise ValueError(f"{self.metric} is per condition: add where = {{ condition = 'explicit' }}")
 
     @property

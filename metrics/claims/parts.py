@@ -15,7 +15,7 @@ from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
 from polyculture.metrics.comparison.stored import StoredDifferences, facet_of, stated, turn
-from polyculture.metrics.declared import PER_CONDITION
+from polyculture.metrics.declared import is_per_country
 from polyculture.metrics.responses import ALL
 
 CONDITION = "condition"
@@ -122,7 +122,7 @@ class ClaimedRun:
         dimension = sides[0].dimension if sides[0].dimension in self.run.values else "language"
         if dimension in by:
             raise UntestableError(f"{sides[0].a!r} and {sides[0].b!r} are each a {dimension}: leave {dimension} out")
-        if dimension != CONDITION and CONDITION not in by and claim.metric in PER_CONDITION:
+        if dimension != CONDITION and CONDITION not in by and is_per_country(claim.metric):
             raise UntestableError(f"{claim.metric} is per condition: add where = {{ condition = 'explicit' }}")
         terms = Terms(by, [claim.metric], [claim.target], tuple(selections), self.fixed)
         found: dict[str, list[Row]] = {selection: [] for selection in terms.selections}

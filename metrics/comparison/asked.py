@@ -27,7 +27,7 @@ from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare,
 from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, read_conditions
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
-from polyculture.metrics.declared import COMPARED, ON_REQUEST, PER_CONDITION
+from polyculture.metrics.declared import COMPARED, ON_REQUEST, is_per_country
 from polyculture.metrics.inference.family import NO_SAMPLING, SAME_PROMPTS
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import MOST_UNKNOWN
@@ -230,7 +230,7 @@ def _terms(
         yield Terms(question.by, metrics, targets, tuple(SELECTIONS), fixed)
         return
     conditions = [one for one in conditions if one.metric in _OF_TEXTS]
-    split = {one.metric for one in conditions if one.conditions} - {*PER_CONDITION}
+    split = {one.metric for one in conditions if one.conditions and not is_per_country(one.metric)}
     of_all = dict.fromkeys(one.metric for one in conditions if not (one.conditions and one.metric in split))
     if of_all:
         yield Terms(question.by, tuple(of_all), targets, (ALL,), fixed)

@@ -35,10 +35,10 @@ from polyculture.metrics.declared import (
     COMPARED,
     METRICS,
     ON_REQUEST,
-    PER_CONDITION,
     RANGES,
     is_count,
     is_overlap,
+    is_per_country,
     is_share,
 )
 from polyculture.metrics.inference.family import NEW_PROMPTS, NO_SAMPLING, SAME_PROMPTS, UNTESTABLE, in_families
@@ -91,7 +91,7 @@ def compare(
 
     A selection that leaves out no text of any run has no rows: its numbers are those of all texts.
     `terms.by` names columns of the cells: model, language, topic, condition, country, wording, but for the one that is
-    compared. The metrics of `PER_CONDITION` have a row per condition also where it does not name it. Raises
+    compared. Metrics that are per country have a row per condition also where it does not name it. Raises
     `StoreError` for a column that there is not.
     """
     terms = terms or Terms()
@@ -200,7 +200,7 @@ def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[Place],
         if column not in known:
             what = f"a comparison of {sides.a} with {sides.b} has no column {column!r}"
             raise StoreError(what, remedy=did_you_mean(column, known))
-    names = {*by, *({"condition"} if metric in PER_CONDITION and compared != "condition" else ())}
+    names = {*by, *({"condition"} if is_per_country(metric) and compared != "condition" else ())}
     kept = [name in names for name in Place._fields]
     groups: dict[tuple[object, ...], Place] = {}  # seldom many, of many keys
 

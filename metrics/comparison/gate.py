@@ -29,7 +29,7 @@ from polyculture.cache.schema.measured import EVERY
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import RUN
-from polyculture.metrics.declared import PER_CONDITION, RANGES
+from polyculture.metrics.declared import RANGES, is_per_country
 from polyculture.metrics.inference.family import NO_SAMPLING, RATE, adjusted
 from polyculture.metrics.inference.limits import Interval, found_with_power
 from polyculture.metrics.means import MOST_UNKNOWN
@@ -81,7 +81,7 @@ class Condition:
     @property
     def per_condition(self) -> bool:
         """Whether it is asked of rows that are each of one condition."""
-        return bool(self.conditions) or self.metric in PER_CONDITION
+        return bool(self.conditions) or is_per_country(self.metric)
 
     def asks(self, row: Row) -> bool:
         """Whether it is asked of a row."""

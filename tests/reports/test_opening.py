@@ -10,7 +10,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.metrics.declared import COMPARED, PER_CONDITION
+from polyculture.metrics.declared import COMPARED, is_per_country
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.findings import findings
 from polyculture.reports.headline import model_lines
@@ -206,7 +206,7 @@ def test_every_family_metric_and_condition_has_a_sentence() -> None:
     others = [{"family": "language", "a": "ja", "b": "the rest"}, of_models(b="the rest")]
     others += [{"family": "condition", "a": one, "b": "neutral"} for one in conditions[1:]]
     for metric in COMPARED:
-        for condition in conditions if metric in PER_CONDITION else (None,):
+        for condition in conditions if is_per_country(metric) else (None,):
             for row in (of_models(), native("model", model=A), native("country", country="JP"), *others):
                 if metric == "consensus" and row["family"].startswith("native"):
                     continue
