@@ -232,7 +232,7 @@ def test_the_page_of_a_set_shows_no_settings_of_texts_and_asks_to_cite_the_set(t
 
 def test_an_export_of_question_sets_is_described_and_cited_by_them(run: RunFolder, tmp_path: Path) -> None:
     """It said "what language models write about cultures", with topics and a temperature, and to cite MAKIEval."""
-    at = write_export(run, compose(METRICS, LAYOUT), tmp_path / "data", None, citation_of).path
+    at = write_export(run, compose(METRICS_LAYOUT, LAYOUT), tmp_path / "data", None, citation_of).path
     metadata, card = json.loads((at / METADATA).read_text(encoding="utf-8")), (at / CARD).read_text(encoding="utf-8")
     for cited in (metadata["citeAs"], card.rpartition("How to cite")[2]):
         assert citation_of("kobbq").partition(",")[0] in cited
