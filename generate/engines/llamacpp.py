@@ -32,7 +32,7 @@ from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
 from polyculture.generate.engines.stop_token import end_of_turn
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY, SystemPrompts, Turn
-from polyculture.generate.engines.transformers.kind import EXTRA
+from polyculture.generate.engines.transformers.options import EXTRA
 
 # Seconds for an answer. The model works in this process for as long as it takes, and a busy machine takes long: only a
 # fault of llama.cpp takes a day.

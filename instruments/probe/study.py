@@ -19,8 +19,8 @@ from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, mis
 from polyculture.instruments.probe.asking import HOUSE, Lenders, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encoders_of
 from polyculture.instruments.probe.flattening import FEWEST
-from polyculture.instruments.probe.instrument import ProbeOptions
 from polyculture.instruments.probe.layout import ASKED, PROBE
+from polyculture.instruments.probe.options import ProbeOptions
 from polyculture.instruments.probe.published import LOCAL, Opened, open_published, open_table
 from polyculture.instruments.probe.questions import OpenQuestion, choose, present_questions
 from polyculture.instruments.probe.step import ProbingStep

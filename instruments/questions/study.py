@@ -24,9 +24,9 @@ from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validit
 from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
-from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.layout import QUESTIONS, WANTED_ANSWERS, WantedAnswer
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.rules.questions import LEFT_OUT

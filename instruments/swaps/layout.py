@@ -98,6 +98,7 @@ SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="read
 
 
 _OWN = Path(__file__).parent
+RATES, COUNTS = _OWN / "swap_rates.sql", _OWN / "swap_counts.sql"  # what the command prints
 
 
 def _settings(task: str, run: RunFolder, manifest: Manifest) -> object:

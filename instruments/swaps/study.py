@@ -14,8 +14,9 @@ from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import OURS, told
 from polyculture.instruments.swaps.asking import Asking, Questions, SwapJob
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, LabelledTexts, Labels, read_labels
-from polyculture.instruments.swaps.instrument import COUNTS, RATES, EntityOptions, SentimentOptions, SwapOptions
+from polyculture.instruments.swaps.layout import COUNTS, RATES
 from polyculture.instruments.swaps.measure import apart_lines, health_lines, measure_swaps
+from polyculture.instruments.swaps.options import EntityOptions, SentimentOptions, SwapOptions
 from polyculture.instruments.swaps.prompts import preset_prompts, worded
 from polyculture.instruments.swaps.selection import DrawOptions, SwapTexts, swap_texts
 from polyculture.instruments.swaps.step import ReadingStep, SwapStep, wanted_tables

@@ -19,8 +19,8 @@ from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source
 from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
 from polyculture.instruments.questions.given import AnswerFile, Taken
-from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.matching import UnknownOrderError, likelihoods_of
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ImportStep
 from polyculture.instruments.questions.study import read_study, tell_remarks
 from polyculture.running.importing import Wanted

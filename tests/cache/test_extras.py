@@ -12,7 +12,7 @@ from polyculture.cache import extras
 from polyculture.cache.errors import MissingDependencyError
 from polyculture.cache.extras import DUMPS, MINING, Extra
 from polyculture.collect.mining.units import Segments
-from polyculture.generate.engines.transformers.kind import EXTRA
+from polyculture.generate.engines.transformers.options import EXTRA
 from tests.test_house import ROOT
 
 OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]

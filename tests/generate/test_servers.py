@@ -14,7 +14,8 @@ from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import Message, ModelSpec, Request, check_model, find_kind, open_engine, read_options
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.openai import servers
-from polyculture.generate.engines.openai.kind import KIND, UNBOUNDED, OpenAIOptions, found_servers, most_written
+from polyculture.generate.engines.openai.kind import KIND, found_servers
+from polyculture.generate.engines.openai.options import UNBOUNDED, OpenAIOptions, most_written
 from polyculture.generate.engines.openai.servers import advice, known_servers, rejected_fields
 from polyculture.generate.engines.setup import model_setup
 from tests.polyculture.test_command_line import polyculture

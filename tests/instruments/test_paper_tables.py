@@ -39,8 +39,8 @@ from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import AskedProtocol
 from polyculture.instruments.papers.tables import paper_tables
 from polyculture.instruments.probe.layout import MEASURE as PROBED
-from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.layout import EMPTY, MEASURE
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,

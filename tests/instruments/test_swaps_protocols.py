@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError, UserError
-from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
+from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
 from polyculture.instruments.swaps.tasks import AnswerError, read_label
 from polyculture.instruments.swaps.ways import Way, differences

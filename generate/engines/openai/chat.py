@@ -24,7 +24,7 @@ from polyculture.generate.engines.error_body import ANOTHER_API, looks_like_html
 from polyculture.generate.engines.event_stream import BrokenStreamError, assemble, is_event_stream, is_json_lines
 from polyculture.generate.engines.metering import Meter, Usage
 from polyculture.generate.engines.openai.faults import RequestError, Server, useless
-from polyculture.generate.engines.openai.kind import OpenAIOptions
+from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.generate.engines.options import read_options
 

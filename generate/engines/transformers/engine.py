@@ -39,8 +39,8 @@ from polyculture.generate.engines.patching import (
     StatesRequest,
 )
 from polyculture.generate.engines.token_boundary import first_token, split_pairs
-from polyculture.generate.engines.transformers.kind import TransformersOptions
 from polyculture.generate.engines.transformers.loading import check_installed, load, tokens_of
+from polyculture.generate.engines.transformers.options import TransformersOptions
 from polyculture.generate.engines.transformers.prefix_trie import Text
 
 if TYPE_CHECKING:

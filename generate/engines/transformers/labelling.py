@@ -15,8 +15,8 @@ from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.model_files import is_gguf
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.transformers.kind import TransformersOptions
 from polyculture.generate.engines.transformers.loading import Loaded, check_installed, load_labeller
+from polyculture.generate.engines.transformers.options import TransformersOptions
 
 BATCH = 32  # texts that are labelled at the same time
 

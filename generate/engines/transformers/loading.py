@@ -26,7 +26,7 @@ from polyculture.generate.engines.model_files import (
 )
 from polyculture.generate.engines.models import Closing
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.transformers.kind import EXTRA, TransformersOptions
+from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel

@@ -12,7 +12,7 @@ from polyculture.generate.engines.capabilities import SAMPLING, SCORING, TOKENIZ
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.model_files import model_files
 from polyculture.generate.engines.options import PACE, Decides, Options, Use
-from polyculture.generate.engines.transformers.kind import EXTRA
+from polyculture.generate.engines.transformers.options import EXTRA
 
 _ENGINE = "vllm.engine:VllmEngine"
 

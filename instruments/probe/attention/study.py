@@ -14,9 +14,9 @@ from polyculture.generate.engines import ATTENDING, check_can
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.probe.attention.layout import ASKED, WANTED_ATTENTION
 from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep
-from polyculture.instruments.probe.instrument import AttentionOptions
+from polyculture.instruments.probe.options import AttentionOptions
 from polyculture.instruments.questions.asking import GENERATED
-from polyculture.instruments.questions.instrument import AskOptions
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.study import ask_jobs, part_of, present_tables
 
 _FOLDER = Path(__file__).parent

@@ -25,8 +25,8 @@ from polyculture.instruments.questions.asking import (
     orders_of,
     shown_options,
 )
-from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.model import Prompt, Question
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.study import part_of
 from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice, made_up

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import polyculture.instruments.questions as questions
-from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.model import Question
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.rules.opened import open_set
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.quick_start import begin_polyculture

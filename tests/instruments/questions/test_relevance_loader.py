@@ -12,10 +12,10 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
-from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.loaders.probed import read_concepts
 from polyculture.instruments.questions.loaders.relevance import relevance
 from polyculture.instruments.questions.model import QuestionSet
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.study import part_of
 from tests.instruments.culture_files import answer_of
 from tests.instruments.probe_world import write_probes
