@@ -302,11 +302,11 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
 
 
 def _is_asked(record: Record, column: str) -> bool:
-    """Whether a column, or the table in which it stands, is what was asked, or is said of an answer."""
-    head = re.split(r"[.\[|]", column)[0]
-    within = record.values.get(head)
-    asked = head.casefold() in known_names()["names"]["prompt"] or is_said_of_an_answer(head)
-    return asked or (isinstance(within, Mapping) and is_asked(within))
+    """Whether a column, or a table in which it stands, is what was asked, or is said of an answer."""
+    steps = re.findall(r"[^.\[\]|]+", column)
+    within, asked = record.values.get(steps[0]), set(map(folded, known_names()["names"]["prompt"]))
+    named = any(folded(step) in asked for step in (steps[0], steps[-1])) or is_said_of_an_answer(steps[0])
+    return named or (isinstance(within, Mapping) and is_asked(within))
 
 
 def _is_several(value: Any) -> bool:

@@ -13,6 +13,7 @@ from polyculture.experiment.file import read_experiment
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace
+from polyculture.imports.count import Count
 from polyculture.imports.mapping import check_told
 from polyculture.imports.places import outward
 from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source
@@ -84,11 +85,13 @@ def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
     check_told(head, wanted.columns, path)
     contents = content_id(digest_of(path), source.format, dict(wanted.columns))
     file = AnswerFile(of, columns, contents, path.stem, source.shape.finds_texts, wanted.skip_rows)
+    count = Count()
     try:
-        taken = file.take(_rows(source))
+        taken = file.take(_rows(source, count))
     except UnknownOrderError as fault:
         remedy = "Correct its column `order`, or leave such rows out with --skip-rows."
         raise UserError(str(fault), where=path, remedy=remedy) from fault
+    count.check(path)
     if not taken.answers:
         first = next(iter((*taken.left_out, *taken.unmatched)), "it has no row")
         remedy = "Name its columns: id=, text=, prompt=, language=. See docs/question-sets.md."
@@ -96,8 +99,11 @@ def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
     return taken
 
 
-def _rows(source: Source) -> Rows:
-    """A record per text; those of likelihoods as they stand, behind all others."""
+def _rows(source: Source, count: Count | None = None) -> Rows:
+    """A record per text; those of likelihoods as they are, behind all others.
+
+    `count` sees each record, and what is made of it.
+    """
     scored: list[Record] = []
 
     def texts() -> Rows:
@@ -107,5 +113,5 @@ def _rows(source: Source) -> Rows:
             else:
                 yield row
 
-    yield from source.shape.texts(texts())
+    yield from source.shape.texts(texts(), count)
     yield from scored

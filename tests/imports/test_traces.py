@@ -163,6 +163,13 @@ def _dspy(n: int) -> dict[str, Any]:
             "outputs": [SAID[n]], "usage": USAGE, "cost": 0.001, "uuid": str(n), "model": "openai/gpt-4o"}  # fmt: skip
 
 
+def _annotated(n: int) -> dict[str, Any]:
+    """ragas: annotations of a metric, in which a prompt is longer than its answer."""
+    said = {"user_input": f"Say it in fewer words. {ASKED[n]} {'It was a long day. ' * 20}", "response": SAID[n]}
+    judged = {"prompt_input": said, "prompt_output": {"reason": "It says all that matters. " * 20, "verdict": 1}}
+    return {"metric_input": said, "metric_output": 1, "prompts": {"judge": judged}, "is_accepted": True}
+
+
 def _sampled() -> list[Any]:
     """OpenAI Evals: a log of events, in which texts are in lists and scores repeat them."""
     events = [
@@ -224,6 +231,8 @@ CASES: list[Case] = [
     Case("trl.parquet", parquet([{"step": [1, 1], "prompt": [ASKED[n]] * 2,
          "completion": [SAID[2 * n], SAID[2 * n + 1]], "reward": [0.5, 0.1]} for n in range(3)]),
          of("m", *range(6)), told=M),
+    Case("ragas-annotated.json", whole({"accuracy": [_annotated(n) for n in range(4)]}), of("m", *range(4)), told=M,
+         asked=False),
     Case("openai-evals-sampling.jsonl", lines(_sampled()), of("m", *range(4)), 6, M),
     Case("texts-by-model.json", whole({"gpt-4": SAID[:3], "llama-2": SAID[3:6]}),
          [*of("gpt-4", 0, 1, 2), *of("llama-2", 3, 4, 5)], asked=False),

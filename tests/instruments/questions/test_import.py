@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from polyculture.cache.errors import UserError
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.given import Taken
 from polyculture.instruments.questions.model import Question
@@ -294,3 +295,17 @@ def test_raw_answers_read_as_the_publisher_does_give_its_numbers() -> None:
     lines = (peer / "results-raw-answers-prompt-3.tsv").read_text(encoding="utf-8").splitlines()[1:]
     for part, *values in (line.split("\t")[1:] for line in lines):
         assert [measured[part, name] for name in names] == pytest.approx(list(map(float, values)), abs=1e-9), part
+
+
+def test_a_walk_that_loses_answers_refuses_the_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strings at the place of the texts are counted a second time, as for texts of an experiment."""
+    from polyculture.imports import shapes
+
+    choices = [{"index": at, "message": {"role": "assistant", "content": said}} for at, said in enumerate("AB")]
+    body = {"object": "chat.completion", "model": "m", "choices": choices}
+    rows_of = [{"id": one.name, "response": {"body": body}} for one in demo_questions()]
+    (here / "m.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows_of), encoding="utf-8")
+    assert len(taken(here / "m.jsonl").answers) == 2 * len(rows_of)
+    monkeypatch.setattr(shapes, "alternatives", lambda body, _: [((0,), "", body)])
+    with pytest.raises(UserError, match=r"strings at '.*content', of which"):
+        taken(here / "m.jsonl")

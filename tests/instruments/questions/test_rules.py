@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,17 @@ def lines(folder: Path, name: str, rows: Sequence[dict[str, Any]]) -> None:
 def bias_set(folder: Path, *rows: dict[str, Any], name: str = "Religion_en.jsonl") -> QuestionSet:
     lines(folder, name, [{**ROW, **row} for row in rows])
     return open_set(rules(folder, BIAS))
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr, lambda value: json.dumps(json.dumps(value))])
+def test_a_cell_that_holds_a_table_is_opened_as_in_an_import(write: Callable[[Any], str], tmp_path: Path) -> None:
+    """A table of pandas or of a spreadsheet keeps lists and tables as JSON, JSON in JSON, or as Python prints them."""
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "cells").mkdir()
+    cells = {name: write(ROW[name]) for name in ("answer_info", "groups")}
+    plain, opened = (bias_set(tmp_path / one, row) for one, row in (("plain", {}), ("cells", cells)))
+    assert opened.questions == plain.questions
+    assert {role for question in opened.questions for role in question.roles} >= {"unknown"}
 
 
 def test_two_to_many_options_by_letter_and_in_several_languages_side_by_side(tmp_path: Path) -> None:
