@@ -23,7 +23,7 @@ from polyculture.reports.numbers import count, share
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
-from polyculture.reports.text_selections import text_selections
+from polyculture.reports.text_selections import SELECTIONS, text_selections
 from polyculture.reports.texts import texts
 from polyculture.reports.trust import Fact, trust
 
@@ -77,7 +77,7 @@ def opening(data: ReportData) -> Opening:
     thin = data.frame(THIN).to_dict("records")
     judged = _judged(data) if facts.get("mentions") else ()
     numbers = data.reading.rows(SQL / "headline.sql")
-    found = findings(frame, data.names, text_selections(data.reading))
+    found = findings(frame, data.names, text_selections(data.reading.rows(SELECTIONS)))
     [asked] = data.reading.rows(RUN_FACTS["asked"])
     entities: int = data.reading.rows(RUN_FACTS["entities"])[0]["entities"]
     return Opening(
@@ -113,7 +113,7 @@ def opening(data: ReportData) -> Opening:
 def picture(data: ReportData) -> Figure | None:
     """Asked about a country, answered from where; None where no prompt names one, or origins are not known."""
     lines = country_lines(data.reading, data.manifest, data.names)
-    selections = text_selections(data.reading)
+    selections = text_selections(data.reading.rows(SELECTIONS))
     said = sentence(lines, data.names, models_alike(data.reading.connection), selections)
     return asked_about(lines, said, data.manifest, data.names, selections) if lines else None
 

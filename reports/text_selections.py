@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.reports.numbers import count
-from polyculture.reports.reading import Reading
 from polyculture.reports.texts import texts
 
+SELECTIONS = "FROM text_selections ORDER BY selection"
 _MANY_UNKNOWN = 0.05  # of the texts: with fewer, a selection leaves out nearly all that it should
 
 
@@ -30,9 +30,8 @@ class TextSelections:
         return f"{', '.join(first)} {last} {end}" if first else end
 
 
-def text_selections(reading: Reading) -> TextSelections:
-    """What the selections of a run leave out."""
-    rows = reading.rows("FROM text_selections ORDER BY selection")
+def text_selections(rows: Sequence[Mapping[str, Any]]) -> TextSelections:
+    """What the selections of a run leave out, from the rows of `SELECTIONS`."""
     left_out = (f"{count(row['left_out'])} {_noun(row)}" for row in rows if row["left_out"])
     return TextSelections(tuple(left_out), tuple(_unknown(rows)))
 

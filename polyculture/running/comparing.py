@@ -28,8 +28,7 @@ from polyculture.metrics import KEPT
 from polyculture.metrics.comparison import asked
 from polyculture.metrics.comparison.asked import Compared, ExperimentFacts, OpenedRun, Others, Question, Tell
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.reports.reading import Reading
-from polyculture.reports.text_selections import text_selections
+from polyculture.reports.text_selections import SELECTIONS, text_selections
 from polyculture.running.layout import store_layout
 
 # What a run's tables hold with the links of another snapshot.
@@ -63,7 +62,8 @@ def compared(
     )
     rows = asked.compared(own, experiment_facts(workspace), question, found, tell)
     if not rows.conditions:  # a condition is on all texts
-        for line in text_selections(Reading(own.run.store)).unknown:
+        told = own.run.store.sql(SELECTIONS)
+        for line in text_selections([dict(zip(told.columns, row, strict=True)) for row in told.fetchall()]).unknown:
             tell(line)
     return rows
 
