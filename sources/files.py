@@ -31,6 +31,7 @@ from polyculture.sources.tables import read_arrow, read_parquet, read_separated,
 
 _START = 2**16  # bytes by which a file is known
 _LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
+_MOST_PARTS = 8  # tables of the same names in one record; more are records under their ids, as BiGGen Bench writes them
 _SPEAKERS = frozenset({"role", "from", "speaker", "author", "sender"})  # a field of messages
 _DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
 _SUFFIXES = (
@@ -175,7 +176,9 @@ def _of_table(whole: Any) -> list[Any]:
     if all(key.isdecimal() for key in keys):
         return [{name: cells[key] for name, cells in whole.items()} for key in keys]
     numbered = all(map(str.isdecimal, whole))
-    plain = numbered or all(_is_row(list(one.values()), len(keys)) for one in columns)  # else parts of one record
+    plain = (
+        numbered or len(whole) > _MOST_PARTS or all(_is_row(list(one.values()), len(keys)) for one in columns)
+    )  # else parts of one record
     return [{"key": key, **one} for key, one in whole.items()] if plain else [whole]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.imports.test_tools import (
     ASKED,
+    EN,
     SAID,
     Case,
     M,
@@ -233,6 +234,9 @@ CASES: list[Case] = [
          of("m", *range(6)), told=M),
     Case("ragas-annotated.json", whole({"accuracy": [_annotated(n) for n in range(4)]}), of("m", *range(4)), told=M,
          asked=False),
+    Case("biggen-bench.json", whole({f"travel_plan_{n}": {"id": f"travel_plan_{n}", "input": ASKED[n],
+         "response": SAID[n], "response_model_name": "m", "score_rubric": {"criteria": "Can it be followed?"}}
+         for n in range(12)}), of("m", *range(12)), told={**EN, "model": "response_model_name"}),
     Case("openai-evals-sampling.jsonl", lines(_sampled()), of("m", *range(4)), 6, M),
     Case("texts-by-model.json", whole({"gpt-4": SAID[:3], "llama-2": SAID[3:6]}),
          [*of("gpt-4", 0, 1, 2), *of("llama-2", 3, 4, 5)], asked=False),
