@@ -101,7 +101,7 @@ def _ask(
     from polyculture.experiment.opening import open_workspace
     from polyculture.running.estimate import instrument_estimates
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import ask_all, checked_call, expanded, in_turns
+    from polyculture.running.studies import ask_all, check_calls, checked_call, expanded, in_turns
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
@@ -111,6 +111,8 @@ def _ask(
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     studies = []
     for calls in in_turns(expanded(asked)):
+        if not accept_changes:
+            check_calls(calls)  # what is refused says nothing of costs
         _say_costs(instrument_estimates(workspace, calls, runner.retry))
         studies += ask_all(runner, calls, accept_changes=accept_changes)
         for study in studies:  # of earlier turns again: what is asked about their results is data of some, too
@@ -123,7 +125,7 @@ def _say_costs(counted: Iterable[StageEstimate]) -> None:
     """Prints what is about to be asked of each model, as `plan` counts it: nobody needs to plan a command like this."""
     from polyculture.console import say
 
-    for one in counted:
+    for one in list(counted):  # a command that cannot be counted says so, and nothing else
         if one.left:
             say(one.line)
 
@@ -131,12 +133,15 @@ def _say_costs(counted: Iterable[StageEstimate]) -> None:
 def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:
     """All that `polyculture run` does, of the model that is named; then the command's tables."""
     from polyculture.cli.declared import print_tables
-    from polyculture.experiment.jobs import Part
+    from polyculture.experiment.jobs import Part, choose_jobs
     from polyculture.running.estimate import estimates
+    from polyculture.running.pipeline import Pipeline
     from polyculture.running.start import run_experiment
     from polyculture.running.studies import calls_in_file
 
     part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
+    choose_jobs(workspace, part)
+    Pipeline.prepare(workspace, accept_changes=accept_changes)  # what is refused says nothing of costs
     counted = estimates(workspace, retry_failed(retry), calls_in_file(workspace))
     _say_costs(one for one in counted if part.model in (None, one.model) or one.stage == "extract")
     pipeline, _ = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
