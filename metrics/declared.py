@@ -118,9 +118,17 @@ def is_per_country(metric: str) -> bool:
 
 def rows_in_sql() -> tuple[str, ...]:
     """The rows of the view `declared_metrics`."""
-    return tuple(
-        f"(SELECT '{one.name}' AS name, '{one.title}' AS title, '{one.contributions}' AS contributions,"
-        f" '{one.statistic.value}' AS statistic, '{one.compared}' AS compared, {place} AS place,"
-        f" {one.per_country} AS per_country, {one.name in OF_DIVERSITY} AS of_diversity)"
-        for place, one in enumerate(DECLARED)
-    )
+    return tuple(f"(SELECT {_columns(metric, place)})" for place, metric in enumerate(DECLARED))
+
+
+def _columns(metric: Metric, place: int) -> str:
+    words = {
+        "name": metric.name,
+        "title": metric.title,
+        "contributions": metric.contributions,
+        "statistic": metric.statistic.value,
+        "compared": metric.compared,
+    }
+    facts = {"place": place, "per_country": metric.per_country, "of_diversity": metric.name in OF_DIVERSITY}
+    quoted = {name: "'" + word.replace("'", "''") + "'" for name, word in words.items()}
+    return ", ".join(f"{value} AS {name}" for name, value in {**quoted, **facts}.items())

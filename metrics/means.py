@@ -1,4 +1,4 @@
-"""The numbers of one model: those of its cells, as the views define them, and their means at each level.
+"""The numbers of one model: those of its cells (`cell_changes`), and their means at each level.
 
 A mean is macro: each cell with a number has the same weight, cells without one are left out and counted (`missing`).
 What a mean rests on, responses and linked items in them, counts once, in however many of its numbers they are.

@@ -1,10 +1,10 @@
-"""What numbers are of: places and their levels, the cells of a run, and what each response in them names.
+"""What numbers are of: places and their levels, the cells of a run, and what each response contributes to them.
 
 Responses are read one model at a time, as arrays.
 
 reader = ResponseReader(store)
 for model in reader.models:
-    found = measured(reader.read(model))      # `cell_changes`
+    cells = CellMetrics(reader.read(model))      # `cell_changes`
 """
 
 from __future__ import annotations
@@ -170,9 +170,7 @@ class Answers:
     response: Integers  # per pair
     item: Integers  # per pair
     shares: Mapping[str, Contributions]  # by the view that has them
-    countries: Sequence[
-        str
-    ] = ()  # of the experiment: neutral responses have shares of other countries, for gains alone
+    countries: Sequence[str] = ()  # of the experiment; shares of others, of neutral responses, are for gains alone
 
     @property
     def single(self) -> NDArray[np.bool_]:

@@ -288,6 +288,25 @@ def test_a_metric_is_what_plain_python_makes_of_the_same_answers(metric: str, wo
     assert any(value for _, numbers in worlds for value in numbers[metric].values())
 
 
+def test_a_response_has_one_row_of_contributions_in_each_place(tmp_path: Path) -> None:
+    """Without a response its row is left out: a second one would stay."""
+    rest = {"model": "m", "stale": False, "extractor_id": EXTRACTOR, "extraction": "ok"}
+    named = [[{"surface": surface, "granularity": k % 2} for surface in SURFACES[: k % 5]] for k in range(200)]
+    answers = [{"prompt": 7 * k % 60, "mentions": mentions, **rest} for k, mentions in enumerate(named)]
+    links = [("linked", 1 + k % 3) for k in range(len(SURFACES))]
+    builder = build(tmp_path, answers, links, [(1, "IT"), (2, "JP"), (2, "IT")])
+    with open_store(builder.write(), METRICS_LAYOUT, KEPT) as store:
+        for metric in DECLARED:
+            view, columns = metric.contributions, set(store.table(metric.contributions).columns)
+            key = ["cell", "response", *(["country"] if metric.per_country else [])]
+            key += [] if metric.is_sum else ["item"]
+            assert columns >= {*key, *(("numerator", "denominator") if metric.is_sum else ())}, view
+            assert ("country" in columns) == metric.per_country, view
+            rows = store.sql(f"SELECT count(*) FROM {view}").fetchall()
+            places = store.sql(f"SELECT count(*) FROM (SELECT DISTINCT {', '.join(key)} FROM {view})").fetchall()
+            assert rows == places != [(0,)], view
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(answer, max_size=90),
