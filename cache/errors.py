@@ -26,7 +26,6 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-_NEAR = 60  # of 100: how alike a word must be to one that is proposed for it
 _LINE_BREAK = re.compile(r"\s*\n\s*")  # messages of other libraries may have several lines
 
 
@@ -181,34 +180,3 @@ class UntestableError(PolycultureError):
 def install_line(extra: str) -> str:
     """The command that installs an extra."""
     return f"pip install 'polyculture[{extra}]'"
-
-
-def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
-    """A remedy that names the nearest known words, `most` of them: "Did you mean 'food'?".
-
-    Where none is near: `otherwise`, or all known words.
-    """
-    names = sorted(map(str, known))
-    if found := near_words(word, names, most):
-        return f"Did you mean {' or '.join(map(repr, found))}?"
-    return f"Known: {', '.join(names)}." if otherwise is None else otherwise
-
-
-def near_words(word: str, known: Iterable[str], most: int = 1, alike: int = _NEAR) -> list[str]:
-    """The known words that are nearest to one, `most` of them; none that is less than `alike`, of 100.
-
-    A word that is a name of a known one leads to it: `english` to en, `USA` to US, `samples` to n; and that of a model
-    without its engine to the model.
-    """
-    from rapidfuzz import fuzz, process
-
-    # Here: it reads the catalogue, whose faults are of this file.
-    from polyculture.cache.catalog.written import meant_by
-
-    names = sorted(map(str, known))
-    if meant := meant_by(word, names):
-        return [meant]
-    if of_engines := [name for name in names if name.casefold().endswith(f":{word.casefold()}")]:
-        return of_engines[:most]
-    near = process.extract(word, names, scorer=fuzz.ratio, processor=str.casefold, limit=most, score_cutoff=alike)
-    return [name for name, *_ in near]

@@ -43,8 +43,9 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import StoreError, did_you_mean
+from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout, Table
+from polyculture.cache.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import duckdb

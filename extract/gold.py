@@ -14,7 +14,8 @@ from pathlib import Path
 import orjson
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import CatalogError, StoreError, did_you_mean
+from polyculture.cache.errors import CatalogError, StoreError
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.extract.base import FoundMention
 
 NAMES = "names.tsv"

@@ -10,9 +10,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.catalog.read import parse_model, read_toml
-from polyculture.cache.errors import ExperimentError, did_you_mean
+from polyculture.cache.errors import ExperimentError
 from polyculture.cache.schema import Condition
+from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.toml_files import parse_model, read_toml
 
 FILE = Path(__file__).with_name("wordings.toml")
 STUDY_TASK = "study"

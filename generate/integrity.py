@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, Language, Topic
-from polyculture.cache.catalog.model import country_names
+from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.schema import Condition, Prompt
 from polyculture.cache.scripts import script_counts, script_share

@@ -14,10 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from polyculture.cache.catalog import Language
 from polyculture.cache.catalog.model import CountryCode, LabelLanguage
-from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.identity import content_id
 from polyculture.cache.schema import Condition
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.generate.design import PromptDesign
 
 FOLDER = Path(__file__).with_name("names")

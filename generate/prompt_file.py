@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import CatalogError, ExperimentError, did_you_mean
+from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.identity import content_id
 from polyculture.cache.schema import Condition, Prompt
+from polyculture.cache.suggestions import did_you_mean
 
 NEEDED = ("language", "topic", "text")
 KNOWN = (*NEEDED, "condition", "country", "name", "person", "wording")

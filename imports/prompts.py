@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.catalog.model import country_names
+from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.catalog.written import written_names
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.inflection import forms

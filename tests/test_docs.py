@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import CatalogError
-from polyculture.experiment.opening import open_workspace
+from polyculture.running.opening import open_workspace
 from tests import servers
 from tests.link_world import item, write_dump
 from tests.polyculture.test_command_line import one_line, polyculture

@@ -21,9 +21,9 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.cache.worker import left
 from polyculture.cli import demo
-from polyculture.experiment.opening import open_workspace
 from polyculture.reports import reading
 from polyculture.running.layout import store_layout
+from polyculture.running.opening import open_workspace
 from tests import servers
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.quick_start import begin_polyculture

@@ -6,11 +6,12 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import networkx
 import pytest
 from typer.main import get_command
 
@@ -137,6 +138,60 @@ def test_arrows_run_one_way(room: str) -> None:
         if not any(name == door or name.startswith(f"{door}.") for door in allowed)
     }
     assert not wrong
+
+
+# The floors of the front door, from the top: a floor may import those below it.
+FLOORS = ("cli", "cluster", "api", "running", "experiment")
+# What reads data sets and what reads question sets import each other, in functions: nobody else does.
+CIRCLE = tuple(f"instruments.{folder}." for folder in ("cultures", "datasets", "probe", "questions"))
+
+
+def test_floors_of_the_front_door_are_imported_from_above() -> None:
+    wrong = {
+        f"{file.relative_to(ROOT)} imports {name}"
+        for place, floor in enumerate(FLOORS)
+        for file in (ROOT / "polyculture" / floor).rglob("*.py")
+        for name in imported(file)
+        for above in FLOORS[:place]
+        if name.startswith(f"polyculture.{above}.")
+    }
+    assert not wrong
+
+
+def module_of(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(file: Path, modules: Collection[str]) -> Iterator[str]:
+    """The modules that a file imports when it is loaded or when one of its functions is called; not for types alone."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    of_types = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom) or id(node) in of_types:
+            continue
+        above = node.module if isinstance(node, ast.ImportFrom) else None
+        for alias in node.names:
+            for name in [f"{above}.{alias.name}", above] if above else [alias.name]:
+                if (found := inside(name)) in modules:
+                    yield found
+                    break
+
+
+def test_no_files_import_each_other() -> None:
+    """Also not by way of others, or within functions: who reads a file need not have read those that read it."""
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    files = {module_of(file): file for room in ROOMS for file in (ROOT / room).rglob("*.py")}
+    for module, file in files.items():
+        graph.add_edges_from((module, name) for name in imports_of(file, files.keys()) if name != module)
+    assert graph.has_edge("instruments.swaps.instrument", "instruments.swaps.study"), "it is imported in a function"
+    circles = [circle for circle in networkx.strongly_connected_components(graph) if len(circle) > 1]
+    assert not [sorted(circle) for circle in circles if not all(name.startswith(CIRCLE) for name in circle)]
 
 
 def test_rooms_are_imported_as_parts_of_polyculture() -> None:

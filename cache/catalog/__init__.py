@@ -8,5 +8,17 @@ precedence.
 from polyculture.cache.catalog.model import Catalog, Country, FormerState, Kind, Language, Region, Topic
 from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.catalog.read import read_catalog
+from polyculture.cache.catalog.written import WrittenNames
 
-__all__ = ["Catalog", "Country", "FormerState", "Kind", "Language", "Pack", "Region", "Topic", "read_catalog"]
+__all__ = [
+    "Catalog",
+    "Country",
+    "FormerState",
+    "Kind",
+    "Language",
+    "Pack",
+    "Region",
+    "Topic",
+    "WrittenNames",
+    "read_catalog",
+]

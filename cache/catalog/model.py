@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog.pack import Pack
-from polyculture.cache.errors import CatalogError, did_you_mean, near_words
+from polyculture.cache.errors import CatalogError
 from polyculture.cache.inflection import base_language
-
-if TYPE_CHECKING:
-    from babel import Locale
+from polyculture.cache.suggestions import did_you_mean, meant_by, near_words
+from polyculture.cache.toml_files import parse_model, read_toml
 
 
 def _qid(text: str) -> str:
@@ -170,6 +170,13 @@ class FormerState(_Data):
     sources: tuple[str, ...] = ()  # tables that give its number and name, where our extract of Wikidata lacks it
 
 
+@cache
+def _former_states() -> dict[str, FormerState]:
+    """The former states of the built-in catalogue, by QID: packs bring none."""
+    file = Path(__file__).with_name("former_states.toml")
+    return {qid: parse_model(FormerState, {"qid": qid, **row}, file) for qid, row in read_toml(file).items()}
+
+
 class Region(_Data):
     """A region: countries that stand together in maps and are compared with those of others."""
 
@@ -213,9 +220,7 @@ class Catalog(_Data):
     @property
     def former_states(self) -> Mapping[str, FormerState]:
         """Those that Polyculture ships, by QID; read when something is linked."""
-        from polyculture.cache.catalog.read import former_states
-
-        return former_states()
+        return _former_states()
 
     @property
     def country_items(self) -> dict[str, tuple[str, ...]]:
@@ -283,52 +288,7 @@ def _meant(codes: Sequence[str], known: Mapping[str, Language] | Mapping[str, Co
 
 def country_remedy(code: str, countries: Mapping[str, Country]) -> str:
     """What to write instead of an unknown code: the code of the country that has this name, or where codes are from."""
-    from polyculture.cache.catalog.written import meant_by
-
     meant = meant_by(code, countries)
     if found := [meant] if meant else _by_name(code, countries):
         return _meant(found, countries)
     return "Write an ISO 3166 code, such as 'GB' for the United Kingdom, or add the country: see docs/extending.md."
-
-
-@cache
-def country_names(language: str) -> Mapping[str, str]:
-    """The names of countries in a language of the catalogue, by ISO 3166 code, from Unicode's CLDR.
-
-    Empty for a language that CLDR lacks.
-    """
-    locale = _locale(language)
-    return dict(locale.territories) if locale else {}
-
-
-@cache
-def language_names(language: str) -> Mapping[str, str]:
-    """The names of languages in a language, by CLDR's code (`zh_Hant`). Empty for a language that CLDR lacks."""
-    locale = _locale(language)
-    return dict(locale.languages) if locale else {}
-
-
-@cache
-def every_language() -> tuple[str, ...]:
-    """The languages that CLDR has names in, in its own codes, without those of one country."""
-    from babel.localedata import locale_identifiers
-
-    return tuple(sorted(code for code in locale_identifiers() if "_" not in code))
-
-
-def _locale(language: str) -> Locale | None:
-    from babel import Locale, UnknownLocaleError  # here: few commands need it
-
-    try:
-        return Locale.parse(language.replace("-", "_"))
-    except (UnknownLocaleError, ValueError):
-        return None
-
-
-@cache
-def long_codes() -> Mapping[str, str]:
-    """ISO 3166 codes of two letters by those of three, where one stands for one."""
-    from babel.core import get_global
-
-    aliases = get_global("territory_aliases")
-    return {code: to[0] for code, to in aliases.items() if len(code) == 3 and code.isalpha() and len(to) == 1}

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from polyculture.cache.catalog.model import Catalog, Country, FormerState, Language, Region, Topic, country_remedy
+from polyculture.cache.catalog.model import Catalog, Country, Language, Region, Topic, country_remedy
 from polyculture.cache.catalog.pack import GOLD, PACK, Pack, PackFile, pack_sha256
-from polyculture.cache.errors import CatalogError, UserError
+from polyculture.cache.errors import CatalogError
 from polyculture.cache.inflection import base_language
-from polyculture.cache.validation import explain
+from polyculture.cache.toml_files import Model, parse_model, read_toml
 
 BUILT_IN = Path(__file__).parent
 COUNTRIES, REGIONS = "countries.toml", "regions.toml"
 PARTS = ("topics", "languages", COUNTRIES, REGIONS, GOLD)  # of which a pack holds one at least
-Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_catalog(*packs: Path) -> Catalog:
@@ -110,13 +106,6 @@ def _read_countries(folders: list[Path]) -> dict[str, Country]:
     return {code: parse_model(Country, row, files[code]) for code, row in rows.items()}
 
 
-@cache
-def former_states() -> dict[str, FormerState]:
-    """The former states of the built-in catalogue, by QID: packs bring none."""
-    file = BUILT_IN / "former_states.toml"
-    return {qid: parse_model(FormerState, {"qid": qid, **row}, file) for qid, row in read_toml(file).items()}
-
-
 def _read_regions(folders: list[Path], countries: Mapping[str, Country]) -> dict[str, Region]:
     """The regions of the last folder that has any; each country must be known, and in one of them at most."""
     file = _files(folders, REGIONS)[-1]
@@ -175,31 +164,3 @@ def _read_folders(folders: list[Path], name: str, model: type[Model]) -> dict[st
             raise CatalogError(f"code is {data.get('code')!r}", where=file, remedy=f"Write code = {file.stem!r}.")
         found[file.stem] = parse_model(model, data, file)
     return found
-
-
-def read_toml(file: Path, error: type[UserError] = CatalogError) -> dict[str, Any]:
-    """The table of a user's file; `error` with the line where it is no TOML, or why it cannot be read."""
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors begin a file with a byte-order mark
-    except UnicodeDecodeError as fault:
-        line = fault.object.count(b"\n", 0, fault.start) + 1
-        what = f"is not UTF-8 text (line {line} has another encoding)"
-        raise error(what, where=file, remedy="Save it as UTF-8 in your editor.") from fault
-    except ValueError as fault:  # also of an integer of more digits than Python reads
-        raise error(f"not valid TOML: {fault}", where=file, remedy="Correct that line.") from fault
-    except RecursionError as fault:
-        raise error("is nested too deeply", where=file, remedy="Tables and lists are a few levels deep.") from fault
-    except OSError as fault:
-        raise error(f"cannot be read: {fault.strerror or fault}", where=file) from fault
-
-
-def parse_model(model: type[Model], data: dict[str, Any], file: Path, *above: str) -> Model:
-    """`data`, which stand below the keys `above`, as a `model`.
-
-    Raises `CatalogError` that names the file, the key and what is wrong with it.
-    """
-    try:
-        return model.model_validate(data)
-    except ValidationError as fault:
-        what, remedy = explain(fault, model, above=above)
-        raise CatalogError(what, where=file, remedy=remedy) from fault

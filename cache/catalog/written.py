@@ -10,7 +10,10 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from polyculture.cache.catalog.model import Catalog, country_names, every_language, language_names, long_codes
+from polyculture.cache.catalog.cldr import country_names, every_language, language_names, long_codes
+from polyculture.cache.catalog.model import Catalog
+from polyculture.cache.catalog.read import read_catalog
+from polyculture.cache.suggestions import add_meaning
 
 _SIGNS: dict[int, str | None] = {
     0x1F1E6 + number: letter for number, letter in enumerate(ascii_uppercase)
@@ -127,13 +130,10 @@ def _cldr_names(languages: tuple[str, ...]) -> tuple[Mapping[str, set[str]], Map
 @cache
 def built_in_names() -> WrittenNames:
     """Those of the catalogue that comes along."""
-    from polyculture.cache.catalog.read import read_catalog
-
     return WrittenNames(read_catalog())
 
 
-def meant_by(word: str, known: Iterable[str]) -> str | None:
-    """The one of the known words that somebody means who writes this other one: `en` by `english`, `n` by `samples`."""
+def _meant_by(word: str, known: Iterable[str]) -> str | None:
     there, names = set(known), built_in_names()
     meant = (
         written_names()["words"].get(word.casefold()),
@@ -142,3 +142,6 @@ def meant_by(word: str, known: Iterable[str]) -> str | None:
         names.country(word),
     )
     return next((one for one in meant if one in there), None)
+
+
+add_meaning(_meant_by)

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.catalog.read import read_toml
-from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.cache.errors import CatalogError
 from polyculture.cache.folding import fold_surface
+from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import explain
 
 SLOT = "___"

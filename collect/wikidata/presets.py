@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.catalog import Catalog, Kind, Language
 from polyculture.cache.catalog.model import QID
-from polyculture.cache.catalog.read import parse_model, read_toml
-from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.cache.errors import CatalogError
+from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.collect.wikidata.collect import Collection, Membership
 
 FILE = Path(__file__).with_name("presets.toml")

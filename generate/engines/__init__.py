@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, overload
 
-from polyculture.cache.errors import EngineError, did_you_mean
+from polyculture.cache.errors import EngineError
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.generate.engines.base import (
     Completion,
     Decoding,

@@ -25,8 +25,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import CatalogError, EngineError
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import (
     Completion,

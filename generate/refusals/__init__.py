@@ -31,9 +31,9 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog import Language
-from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.folding import PHRASES, fold, fold_case
 from polyculture.cache.identity import content_id
+from polyculture.cache.toml_files import parse_model, read_toml
 
 BUILT_IN = Path(__file__).parent
 Kind = Literal["declines", "disclaims", "asides", "contrasts", "turns", "unless"]

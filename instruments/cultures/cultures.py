@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
+from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import explain
 
 BUILT_IN = Path(__file__).with_name("cultures.toml")

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.instruments.datasets.columns import (
     FIXED,
     GENDERS,

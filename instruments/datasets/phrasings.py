@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.toml_files import read_toml
 from polyculture.instruments.datasets.model import DataSet, MaskedContext
 
 PRONOUNS = Path(__file__).parent / "pronouns.toml"

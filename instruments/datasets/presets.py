@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.toml_files import parse_model, read_toml
 
 PRESETS = Path(__file__).parent / "presets"
 OURS = "ours"  # no paper's: what the options' defaults say

@@ -20,9 +20,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from polyculture.cache.catalog.read import parse_model, read_toml
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
+from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.datasets.sheets import SUFFIXES
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.instruments.datasets.load import ANY, QA
 from polyculture.instruments.datasets.model import CAUSAL, CulturalEntity, DataSet, MaskedContext
 

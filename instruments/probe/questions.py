@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.instruments.probe.flattening import FEWEST
 from polyculture.instruments.probe.layout import (
     PROBE_HUMAN_ANSWERS,

@@ -10,7 +10,6 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.instruments.questions.section import COVERAGE, SCORES, SETTINGS, TEXTS
 from polyculture.instruments.questions.set_figures import SIGNED, Marks, figures_of
 from polyculture.instruments.questions.set_words import (
     STUDY,
@@ -25,6 +24,7 @@ from polyculture.instruments.questions.set_words import (
     unread_answers,
     unread_by_languages,
 )
+from polyculture.instruments.questions.shown import COVERAGE, SCORES, SETTINGS, TEXTS
 from polyculture.reports.numbers import FormattedEstimate, decimal, estimate, known, lacking, share
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, counted, page_table

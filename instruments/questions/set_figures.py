@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.instruments.questions.section import TEXTS
 from polyculture.instruments.questions.set_words import STUDY, study_label, unread_share
+from polyculture.instruments.questions.shown import TEXTS
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.kinds import dots
 from polyculture.reports.section import ReportData

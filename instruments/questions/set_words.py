@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.instruments.questions.reading_step import UNREAD, unread_by_language
 from polyculture.instruments.questions.rules.opened import citation_of
-from polyculture.instruments.questions.section import TEXTS
+from polyculture.instruments.questions.shown import TEXTS
 from polyculture.reports.names import short
 from polyculture.reports.numbers import count, share
 from polyculture.reports.section import ReportData

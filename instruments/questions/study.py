@@ -12,11 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import present_rows
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.cache.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
@@ -30,7 +31,7 @@ from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.rules.questions import LEFT_OUT
-from polyculture.instruments.questions.section import MAIN, SCORES
+from polyculture.instruments.questions.shown import MAIN, SCORES
 
 _KEY = ("request_id", "question_id", "prompt")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError, EngineError
 from polyculture.cache.identity import content_id
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.generate.engines.base import Completion, ModelSpec
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.transformers.labelling import BATCH, Labeller, open_classifier, open_tagger

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.datasets.model import Label
 from polyculture.instruments.datasets.presets import OURS, PRESETS, read_preset
 

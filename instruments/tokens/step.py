@@ -16,11 +16,12 @@ from typing import Any
 
 from fontTools.unicodedata import script_name
 
-from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.cache.errors import CatalogError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
 from polyculture.cache.scripts import script_of
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import MODEL, Models

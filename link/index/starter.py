@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog.model import QID
-from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import SnapshotError
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.link.entity import PROPERTIES
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import write_snapshot

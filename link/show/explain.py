@@ -16,7 +16,8 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.cache.errors import CatalogError
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.link.linker import Linker, rows_of
 from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise

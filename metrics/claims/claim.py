@@ -20,8 +20,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import ExperimentError
+from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import explain
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.sides import DIMENSIONS

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.model_facts import ModelFacts
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.metrics.audit.corrected import between_languages, is_judged, with_judges
 from polyculture.metrics.comparison.baseline import (
     SAME_ANSWERS,

@@ -24,8 +24,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from polyculture.cache.errors import ExperimentError, did_you_mean
+from polyculture.cache.errors import ExperimentError
 from polyculture.cache.schema.measured import EVERY
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import RUN

@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.errors import StoreError, did_you_mean
+from polyculture.cache.errors import StoreError
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.declared import is_gain, is_overlap
 from polyculture.metrics.inference.jackknife import Integers, Numbers

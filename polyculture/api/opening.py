@@ -13,8 +13,8 @@ from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.experiment.file import Experiment, read_experiment
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace, changed_lines
+from polyculture.running.opening import open_workspace
 
 RUNS_VARIABLE = "POLYCULTURE_RUNS"  # of the command line, too
 

@@ -12,10 +12,10 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.faults import RetryFailed
 from polyculture.console import quietly
 from polyculture.experiment.file import Experiment
-from polyculture.experiment.given import workspace_of
 from polyculture.experiment.jobs import Part
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.given import workspace_of
+from polyculture.running.opening import open_workspace
 from polyculture.running.start import run_experiment
 
 

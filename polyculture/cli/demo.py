@@ -12,7 +12,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cli.run import finish_run
 from polyculture.console import say
 from polyculture.experiment.jobs import Part
-from polyculture.experiment.opening import open_workspace
+from polyculture.running.opening import open_workspace
 from polyculture.running.start import run_experiment
 
 EXPERIMENT = Path(__file__).with_name("demo.toml")

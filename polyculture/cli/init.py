@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cache.errors import ExperimentError, did_you_mean
+from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import store_faults
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.console import say
 
 TEMPLATE = Path(__file__).with_name("experiment.toml")

@@ -98,8 +98,8 @@ def _ask(
     accept_changes: bool = False,
 ) -> None:
     from polyculture.cli.declared import print_tables
-    from polyculture.experiment.opening import open_workspace
     from polyculture.running.estimate import instrument_estimates
+    from polyculture.running.opening import open_workspace
     from polyculture.running.steps import StepRunner
     from polyculture.running.studies import ask_all, check_calls, checked_call, expanded, in_turns
 

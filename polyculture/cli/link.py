@@ -113,8 +113,8 @@ def link(
     runs: Runs = None,
 ) -> None:
     """Link every distinct surface of the run with another snapshot, or record why there is no entity."""
-    from polyculture.experiment.opening import open_workspace
     from polyculture.running.linking import link_with
+    from polyculture.running.opening import open_workspace
 
     link_with(open_workspace(experiment, runs), snapshot)
 

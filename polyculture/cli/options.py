@@ -117,7 +117,7 @@ def _with_nearest(message: str, context: Any) -> str:
         known = re.findall(r"'(.+?)'", found["known"])
     else:
         return message
-    from polyculture.cache.errors import near_words
+    from polyculture.cache.suggestions import near_words
 
     told, dashes = found[0].rstrip("."), found.groupdict().get("dashes", "")
     near = near_words(found["word"], known)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.catalog.model import country_names
+from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.catalog.pack import PACK
 from polyculture.cache.catalog.read import COUNTRIES
 from polyculture.cache.catalog.written import WrittenNames

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.catalog.written import written_names
+from polyculture.cache.toml_files import read_toml
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cli.run import next_command
 from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.link.origins import items_by_country
@@ -30,6 +29,7 @@ from polyculture.running.linking import (
     tell_lacking,
     tell_uncovered_countries,
 )
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.run_status import STAGES, run_status
 from polyculture.running.studies import calls_in_file, calls_of_run, check_able, check_calls, open_works

@@ -11,20 +11,21 @@ from typing import Annotated
 import typer
 
 from polyculture.cache.catalog.pack import REVIEWS
-from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.files import store_faults
 from polyculture.cache.inventory import record_table, require_table
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import PROMPT_REVIEWS, PromptReview
 from polyculture.cache.spreadsheet import require_csv
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_sheet, write_values
 from polyculture.console import say
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.review import COLUMNS, ReviewedTemplate, read_reviews, sheet_rows, templates_of
 from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line
+from polyculture.running.opening import open_workspace
 
 _OBJECTIONS = ("judge", "language", "wording", "topic", "condition", "natural", "same", "relation", "says", "note")
 

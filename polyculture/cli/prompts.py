@@ -18,13 +18,13 @@ from polyculture.cli import prompt_review
 from polyculture.cli.options import STAGE, ExperimentFile, Format, OutputFile, OutputFormat, Runs, StageGroup
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.sent import PromptFilter, SentPrompt, sent_prompts
 from polyculture.experiment.workspace import Workspace
 from polyculture.extract.base import ResponseText
 from polyculture.extract.llm import TEMPERATURES, read_request
 from polyculture.running.extraction import ExtractionStage
+from polyculture.running.opening import open_workspace
 
 RESPONSE = "(the text of the response)"
 

@@ -13,7 +13,6 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cli.options import ExperimentFile, Runs
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.options import NAMES
@@ -21,6 +20,7 @@ from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.section import Section
 from polyculture.reports.tables import TableFormat, write_tables
 from polyculture.running.layout import report_sections, store_layout
+from polyculture.running.opening import open_workspace
 from polyculture.running.results import measure_run, report_copy, report_run
 
 COLUMN = 3.3  # inches: a column of a paper with two

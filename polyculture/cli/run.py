@@ -25,8 +25,8 @@ from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cluster.connection import NEW_CLUSTER
 from polyculture.cluster.run import RayCluster
 from polyculture.experiment.jobs import Part
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import tell_limits
 from polyculture.running.start import run_experiment, run_measure, run_stage

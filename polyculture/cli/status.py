@@ -13,9 +13,9 @@ from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace, warn_of_changes
 from polyculture.running.batching import waiting_line
+from polyculture.running.opening import open_workspace
 from polyculture.running.reasons import failures_query
 from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status
 from polyculture.running.taken_answers import taken_lines

@@ -12,12 +12,12 @@ from aiohttp import web
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.manifest import require_run
 from polyculture.cli.options import ExperimentFile, Runs
-from polyculture.experiment.opening import open_workspace
 from polyculture.reports.names import Names
 from polyculture.reports.view.live import PageStore
 from polyculture.reports.view.pages import Pages
 from polyculture.reports.view.server import LOOPBACK, application, listen, new_base
 from polyculture.running.layout import store_layout
+from polyculture.running.opening import open_workspace
 
 PORT = 8765
 

@@ -118,8 +118,8 @@ def _is_done(output: Path, replace: bool) -> bool:
 def _of_experiment(
     file: Path, output: Path | None, contact: str | None, topic: list[str] | None, catalog: list[Path] | None
 ) -> _Wanted:
-    from polyculture.experiment.opening import open_workspace
     from polyculture.running.linking import api_settings, own_file, pulled_catalog
+    from polyculture.running.opening import open_workspace
 
     for option, given in (("--topic", topic), ("--catalog", catalog)):
         if given:

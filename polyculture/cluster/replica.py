@@ -17,9 +17,9 @@ from polyculture.cache.faults import RetryFailed
 from polyculture.cache.run_folder import Job
 from polyculture.cache.stop_rule import StopRule
 from polyculture.console import say, send_lines
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.models import LoadedModels
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.studies import calls_of_run
 

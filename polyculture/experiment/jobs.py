@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from polyculture.cache.errors import ExperimentError, did_you_mean
+from polyculture.cache.errors import ExperimentError
 from polyculture.cache.run_folder import Job
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.experiment.workspace import Workspace
 
 One = TypeVar("One")

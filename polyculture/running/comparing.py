@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.database import memory_limit
-from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import require_run
@@ -21,8 +21,8 @@ from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import ENTITY_COUNTRIES, LINKS
 from polyculture.cache.store import asked_store, open_store
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.console import say
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison import asked
@@ -30,6 +30,7 @@ from polyculture.metrics.comparison.asked import Compared, ExperimentFacts, Open
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.reports.text_selections import SELECTIONS, text_selections
 from polyculture.running.layout import store_layout
+from polyculture.running.opening import open_workspace
 
 # What a run's tables hold with the links of another snapshot.
 _OF_SNAPSHOT: Mapping[Table[Any], str] = {

@@ -9,18 +9,19 @@ from itertools import islice
 from pathlib import Path
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.errors import UserError, did_you_mean
+from polyculture.cache.errors import UserError
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.console import say, watch
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.imported import catalog_of, name_of, read_imported, write_lists
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
 from polyculture.imports.shapes import LOOKED_AT, find_source
 from polyculture.imports.taking import Taken, take_file
+from polyculture.running.opening import open_workspace
 from polyculture.sources.record import BadRow, Record
 
 _SHOWN_REASONS = 5

@@ -10,7 +10,6 @@ from polyculture.cache.errors import DataSetError, ExperimentError, UserError
 from polyculture.cache.identity import content_id
 from polyculture.console import say
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace
 from polyculture.imports.count import Count
@@ -26,6 +25,7 @@ from polyculture.instruments.questions.reading_step import ImportStep
 from polyculture.instruments.questions.study import read_study, tell_remarks
 from polyculture.running.importing import Wanted
 from polyculture.running.instrument_calls import ExperimentAsked
+from polyculture.running.opening import open_workspace
 from polyculture.running.steps import StepRunner
 from polyculture.running.validity import make_valid
 from polyculture.sources.record import Record, known_names

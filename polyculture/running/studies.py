@@ -16,10 +16,10 @@ from polyculture.cache.errors import (
     MissingDependencyError,
     Mistakes,
     PolycultureError,
-    did_you_mean,
     together,
 )
 from polyculture.cache.shards import recover_lost
+from polyculture.cache.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
 from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.console import say

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.catalog.model import country_names
+from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.errors import CatalogError
 from polyculture.link.entity import Claims, best_targets, decoder
 

@@ -9,8 +9,8 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError
-from polyculture.experiment.opening import open_workspace
 from polyculture.generate.prompt_file import read_prompt_file
+from polyculture.running.opening import open_workspace
 
 CATALOG = read_catalog()
 HEAD = "language,topic,country,text\n"

@@ -13,12 +13,12 @@ from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.schema import ALL_CONDITIONS, CONDITIONS
 from polyculture.cache.scripts import script_counts, script_share
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.opening import open_workspace
 from polyculture.generate.design import PromptDesign, choose_wordings, known_wordings, study_wordings
 from polyculture.generate.integrity import check_wording
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import glosses
 from polyculture.generate.wording import FOLDER
+from polyculture.running.opening import open_workspace
 from tests.generate.test_prompts import FESTIVALS, SWAHILI, as_own, own_catalog
 
 CATALOG = read_catalog()

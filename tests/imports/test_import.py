@@ -14,12 +14,13 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.written import WrittenNames
-from polyculture.cache.errors import UserError, near_words
+from polyculture.cache.errors import UserError
 from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
-from polyculture.experiment.opening import open_workspace
+from polyculture.cache.suggestions import near_words
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import NoTextError, TextReader
 from polyculture.running.linking import assumed_names
+from polyculture.running.opening import open_workspace
 from polyculture.sources.record import Record
 from tests.imports.conftest import ALL, read, stored, take
 from tests.polyculture.test_command_line import polyculture

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.experiment.opening import open_workspace
 from polyculture.instruments.cbs.measure import link_entities
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
@@ -15,6 +14,7 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.layout import store_layout
+from polyculture.running.opening import open_workspace
 from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, score
 from tests.store_builder import StoreBuilder
 from tests.test_docs import blocks

@@ -18,7 +18,6 @@ import duckdb
 import pytest
 
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
-from polyculture.experiment.opening import open_workspace
 from polyculture.link import keys
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, fill_snapshot
@@ -30,6 +29,7 @@ from polyculture.link.index.draft import answers_folder
 from polyculture.link.index.tables import SCHEMAS
 from polyculture.link.linker import TABLES
 from polyculture.running.linking import api_settings, plan_linking
+from polyculture.running.opening import open_workspace
 from tests.link.test_api import OF_ANOTHER_QUESTION, settings
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, index_of, item, link_all, write_dump
 from tests.polyculture.test_command_line import polyculture

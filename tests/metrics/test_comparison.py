@@ -19,7 +19,6 @@ from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store import open_store
-from polyculture.experiment.opening import open_workspace
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.asked import Compared, Question, choose_sides
 from polyculture.metrics.comparison.baseline import measured_otherwise
@@ -28,6 +27,7 @@ from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import compared, experiment_facts
+from polyculture.running.opening import open_workspace
 from tests.link_world import index_of, item
 from tests.metrics.compared_runs import Random, specific_with, write_run
 from tests.polyculture.test_command_line import polyculture

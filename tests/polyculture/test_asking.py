@@ -16,9 +16,9 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.opening import open_workspace
 from polyculture.running.estimate import estimates
 from polyculture.running.instrument_calls import ExperimentAsked
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests.servers import StubServer
 from tests.stored import rows

@@ -22,10 +22,10 @@ from polyculture.cache.ledger import Ledger
 from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.experiment.opening import open_workspace
 from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.running.layout import store_layout
+from polyculture.running.opening import open_workspace
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, failure

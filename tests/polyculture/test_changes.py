@@ -11,9 +11,9 @@ import pytest
 
 from polyculture.cache.files import ABANDONED, sweep
 from polyculture.cache.store import asked_store
-from polyculture.experiment.opening import open_workspace
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests import servers
 from tests.extract_engines import answer

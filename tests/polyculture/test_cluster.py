@@ -20,7 +20,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cluster.run import RayCluster
-from polyculture.experiment.opening import open_workspace
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run
 from polyculture.running.studies import whole

@@ -21,7 +21,7 @@ from polyculture.__main__ import main
 from polyculture.cache.errors import UserError
 from polyculture.cli.init import TEMPLATE, init
 from polyculture.console import Rate
-from polyculture.experiment.opening import open_workspace
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 
 ROOT = Path(__file__).parents[2]

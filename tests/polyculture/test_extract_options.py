@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.experiment.opening import open_workspace
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.run_status import run_status
 from tests.polyculture.test_command_line import one_line, polyculture

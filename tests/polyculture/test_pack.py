@@ -20,10 +20,10 @@ from polyculture.cache.catalog.read import read_pack
 from polyculture.cache.errors import CatalogError
 from polyculture.cli.pack_gaps import find_gaps
 from polyculture.cli.pack_new import known_language, write_pack
-from polyculture.experiment.opening import open_workspace
 from polyculture.extract.gazetteer import gazetteer_extractor_id
 from polyculture.extract.llm import prompt_head
 from polyculture.extract.reading import present_reader, read_mentions
+from polyculture.running.opening import open_workspace
 from tests.link_world import item, write_dump
 from tests.polyculture.test_command_line import ROOT, one_line, polyculture
 

@@ -13,9 +13,9 @@ from polyculture.cache.errors import EngineError, ExperimentError, StoreError, U
 from polyculture.cache.run_folder import Job
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.jobs import Part, choose_jobs
-from polyculture.experiment.opening import open_workspace
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
 

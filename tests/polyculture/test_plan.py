@@ -15,7 +15,6 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import _disk_faults
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
@@ -26,6 +25,7 @@ from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate, read_rates
 from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, estimates
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests import servers
 from tests.metrics.test_prompt_values import kitchen

@@ -8,7 +8,7 @@ import pytest
 
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.store import asked_store
-from polyculture.experiment.opening import open_workspace
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 
 HEAD = """name = "small"

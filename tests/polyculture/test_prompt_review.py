@@ -12,9 +12,9 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.experiment.opening import open_workspace
 from polyculture.metrics.prompt_review import review_standing
 from polyculture.running.layout import store_layout
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
 

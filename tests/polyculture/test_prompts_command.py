@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.experiment.opening import open_workspace
 from polyculture.extract.answer import answer_schema
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer

@@ -17,7 +17,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.experiment.file import Experiment, read_experiment
-from polyculture.experiment.given import toml_text, workspace_of
+from polyculture.running.given import toml_text, workspace_of
 from tests.polyculture.test_command_line import polyculture as command
 
 ASKED: dict[str, Any] = {

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
-from polyculture.experiment.opening import open_workspace
 from polyculture.running.estimate import estimates
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture

@@ -16,7 +16,6 @@ from polyculture.cache.manifest import Manifest, read_manifest, require_run, wri
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.extract.audit import audit
 from polyculture.extract.base import Extractor
@@ -27,6 +26,7 @@ from polyculture.metrics.audit.scores import share_limits
 from polyculture.metrics.limits import limits
 from polyculture.reports.limits import effects, extraction_error, limit_line, read_gold_scores
 from polyculture.reports.report import write_report
+from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
 from tests.report_run import sections_named

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.questions.reading.answer_text import WORD, folded, unspelled
 
 FOLDER = Path(__file__).with_name("languages")

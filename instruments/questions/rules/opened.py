@@ -10,9 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from polyculture.cache.catalog.read import read_toml
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
+from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import describe_fault
 from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.opened import data_folder

@@ -20,9 +20,9 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import file_sha256
+from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.datasets.model import Label
 from polyculture.instruments.datasets.sheets import Sheet, cell, read_sheets, read_text
 

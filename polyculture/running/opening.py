@@ -17,6 +17,7 @@ from polyculture.experiment.file import (
 )
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.studies import calls_in_file
 
 
 def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
@@ -51,8 +52,6 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
             check_prices(experiment, file)
     workspace = Workspace(file, experiment, catalog, run_place(experiment.name, file, runs), text=text)
     if mistakes.found:  # else whoever asks instruments looks at their options
-        from polyculture.running.studies import calls_in_file
-
         try:
             calls_in_file(workspace)
         except UserError as fault:  # what is wrong with a model or a list of names is told already

@@ -11,8 +11,8 @@ from typing import Any
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.experiment.file import Experiment
-from polyculture.experiment.opening import check_workspace
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.opening import check_workspace
 
 WHERE = Path("<experiment>")  # named in errors; its folder is the present one, which paths are relative to
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
