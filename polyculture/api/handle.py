@@ -174,8 +174,8 @@ class Run:
         the view `differences`. `attrs["remarks"]` says what was left out, and why some have no interval. Raises
         `StoreError` for a side that the run does not have.
         """
-        from polyculture.metrics.comparison.asked import Question
         from polyculture.metrics.comparison.compare import TARGETS
+        from polyculture.metrics.comparison.question import Question
         from polyculture.metrics.comparison.table import as_table, remarks_of
         from polyculture.running.comparing import compared
 

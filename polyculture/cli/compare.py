@@ -19,8 +19,8 @@ from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.experiment.workspace import warn_of_changes
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.asked import Compared, Question
 from polyculture.metrics.comparison.gate import Condition, Decision, decide
+from polyculture.metrics.comparison.question import Compared, Question
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
 from polyculture.metrics.declared import COMPARED, ON_REQUEST
 from polyculture.metrics.inference.family import NO_SAMPLING

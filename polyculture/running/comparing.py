@@ -25,9 +25,16 @@ from polyculture.cache.suggestions import did_you_mean
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison import asked
-from polyculture.metrics.comparison.asked import Compared, ExperimentFacts, OpenedRun, Others, Question, Tell
 from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.question import (
+    Compared,
+    ExperimentFacts,
+    OpenedRun,
+    OtherRuns,
+    Question,
+    Tell,
+    compare_opened,
+)
 from polyculture.reports.text_selections import SELECTIONS, text_selections
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
@@ -57,16 +64,16 @@ def compared(
     question.check()
     others = [_baseline(path, workspace, runs) for path in question.baselines]
     own = _opened(stack, workspace.run)
-    found = Others(
+    other_runs = OtherRuns(
         [_opened(stack, other) for other in others],
         list(_with_snapshots(stack, workspace.run, own.run, question.snapshots)),
     )
-    rows = asked.compared(own, experiment_facts(workspace), question, found, tell)
-    if not rows.conditions:  # a condition is on all texts
-        told = own.run.store.sql(SELECTIONS)
-        for line in text_selections([dict(zip(told.columns, row, strict=True)) for row in told.fetchall()]).unknown:
+    found = compare_opened(own, experiment_facts(workspace), question, other_runs, tell)
+    if not found.conditions:  # a condition is on all texts
+        rows = own.run.store.sql(SELECTIONS)
+        for line in text_selections([dict(zip(rows.columns, row, strict=True)) for row in rows.fetchall()]).unknown:
             tell(line)
-    return rows
+    return found
 
 
 def experiment_facts(workspace: Workspace) -> ExperimentFacts:

@@ -13,8 +13,8 @@ from polyculture.cache.schema import JUDGEMENTS, MENTIONS, Judgement, Prompt
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.store import open_store
 from polyculture.metrics.audit.corrected import judged_shifts, turned
-from polyculture.metrics.comparison.asked import Question
 from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.question import Question
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import compared
 from polyculture.running.layout import store_layout

@@ -20,10 +20,10 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
-from polyculture.metrics.comparison.asked import Compared, Question, choose_sides
 from polyculture.metrics.comparison.baseline import measured_otherwise
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.question import Compared, Question, choose_sides
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import compared, experiment_facts

@@ -1,6 +1,6 @@
 """A comparison as somebody asks for it, of runs that are open: within a run, with baselines, with the links of others.
 
-found = compared(own, said, Question(("ja", "en")), Others(), print)
+found = compare_opened(own, facts, Question(("ja", "en")), OtherRuns(), print)
 found.rows
 """
 
@@ -83,14 +83,14 @@ class ExperimentFacts:
 
     file: Path
     models: Sequence[str]
-    facts: Mapping[str, ModelFacts]  # by model
-    other_facts: Collection[str]  # models that have facts and are none of the run's
+    model_facts: Mapping[str, ModelFacts]
+    strangers: Collection[str]  # models that have facts and are none of the run's
     countries: Sequence[str]
     native: Sequence[tuple[str, str]]  # languages with the countries in which they are native
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class OtherRuns:
     """What a run is compared with, where that is not within it."""
 
     baselines: Sequence[OpenedRun] = ()
@@ -110,13 +110,14 @@ class Compared:
     same: Sequence[Row] = ()
 
 
-def compared(own: OpenedRun, said: ExperimentFacts, question: Question, others: Others, tell: Tell) -> Compared:
+def compare_opened(
+    own: OpenedRun, facts: ExperimentFacts, question: Question, others: OtherRuns, tell: Tell
+) -> Compared:
     """Compares what is asked for.
 
     `tell` takes a line on what is left out, and on what makes the compared texts doubtful. Raises a `UserError` for
-    what the run does not have.
+    what the run does not have. The question was checked.
     """
-    question.check()
     opened, manifest = own.run, own.manifest
     stored = StoredDifferences(opened.store)
     # Other measures compare sides of one run, over all of what they asked.
@@ -139,7 +140,7 @@ def compared(own: OpenedRun, said: ExperimentFacts, question: Question, others: 
         for name, found in stored.values.items() if alone else ():
             values[name] = values.get(name, set()) | found
         _check_shared(question.names, manifest.models, values.get("model", set()))
-        sides = choose_sides(values, said, question, tell)
+        sides = choose_sides(values, facts, question, tell)
         several = [([opened], sides, disqualified(manifest))]
     every = [side for _, sides, _ in several for side in sides]
     _check_brackets(conditions, every)
@@ -167,7 +168,7 @@ def compared(own: OpenedRun, said: ExperimentFacts, question: Question, others: 
     return Compared(every, with_q(rows), conditions, same)
 
 
-def choose_sides(known: Mapping[str, set[str]], said: ExperimentFacts, asked: Question, tell: Tell) -> list[Sides]:
+def choose_sides(known: Mapping[str, set[str]], facts: ExperimentFacts, asked: Question, tell: Tell) -> list[Sides]:
     """The sides that are asked for, of what is `known` by dimension. `tell` takes a line on what is left out, and why.
 
     Raises a `UserError` for none, for only one, or for one not in the run.
@@ -176,7 +177,7 @@ def choose_sides(known: Mapping[str, set[str]], said: ExperimentFacts, asked: Qu
     if asked.native:
         if names or asked.rest or asked.group:
             raise ExperimentError(_TWO, remedy="Write --native alone, or without it.")
-        return [_native(said, tell)]
+        return [_native(facts, tell)]
     if asked.rest and not names:
         remedy = "Name one, as in: compare exp.toml ja --rest"
         raise ExperimentError("--rest is what one side is compared with", remedy=remedy)
@@ -184,7 +185,7 @@ def choose_sides(known: Mapping[str, set[str]], said: ExperimentFacts, asked: Qu
     if asked.group is not None:
         if len(names) == 1 and not asked.rest:
             raise ExperimentError(_TWO, remedy="Name two groups, one with --rest, or none.")
-        groups = _groups(said, asked.group, tell)
+        groups = _groups(facts, asked.group, tell)
         if asked.rest:
             return [sides for name in names for sides in group_sides(groups, asked.group, name, rest=True)]
         if not names:
@@ -200,22 +201,22 @@ def choose_sides(known: Mapping[str, set[str]], said: ExperimentFacts, asked: Qu
     return [sides_of(known, a, b) for a, b in pairs]
 
 
-def _native(said: ExperimentFacts, tell: Tell) -> Sides:
-    foreign = sorted(set(said.countries) - {country for _, country in said.native})
+def _native(facts: ExperimentFacts, tell: Tell) -> Sides:
+    foreign = sorted(set(facts.countries) - {country for _, country in facts.native})
     if foreign:
         tell(f"left out, since no language of the run is native there: {', '.join(foreign)}")
-    return native_sides(said.native)
+    return native_sides(facts.native)
 
 
-def _groups(said: ExperimentFacts, fact: str, tell: Tell) -> dict[str, str]:
+def _groups(facts: ExperimentFacts, fact: str, tell: Tell) -> dict[str, str]:
     """The group of each model that has one, by what the experiment file says now; the others are named in a line."""
-    groups = {model: facts.group(fact) for model, facts in said.facts.items()}
-    missing = [model for model in said.models if groups.get(model) is None]
+    groups = {model: own.group(fact) for model, own in facts.model_facts.items()}
+    missing = [model for model in facts.models if groups.get(model) is None]
     if missing:
         key = "parameters" if fact == "size" else fact
-        near = did_you_mean(missing[0], set(said.other_facts))
+        near = did_you_mean(missing[0], set(facts.strangers))
         remedy = near if near.startswith("Did") else f'Add {key} = ... to [model_facts."{missing[0]}"].'
-        tell(f"left out, since {said.file} does not say {fact} of them: {', '.join(missing)}. {remedy}")
+        tell(f"left out, since {facts.file} does not say {fact} of them: {', '.join(missing)}. {remedy}")
     return {model: group for model, group in groups.items() if group is not None}
 
 
