@@ -125,7 +125,7 @@ def test_without_texts_the_report_rests_on_a_section_that_stands_alone(tmp_path:
     alone = replace(section, build=lambda _data: Lengths("", 7))
     write_report(run, sections=with_instruments([alone]))
     page = parsed(run)
-    assert "what follows rests on lengths." in page.all("header")[0].text
+    assert "are based on lengths." in page.all("header")[0].text
     assert anchors(page) == ["lengths", "method"]
     assert next(e for e in page.all("a") if e.attributes.get("class") == "skip").attributes["href"] == "#lengths"
     write_report(run, sections=with_instruments([replace(alone, needs_texts=True)]))
