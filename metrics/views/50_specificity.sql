@@ -79,25 +79,9 @@ LEFT JOIN (SELECT * FROM shares WHERE condition = 'neutral') AS n USING (model, 
 WHERE s.condition <> 'neutral';
 
 -- countryless_contributions: a row is a response of a cell that names a linked item: the items of which no country is known
--- (`numerator`), of all that it names.
+-- (`numerator`), of all that it names. They count against every country's specificity.
 CREATE VIEW countryless_contributions AS
 SELECT n.cell, n.response, count(*) FILTER (a.item IS NULL) AS numerator, count(*) AS denominator
 FROM named_items AS n
 LEFT JOIN (SELECT DISTINCT substr(qid, 2)::BIGINT AS item FROM associations) AS a USING (item)
 GROUP BY ALL;
-
--- countryless: a row is a cell: the share of its linked items, each counted once per response that mentions it, of which no
--- country is known. They count against every country's specificity. NULL when there is no linked item.
---   share_without_country: share of linked items without a country of today, 0 to 1
---   without_country: those of `incidences` whose item has none
-CREATE VIEW countryless AS
-SELECT
-    c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    n.numerator / n.denominator AS share_without_country,
-    coalesce(e.extracted, 0) AS responses, coalesce(n.denominator, 0)::BIGINT AS incidences,
-    coalesce(n.numerator, 0)::BIGINT AS without_country
-FROM numbered_cells AS c
-LEFT JOIN (
-    SELECT cell, sum(numerator) AS numerator, sum(denominator) AS denominator FROM countryless_contributions GROUP BY cell
-) AS n USING (cell)
-LEFT JOIN cell_extractions AS e USING (cell);
