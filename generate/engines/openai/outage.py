@@ -33,6 +33,7 @@ class Outage:
     ) -> None:
         """`faults` in a row make an outage (0: none do), which `minutes` without an answer end (0: none do)."""
         self._most, self._max_retries, self._seconds, self._sleep = faults, max_retries, minutes * 60, sleep
+        self._waiting = 0  # requests that may be sent again and wait for the outcome
         self.begin()
 
     def begin(self) -> None:
@@ -51,9 +52,9 @@ class Outage:
     async def clear(self, request: object) -> None:
         """Waits until a request that was never sent may be: in an outage for its end, or its turn."""
         while self.is_on:
-            if self._given_up and self._asking is None:
+            if self._asking is None and (self._given_up or not self._waiting):
                 self._asking = request
-                self._others += 1
+                self._others += self._given_up
                 if self._others > self._most:  # a stop rule that knows no more prompts would have stopped the stage
                     await self._sleep(_growing(self._others - self._most))
                 return
@@ -70,15 +71,19 @@ class Outage:
             return False
         if not fault.retryable or (fault.retry_after or 0.0) > LONGEST_RETRY_AFTER:
             return False
+        if self._is_over(fault, tries):
+            return False
         if not self.is_on:
-            if self._is_over(fault, tries):
-                return False
             await self._sleep(_growing(tries) if fault.retry_after is None else fault.retry_after)
-        while self.is_on and not self._given_up:
-            if self._asking in (None, request):
-                self._asking = request
-                return await self._ask_after(fault)
-            await asyncio.sleep(_LOOK_EVERY)
+        self._waiting += 1
+        try:
+            while self.is_on and not self._given_up:
+                if self._asking in (None, request):
+                    self._asking = request
+                    return await self._ask_after(fault)
+                await asyncio.sleep(_LOOK_EVERY)
+        finally:
+            self._waiting -= 1
         return not self._given_up
 
     def leave(self, request: object) -> None:
