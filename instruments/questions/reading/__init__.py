@@ -4,6 +4,7 @@
 - `languages`, `languages/*.toml`: what reading must know of a language: data
 - `tokens`: labels and options of a text as tokens; from there on no rule knows which label it was
 - `choice`: the option that is picked, by where tokens stand and the words around them; `several`: all that are
+- `by_option`: the option that is picked by ticks, crosses or percentages of all of them
 - `open_answers`: exact, soft match and F1
 - `readers`: all of these by name, with what each needs of an answer; KoBBQ's own code; the likeliest option
 

@@ -12,7 +12,7 @@ from polyculture.generate.engines.answer import text_in
 ENDS = "。！？।॥۔؟։።፧፨။།༎។៕᠃᠉᱾᱿"  # of sentences, in scripts that have marks of their own
 PAUSES = "，、：；،؛፣፡፤၊᠂᠈"
 # Decoration: it may surround a label or an option without changing what is said.
-MARKS = f"*_`~#>\"'“”‘’«»‹›「」『』《》【】[](){{}}<.,;:!?{ENDS}{PAUSES}…$\\- \t\r\n"
+MARKS = f"→*_`~#>\"'“”‘’«»‹›「」『』《》【】[](){{}}<.,;:!?{ENDS}{PAUSES}…$\\- \t\r\n"
 # Vowel signs and other combining marks are no word characters to `re`: a Hindi or Thai word would end at each of them.
 _COMBINING = (
     "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e30-\u0e4e\u0eb0-\u0ece"
@@ -33,6 +33,7 @@ _TAG = re.compile(r"<(\w*answer|output|response|정답|답|答案|回答)>(.*?)<
 _BOXED = re.compile(r"\$*\\(?:boxed|fbox)\s*\{((?:[^{}]|\{[^{}]*\})*)\}\$*")
 _STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit|mathit|emph)\s*\{([^{}]*)\}")
 _OBJECT = re.compile(r"\{[^{}]{0,4000}\}", re.DOTALL)
+_ARROW = re.compile(r"(?<![<!-])(?:-{1,2}|={1,2})>|[➔➙➜➝➞➡⇒⟶⟹]")
 _SPACES = re.compile(r"\s+")  # long runs of spaces would cost patterns a time that grows with their square
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # private use: `tokens` writes labels and options with these
 
@@ -48,7 +49,7 @@ def answer_text(text: str, is_answer_key: Callable[[str], bool]) -> str:
     said = _BOXED.sub(lambda match: f"{around}{match[1]}{around}", said)
     said = _STYLED.sub(lambda match: match[1], said)
     found = _of_json(said, is_answer_key)
-    return unspelled(said if found is None else found)
+    return _ARROW.sub("→", unspelled(said if found is None else found))
 
 
 def unspelled(text: str) -> str:
@@ -95,6 +96,19 @@ def _answers(written: str, is_answer_key: Callable[[str], bool]) -> Iterator[str
     keys = [key for key in values if is_answer_key(folded(unspelled(key)))] or (
         list(values) if len(values) == 1 else []
     )
+    if not keys and (of_each := _of_each(values)):
+        yield of_each
     for key in keys[:1]:
         if isinstance(values[key], str | int) and not isinstance(values[key], bool):
             yield str(values[key])
+
+
+def _of_each(values: Mapping[str, object]) -> str | None:
+    """The options that a JSON object says to be right or wrong, or gives a probability, as lines of `by_option`."""
+    if all(isinstance(value, bool) for value in values.values()):
+        return "\n".join(f"{key}: {'✅' if value else '❌'}" for key, value in values.items())
+    numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
+    if len(numbers) < len(values) or not numbers:
+        return None
+    percent = 100 if sum(numbers.values()) < 2 else 1
+    return "\n".join(f"{key}: {value * percent:.9g}%" for key, value in numbers.items())

@@ -16,6 +16,7 @@ from functools import cache, cached_property
 
 from polyculture.generate.refusals import is_refusal
 from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, answer_text, folded
+from polyculture.instruments.questions.reading.by_option import by_option
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.sentence import Named, Sentence, Standing
 from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, TOKENS, Offered, offered, place_of
@@ -29,8 +30,12 @@ _STOP = re.compile(rf"[.!?…]+(?=[\s\"'”’»*)\]]|$)|[{ENDS}]+|\n+")
 _BEHIND = re.compile(rf"([{TEXTS}])\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])")
 _VERDICT = re.compile(rf"(?:^|[\n.,;] *)[(\[*]*([{LABELS}])[)\]*]*[:：] *[^\s{TEXTS}]")
 _ITEM = re.compile(r"[)\]*_\"']*[.:)\]*_]+[)\]*_\"']* ?\S|[)\]*_]* [-–—] ")
-_NEXT = re.compile(rf" *{WORD}| [–—] ")  # a dash is a copula in Slavic languages
+_NEXT = re.compile(rf" *{WORD}| [–—] | [{LABELS}]")  # a dash is a copula in Slavic languages
 _PAIR = re.compile(rf"([{LABELS}])[{_MARKS}]*[{TEXTS}]|[{TEXTS}]\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])[)\]]?")
+
+_CORRECTED = re.compile(
+    rf"(?<!{WORD} )[{LABELS}]([)\]*_~]*) *→ *(?=[(\[*_]*[{LABELS}])"
+)  # "A → B": the arrow leads to the answer
 
 
 class Ground(StrEnum):
@@ -124,11 +129,14 @@ class _Answer:
     """A text in tokens."""
 
     def __init__(self, text: str, without_labels: str, options: Offered, *, any_case: bool) -> None:
-        self.text, self.without_labels = text, without_labels
+        self.text, self.without_labels = _CORRECTED.sub(r"\1", text), without_labels
         self.options, self.words, self.any_case = options, options.language, any_case
 
     def read(self, unknown: int | None) -> Reading:
         """The reading, but for refusals."""
+        if (of_each := by_option(self.lines)) is not None:
+            ground = Ground.EXPLICIT if len(of_each) == 1 else Ground.SEVERAL if of_each else Ground.DENIED
+            return Reading(of_each[0] if len(of_each) == 1 else None, ground)
         listed = {place_of(token) for token in TOKEN.findall(self.text)}
         if len(listed) > 1 and len(self.lines) == 1 and not TOKEN.sub("", self.text).strip(MARKS):
             return self._too_many(listed)
@@ -157,7 +165,10 @@ class _Answer:
             if chosen := [one for one in standing if one.standing is decisive]:
                 # "The answer is B. If he had called, it would be A."
                 without = [one for one in chosen if not one.conditional] or chosen
-                return self._picked(without[-1].place, standing, unknown)
+                last = without[-1]
+                if last.alone and not last.label and any(one.opens and one.place != last.place for one in without):
+                    return Reading(None, Ground.CONFLICT)  # "**B**", and the text of A on the next line
+                return self._picked(last.place, standing, unknown)
         marked = {one.place for one in labels if one.standing is Standing.MARKED}
         if len(marked) == 1:
             return self._picked(marked.pop(), standing, unknown)

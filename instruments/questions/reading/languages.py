@@ -48,6 +48,8 @@ class Words(BaseModel):
     condition: tuple[str, ...] = ()  # begins or ends a condition: "if", "in case"
     because: tuple[str, ...] = ()  # begins a reason: what follows is no part of the answer
     negation: tuple[str, ...] = ()  # denies what follows
+    prefer: tuple[str, ...] = ()  # prefers one option, or compares it: "prefer", "more"
+    than: tuple[str, ...] = ()  # before the lesser one, or behind it where verbs come last: "to", "than"
     wrong: tuple[str, ...] = ()  # denies what came before
     both: tuple[str, ...] = ()  # joins two options: "or", "and"
     counters: str = ""  # a pattern of what makes a number of a digit that it is written onto: "2명"
@@ -131,7 +133,8 @@ class Language:
 
 @cache
 def _compiled(language: Language, kind: str) -> re.Pattern[str]:
-    files = (language.own,) if kind == "follows" or language.own.code == ENGLISH else (language.own, language.english)
+    alone = kind == "follows" or (kind == "than" and language.own.verb_final) or language.own.code == ENGLISH
+    files = (language.own,) if alone else (language.own, language.english)
     return re.compile("|".join(_alternatives(getattr(file, kind), file.spaced) for file in files))
 
 

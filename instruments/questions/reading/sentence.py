@@ -31,6 +31,8 @@ _DENIED = 40  # characters after an option within which it may be denied
 _DENYING = 4  # characters between a denial and the option that it denies, as of "not the"
 _MOST = 25  # first and last options in a sentence that are looked at: lists of thousands would take quadratic time
 _AROUND = 100  # characters before and after an option that decide its standing
+_ARTICLE = 6  # characters of an article and a blank
+_PARTICLE = 3  # characters that end a word before its noun: of Japanese, "te iru"
 _BARE = 8  # characters beside a denial that denies what was said before: "that is"
 _SHORT = 2  # letters of "la", which names an option before its label alone
 _MARKS = re.escape(MARKS)
@@ -49,6 +51,7 @@ _LIST = f" \n,{PAUSES}/&|+*_\"'`()[]{{}}「」“”"  # between labels that are
 _JOINING = re.compile(rf"[\n,{PAUSES}/&|+]")
 _LATIN = "\u024f"  # the last of its letters in common use
 _BOLD = "*_"
+_APART = re.compile("[;；؛–—]| - ")
 _SEMICOLON = re.compile("[;；؛]")
 _CLAUSE_END = re.compile(rf"[,;:：()–—{PAUSES}]| - ")
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
@@ -77,6 +80,8 @@ class Named:
     conceded: bool  # or claimed by others
     shared: bool  # in one breath with another: "A or B"
     conditional: bool  # beside "if", in its part of the sentence
+    alone: bool = False  # all that its line says
+    opens: bool = False  # the same of the first line
 
 
 class Sentence:
@@ -122,6 +127,7 @@ class Sentence:
             return
         standings = [self._standing(token, first=first, last=last, line=line) for token in self.tokens]
         conceded = [self._is_conceded(token) for token in self.tokens]
+        told: set[int] = set()
         if not self.is_question:
             for kind in ("answer", "so"):
                 for word in self.words[kind].finditer(self.text):
@@ -132,6 +138,10 @@ class Sentence:
                         continue
                     if not (self.weak[number] and self._is_article(word, self.tokens[number])):
                         standings[number] = max(standings[number], self._told(word, self.tokens[number], kind))
+                        told.add(number)
+            for number in range(len(self.tokens)):
+                if standings[number] is Standing.MARKED and self._is_in_reason(number, told):
+                    standings[number] = Standing.NAMED
         for number, token in enumerate(self.tokens):
             group = [one for one in self._in_one_breath(number) if not self.denied[one]]
             standing = max(standings[one] for one in (number, *group))
@@ -141,7 +151,9 @@ class Sentence:
             if shared:  # "A or B" picks none
                 standing = min(standing, Standing.MARKED)
             place, label, conditional = place_of(token[0]), is_label(token[0]), token.start() in self._conditional
-            yield Named(place, standing, label, self.denied[number], conceded[number], shared, conditional)
+            alone = line and not self.text.replace(token[0], "").strip(MARKS)
+            denied, given = self.denied[number], conceded[number]
+            yield Named(place, standing, label, denied, given, shared, conditional, alone, alone and first)
 
     @cached_property
     def denied(self) -> list[bool]:
@@ -156,8 +168,11 @@ class Sentence:
         """Is an option denied with the one before it: "not A or B", "ruled out A and B", but not "not A and B is"?"""
         end, start = self.tokens[number - 1].end(), self.tokens[number].start()
         after = self._around(self.tokens[number])[1]
+        if self._heads_denied(number - 1) and not self.text[end:start].replace(",", "").strip(MARKS):
+            return not after.strip(MARKS) or bool(_CLOSED.match(after))  # "eliminated: A, C"
         joined = self.words["both"].fullmatch(self.words["option"].sub("", self.text[end:start]).strip(MARKS))
         denied = self._denies(self.text[: self.tokens[number - 1].start()].rstrip(MARKS), _DENYING)
+        denied = denied or self._heads_denied(number - 1)
         return denied and joined is not None and bool(not after.strip(MARKS) or _CLOSED.match(after))
 
     def _around(self, token: Token) -> tuple[str, str]:
@@ -175,7 +190,9 @@ class Sentence:
         bracketed = _is_bracketed(before, after)
         closed = self._is_closed_clause(after.lstrip(_BOLD)[1:] if bracketed else after)  # "(A) sounds" goes on
         starts, ends = not before.strip(MARKS), self._ends(after)
-        if starts and ends and (first or last or line) and not self.is_question:
+        if starts and ends and self.is_question:  # "A?" considers it
+            return Standing.NONE
+        if starts and ends and (first or last or line):
             return Standing.VERDICT
         if ends and (_COLON.search(before) or (is_label(token[0]) and self._begins_clause(before, last=last))):
             return Standing.VERDICT
@@ -311,7 +328,7 @@ class Sentence:
         left = self.words["option"].sub("", before.rstrip(MARKS)).rstrip(MARKS)
         if self._denies(left, _DENYING) and not _AFTER_COMMA.search(before):  # "no, A" denies what came before
             return True
-        if _AFTER_COLON.search(before) and any(word.end() == len(left) for word in self.words["wrong"].finditer(left)):
+        if self._heads_denied(number) or self._is_lesser(number):
             return True
         after = self.text[end : end + _DENIED].lstrip(_CLOSING)
         follower = TOKEN.search(after)
@@ -326,6 +343,69 @@ class Sentence:
         # A denial directly before another option is of that one, "B, not A", unless verbs come last.
         end = len(said.rstrip(MARKS)) - 1 if follower and not any(stops) and not last else len(said)
         return any(word.end() <= end for word in self.words["wrong"].finditer(said))
+
+    def _is_in_reason(self, number: int, told: set[int]) -> bool:
+        """Does another text that was told stand before a semicolon or dash: "I think it is her; she was with him"?"""
+        if is_label(self.tokens[number][0]):
+            return False
+        for other in told:
+            between = self.text[self.tokens[other].end() : self.tokens[number].start()] if other < number else ""
+            differs = place_of(self.tokens[other][0]) != place_of(self.tokens[number][0])
+            turned = any(self.words[kind].search(between) for kind in ("but", "so", "wrong"))
+            if differs and not is_label(self.tokens[other][0]) and _APART.search(between) and not turned:
+                return True
+        return False
+
+    def _heads_denied(self, number: int) -> bool:
+        """Does what leads up to an option call it wrong: "eliminated: A", "the incorrect option is A"?"""
+        start = self.tokens[number].start()
+        before = self.text[self.tokens[number - 1].end() if number else 0 : start]
+        left = self.words["option"].sub("", before.rstrip(MARKS)).rstrip(MARKS)
+        wrong = self.words["wrong"]
+        if _AFTER_COLON.search(before) and any(word.end() == len(left) for word in wrong.finditer(left)):
+            return True
+        clauses = re.split(_COMMAS, before)
+        if number and len(clauses) == 1:  # what is said of the option before this one
+            return False
+        clause = clauses[-1]
+        if any(self.words[kind].search(clause) for kind in ("but", "so", "condition", "question")):
+            return False
+        words = [*wrong.finditer(clause)]
+        if not words or self._denies(clause[: words[-1].start()].rstrip(" "), 0):  # "the only one not wrong"
+            return False
+        word = words[-1]
+        plain = self.words["negation"].fullmatch(word[0])
+        for noun in (noun for kind in ("option", "answer") for noun in self.words[kind].finditer(clause)):
+            between = clause[noun.end() : word.start()].strip(" ")
+            relative = self.words["because"].fullmatch(between) is not None  # "the option which"
+            is_behind = noun.start() >= word.end() and self._is_beside(clause[word.end() : noun.start()])
+            is_before = not plain and noun.end() <= word.start() and (relative or self._is_beside(between))
+            lead, rest = clause[: min(noun.start(), word.start())], clause[max(noun.end(), word.end()) :]
+            if _AFTER_COLON.search(rest) and (rest.strip(MARKS) or len(lead) > _ARTICLE):
+                continue  # "after eliminating the wrong answers: B"
+            if (is_behind or is_before) and len(rest) <= _DIRECT and not self.words["answer"].search(rest):
+                return True
+        return False
+
+    def _is_beside(self, between: str) -> bool:
+        """Is there nothing between two words but, where words are not set apart, the end of the first one?"""
+        return not between.strip(" ") if self.words.own.spaced else len(between) <= _PARTICLE
+
+    def _is_lesser(self, number: int) -> bool:
+        """Is it the lesser of two: "I prefer B to A", "B is more likely than A"?"""
+        if self.words.own.verb_final:
+            after = self._around(self.tokens[number])[1].lstrip(_CLOSING)
+            return self.words["than"].match(self.words["option"].sub("", after, count=1).lstrip(" ")) is not None
+        if not number:
+            return False
+        previous, start = self.tokens[number - 1], self.tokens[number].start()
+        left = self.text[previous.end() : start].rstrip(MARKS)
+        if not any(word.end() == len(left) for word in self.words["than"].finditer(left)):
+            return False
+        lead = self.text[max(0, previous.start() - _NEAR) : previous.start()]
+        preferred = [*self.words["prefer"].finditer(lead)]
+        near = preferred and not self.words["than"].search(lead, preferred[-1].end())
+        return bool(near) or self.words["prefer"].search(left) is not None
 
     @cached_property
     def _conditional(self) -> set[int]:
