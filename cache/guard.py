@@ -48,7 +48,7 @@ def watched(work: Callable[[], None]) -> int:
     """Does `work` in a copy of this process, which has no thread yet. Returns its exit code.
 
     Raises `OverLimitError` where it was killed for a limit that it told with `begin`, and `KeyboardInterrupt` where it
-    did not end after Ctrl-C. The copy ends where this process does.
+    did not end after Ctrl-C, or died of it. The copy ends where this process does.
     """
     global _to_watcher
     told, tell = os.pipe()
@@ -77,7 +77,13 @@ def _watch(process: int, told: int, stopped: list[float]) -> int:
     while True:
         found, status = os.waitpid(process, os.WNOHANG)
         if found:
-            return os.waitstatus_to_exitcode(status)
+            code = os.waitstatus_to_exitcode(status)
+            if code < 0:
+                _remove_unfinished(process, output)
+            # Ctrl-C reaches both. A library that is loading then, or has threads of its own, may bring the copy down.
+            if code == -signal.SIGINT or (stopped and code < 0):
+                raise KeyboardInterrupt
+            return code
         with suppress(BlockingIOError):
             if lines := os.read(told, 4 * 4096).decode().splitlines():
                 seconds, memory, output = json.loads(lines[-1])
@@ -146,6 +152,11 @@ def _kill(process: int, output: str | None = None) -> None:
         os.kill(process, signal.SIGKILL)
     with suppress(ChildProcessError):
         os.waitpid(process, 0)
+    _remove_unfinished(process, output)
+
+
+def _remove_unfinished(process: int, output: str | None) -> None:
+    """Removes what a process that was killed has written for `output`."""
     if output is not None:
         path = Path(output)
         for temporary in path.parent.glob(

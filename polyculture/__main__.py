@@ -172,19 +172,19 @@ def _watched_query() -> None:
 
     try:
         code = watched(_command)
+        if code >= 0:
+            sys.exit(code)
+        code, why = 2, "polyculture: the system ended the query: most often it had no memory left. Ask for less."
     except KeyboardInterrupt:
-        sys.stderr.write(f"{STOPPED}\n")
-        code = INTERRUPTED
+        code, why = INTERRUPTED, STOPPED
     except OverLimitError as over:
-        from polyculture.cache.files import sweep_scratch
         from polyculture.cache.queries import over_limit
 
-        sys.stderr.write(f"polyculture: {over_limit(over.limit, over.most, '--timeout SECONDS')}\n")
-        sweep_scratch(Path(tempfile.gettempdir()), "polyculture-sql-")
-        code = 2
-    if code < 0:
-        sys.stderr.write("polyculture: the system ended the query: most often it had no memory left. Ask for less.\n")
-        code = 2
+        code, why = 2, f"polyculture: {over_limit(over.limit, over.most, '--timeout SECONDS')}"
+    from polyculture.cache.files import sweep_scratch
+
+    sys.stderr.write(f"{why}\n")
+    sweep_scratch(Path(tempfile.gettempdir()), "polyculture-sql-")
     sys.exit(code)
 
 

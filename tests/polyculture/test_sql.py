@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.__main__ import STOPPED
 from polyculture.cache import database, guard
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cli import tables
@@ -225,6 +226,36 @@ def test_a_query_ends_with_its_command(experiment: Path, tmp_path: Path) -> None
             time.sleep(0.05)
         for left in tmp_path.glob("polyculture-sql-*"):
             shutil.rmtree(left)
+
+
+BROUGHT_DOWN = """
+import os, resource, signal, sys, time
+from polyculture import __main__ as line
+
+def work():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, {handler})
+    print("ready", flush=True)
+    time.sleep(60)
+
+line._command, sys.argv = work, ["polyculture", "sql"]
+line.command()
+"""
+
+
+@pytest.mark.parametrize("handler", ["signal.SIG_DFL", "lambda *_: os.abort()"])
+def test_ctrl_c_that_brings_the_query_down_is_no_want_of_memory(handler: str, tmp_path: Path) -> None:
+    """A terminal sends Ctrl-C to both processes; a library that was loading in the one that asks ended it."""
+    command = [sys.executable, "-c", BROUGHT_DOWN.format(handler=handler)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines() == [STOPPED]
 
 
 def _told(*words: str) -> str:
