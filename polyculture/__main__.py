@@ -156,10 +156,27 @@ def _run() -> None:
 
 def command() -> None:
     """`main` as a process of its own."""
+    _read_arguments_as_text()
     if sys.argv[1:2] == ["sql"] and sys.platform != "win32":
         _watched_query()
         return
     _command()
+
+
+def _read_arguments_as_text() -> None:
+    """Starts this process anew with UTF-8 where the locale is ASCII (`LC_ALL=C`), and an argument is not.
+
+    A name of a file may be any bytes; of any other argument that is no text a line says so, and the process ends.
+    """
+    strange = [one for one in sys.argv[1:] if not one.isascii() and any("\udc80" <= sign <= "\udcff" for sign in one)]
+    if strange and sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
+    for one in strange:
+        if not os.access(one, os.F_OK):
+            shown = os.fsencode(one).decode("utf-8", "backslashreplace")
+            sys.stderr.write(f"polyculture: an argument is no text in UTF-8: {shown}. Write it in UTF-8.\n")
+            sys.exit(2)
 
 
 def _watched_query() -> None:

@@ -20,7 +20,7 @@ from polyculture.cache import database, guard
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cli import tables
 from polyculture.cli.options import Format
-from tests.polyculture.test_command_line import one_line, polyculture
+from tests.polyculture.test_command_line import one_line, polyculture, polyculture_process
 from tests.report_run import Synthetic
 
 SLOW = "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3"
@@ -256,6 +256,28 @@ def test_ctrl_c_that_brings_the_query_down_is_no_want_of_memory(handler: str, tm
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.splitlines() == [STOPPED]
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {}], ids=["ASCII", "as it is"])
+def test_arguments_are_read_as_utf_8_whatever_the_locale(
+    locale: dict[str, str], experiment: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "出.csv"
+    query = "SELECT '寿司' AS dish"
+    done = polyculture_process("sql", experiment, query, "-f", "csv", "-o", out, cwd=experiment.parent, **locale)
+    assert done.returncode == 0, done.stderr
+    assert out.read_text(encoding="utf-8").splitlines() == ["dish", "寿司"]
+
+
+def test_an_argument_that_is_no_text_is_one_line_and_a_file_may_be_called_so(experiment: Path, tmp_path: Path) -> None:
+    query = os.fsdecode(b"SELECT '\xff'")
+    assert "\\xff" in one_line(polyculture_process("sql", experiment, query, cwd=experiment.parent))
+    file = tmp_path / os.fsdecode(b"\xff.toml")
+    try:
+        shutil.copy(experiment, file)
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 alone")
+    assert polyculture_process("status", file, cwd=experiment.parent).returncode == 0
 
 
 def _told(*words: str) -> str:
