@@ -1,6 +1,6 @@
 """The ledger of a run: what it spent, and a row for every request in flight, in one SQLite file of all its processes.
 
-    ledger = Ledger(folder, limit=5.0)
+    ledger = Ledger(folder, limit=5.0)                               # without a limit, it only counts
     flight = ledger.reserve("generate openai:one ja food", 0.02)     # before a request is sent; None: it cannot be paid
     ledger.book(flight, 0.013, in_row=True)                          # when its bill is known, and a row will name it
 
@@ -13,6 +13,7 @@ frees when the process ends: then it is charged at its bound. In batches it is n
 
 from __future__ import annotations
 
+import math
 import secrets
 import sqlite3
 import time
@@ -29,11 +30,12 @@ FOLDER = "ledger"  # in the run's
 FILE = "ledger.sqlite"
 _ROUNDING = 1e-9  # rounding errors of sums of floats are smaller
 _WAIT = 60.0  # seconds for the file while other processes write
-# `lost` is the part of `spent` that is in no row; `held` is what batches of an ended process have reserved.
+# `lost` is the part of `spent` that is in no row, and `unknown` the number of requests in that part whose bill nobody
+# knows; `held` is what batches of an ended process have reserved.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS accounts (
-    name TEXT PRIMARY KEY, spent REAL DEFAULT 0, lost REAL DEFAULT 0, held REAL DEFAULT 0, batch INTEGER DEFAULT 0,
-    tariff TEXT
+    name TEXT PRIMARY KEY, spent REAL DEFAULT 0, lost REAL DEFAULT 0, unknown INTEGER DEFAULT 0,
+    held REAL DEFAULT 0, batch INTEGER DEFAULT 0, tariff TEXT
 );
 CREATE TABLE IF NOT EXISTS flights (id INTEGER PRIMARY KEY, account TEXT, holder TEXT, bound REAL);
 """
@@ -42,7 +44,7 @@ CREATE TABLE IF NOT EXISTS flights (id INTEGER PRIMARY KEY, account TEXT, holder
 class Ledger:
     """The ledger in `folder`, with its limit. Safe for many threads, processes and machines over one file system."""
 
-    def __init__(self, folder: Path, limit: float, tariff: str | None = None) -> None:
+    def __init__(self, folder: Path, limit: float = math.inf, tariff: str | None = None) -> None:
         """`tariff` names the prices: what was booked under others is counted anew from the rows."""
         self.limit, self._tariff = limit, tariff
         self._folder, self._file = folder, folder / FILE
@@ -106,9 +108,9 @@ class Ledger:
         """A request has ended, and cost so much; `in_row`: a row of the store will have what it cost."""
         with self._transaction():
             self._store.execute(
-                "UPDATE accounts SET spent = spent + ?, lost = lost + ? "
+                "UPDATE accounts SET spent = spent + ?, lost = lost + ?, unknown = unknown + ? "
                 "WHERE name = (SELECT account FROM flights WHERE id = ?)",
-                (cost, 0.0 if in_row else cost, flight),
+                (cost, 0.0 if in_row else cost, not in_row, flight),
             )
             self._store.execute("DELETE FROM flights WHERE id = ?", (flight,))
 
@@ -130,6 +132,10 @@ class Ledger:
         """The part of it that is in no row: what was in flight when a process ended, failures that may be billed, and
         rows that are gone."""
         return self._sum("lost")
+
+    def unknown(self) -> int:
+        """The number of requests in it whose bill nobody knows: each is counted at its most."""
+        return int(self._sum("unknown"))
 
     def _sum(self, column: str) -> float:
         with self._transaction():
@@ -166,11 +172,15 @@ class Ledger:
 
     def _charge(self, holder: str, name: str | None = None) -> None:
         """Ends a process's requests in flight: as spent, or in batches as held."""
-        query = "SELECT account, sum(bound) FROM flights WHERE holder = ? AND account = coalesce(?, account) GROUP BY 1"
-        for account, bound in self._store.execute(query, (holder, name)).fetchall():
+        query = (
+            "SELECT account, sum(bound), count(*) FROM flights WHERE holder = ? AND account = coalesce(?, account) "
+            "GROUP BY account"
+        )
+        for account, bound, number in self._store.execute(query, (holder, name)).fetchall():
             self._store.execute(
-                "UPDATE accounts SET spent = spent + iif(batch, 0, ?), held = held + iif(batch, ?, 0) WHERE name = ?",
-                (bound, bound, account),
+                "UPDATE accounts SET spent = spent + iif(batch, 0, ?), unknown = unknown + iif(batch, 0, ?), "
+                "held = held + iif(batch, ?, 0) WHERE name = ?",
+                (bound, number, bound, account),
             )
         self._store.execute("DELETE FROM flights WHERE holder = ? AND account = coalesce(?, account)", (holder, name))
 
@@ -214,21 +224,27 @@ class Ledger:
         return True
 
 
-def charges(folder: Path) -> dict[str, float]:
+def charges(folder: Path) -> dict[str, tuple[float, int]]:
     """By account, what was charged for requests that are in no row: those that failed and may be billed, those that
-    were in flight when a process ended, and rows that are gone. Empty where a run has no ledger. Changes nothing.
+    were in flight when a process ended, and rows that are gone; and the number of those whose bill nobody knows.
+
+    Empty where a run has no ledger. Changes nothing.
     """
     file = folder / FILE
     if not file.exists():
         return {}
     address = f"{file.resolve().as_uri()}?mode=ro"
     with _faults(file), closing(sqlite3.connect(address, uri=True, timeout=_WAIT)) as store:
-        found = dict(store.execute("SELECT name, lost FROM accounts").fetchall())
-        flights = "SELECT account, holder, sum(bound) FROM flights JOIN accounts ON name = account WHERE NOT batch"
-        for account, holder, bound in store.execute(f"{flights} GROUP BY account, holder").fetchall():
+        accounts = store.execute("SELECT name, lost, unknown FROM accounts").fetchall()
+        found = {name: (lost, unknown) for name, lost, unknown in accounts}
+        flights = "SELECT account, holder, sum(bound), count(*) FROM flights JOIN accounts ON name = account"
+        for account, holder, bound, number in store.execute(
+            f"{flights} WHERE NOT batch GROUP BY account, holder"
+        ).fetchall():
             if not is_locked(_holder_file(folder, holder)):
-                found[account] += bound
-    return {name: amount for name, amount in found.items() if amount > _ROUNDING}
+                lost, unknown = found[account]
+                found[account] = lost + bound, unknown + number
+    return {name: one for name, one in found.items() if one[0] > _ROUNDING}
 
 
 def _holder_file(folder: Path, holder: str) -> Path:

@@ -15,14 +15,15 @@ FROM (
 );
 
 -- spending: a row is what a stage has bought for a job from a model, and what that cost. A row without `purchase` is what
--- was charged under `max_cost` for requests that are in no row of the store: attempts that failed and may be billed, and
--- those that were in flight when a process ended, each at its most.
+-- was charged for requests that are in no row of the store: attempts that failed and may be billed, and those that were
+-- in flight when a process ended, each at its most.
 --   model: the model of the job
 --   asked: the model that was asked and paid: of an extraction the extractor's; NULL in a row without `purchase`
 --   purchase: how the answers were bought: 'direct' or 'batch'; NULL of what is in no row of the store
 --   answers: answers that were bought and could be used
 --   failed: answers that were bought or asked for and could not be used
 --   unusable: answers that were bought, were of no use, and were asked for again
+--   unknown_bills: requests whose bill nobody knows: each is in `cost` at its most
 --   prompt_tokens: tokens that were read
 --   completion_tokens: tokens that were written
 --   named_cost: the part of `cost` that the server named; NULL where it named none
@@ -32,6 +33,7 @@ SELECT stage, model, language, topic, asked, purchase,
     count(*) FILTER (WHERE status = 'ok') AS answers,
     count(*) FILTER (WHERE status NOT IN ('ok', 'unusable')) AS failed,
     count(*) FILTER (WHERE status = 'unusable') AS unusable,
+    0::BIGINT AS unknown_bills,
     coalesce(sum(prompt_tokens), 0)::BIGINT AS prompt_tokens,
     coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens,
     sum(cost ORDER BY cost) AS cost, -- in any other order two exports would differ in the last digit
@@ -40,5 +42,5 @@ SELECT stage, model, language, topic, asked, purchase,
 FROM purchases GROUP BY ALL
 UNION ALL BY NAME
 SELECT stage, model, language, topic, 0 AS answers, 0 AS failed, 0 AS unusable,
-    0::BIGINT AS prompt_tokens, 0::BIGINT AS completion_tokens, charged AS cost
+    unknown_bills, 0::BIGINT AS prompt_tokens, 0::BIGINT AS completion_tokens, charged AS cost
 FROM run_charges;

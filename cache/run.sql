@@ -33,11 +33,14 @@ CREATE TABLE former_setups (setup_id VARCHAR, setup VARCHAR);
 --   batch_discount: share of the price that a batch saves
 CREATE TABLE run_prices (model VARCHAR, "input" DOUBLE, "output" DOUBLE, batch_discount DOUBLE);
 
--- run_charges: a row is what was charged under `max_cost` for requests of a job that are in no row of the store
+-- run_charges: a row is what was charged for requests of a job that are in no row of the store
 --   stage: the stage that asked
 --   model: the model of the job
 --   charged: the money: at most, where nobody knows the bill
-CREATE TABLE run_charges (stage VARCHAR, model VARCHAR, language VARCHAR, topic VARCHAR, charged DOUBLE);
+--   unknown_bills: requests in it whose bill nobody knows
+CREATE TABLE run_charges (
+    stage VARCHAR, model VARCHAR, language VARCHAR, topic VARCHAR, charged DOUBLE, unknown_bills BIGINT
+);
 
 -- run_model_facts: a row is what the experiment file says of a model, as the run recorded it last
 --   model: a model, as the experiment file names it

@@ -297,8 +297,8 @@ def _charged(run: RunFolder, layout: Layout) -> list[tuple[Any, ...]]:
     }
     # A job without a row has no folder. No stage, language or topic has a space in its name.
     return [
-        (*(accounts.get(name) or (name.split(" ", 1)[0], *name.split(" ", 1)[-1].rsplit(" ", 2))), amount)
-        for name, amount in sorted(named.items())
+        (*(accounts.get(name) or (name.split(" ", 1)[0], *name.split(" ", 1)[-1].rsplit(" ", 2))), *charged)
+        for name, charged in sorted(named.items())
     ]
 
 

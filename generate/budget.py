@@ -1,13 +1,15 @@
-"""Keeps `max_cost`: the money of one stage's work on one job, and a wrapper around an engine per paid capability.
+"""Books the money of one stage's work on one job, and keeps `max_cost`: a wrapper around an engine per paid capability.
 
 Money is reserved before each request is sent, and booked when its bill is known: its upper bound, or the largest bill
-of the model if that was more, as of hidden reasoning. Until a first bill is known, one request of a model is in flight.
-A failure that may be billed is booked at its upper bound, and whoever reaches the limit by such failures is told so.
+of the model if that was more, as of hidden reasoning. A failure that may be billed is booked at its upper bound, and
+whoever reaches the limit by such failures is told so. Under a limit, one request of a model is in flight until a first
+bill is known.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections import Counter, deque
@@ -83,8 +85,8 @@ class Bills:
 class JobBudget:
     """Money for requests, by `admit` where an engine asks before each attempt, else by `take`.
 
-    A text without token counts, or with impossible ones, has an unknown cost: it is booked at its bound, from then on
-    nothing is reserved, and `check` raises `BudgetError`.
+    A text without token counts, or with impossible ones, has an unknown cost: it is booked at its bound. Under a limit,
+    nothing is reserved from then on, and `check` raises `BudgetError`.
 
     `count` returns the cost of the rows on disk. It is called once, before the first request, when the job is locked.
     `tell` receives a line before each wait.
@@ -105,6 +107,7 @@ class JobBudget:
         self.batch, self.purchase = batch, BATCH if batch else DIRECT
         self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
         self._bills, self._model = bills or Bills(), model
+        self.limited = math.isfinite(ledger.limit)
         self._opened = False
         self._in_flight = 0
         self._doubt: str | None = None
@@ -148,7 +151,7 @@ class JobBudget:
 
     def take(self, bound: CostBound) -> Settle | None:
         """The money for one answer; None where its turn has not come, or it cannot be paid now."""
-        is_first = not self.batch and self._bills.largest is None
+        is_first = self.limited and not self.batch and self._bills.largest is None
         if self._doubt is not None or (is_first and self._in_flight):
             return None
         reserved, number = self._reserve(bound), None
@@ -173,12 +176,12 @@ class JobBudget:
         if fault is not None:
             self._bills.fail(fault, cost if unknown else 0.0)
         self._bills.answers += answered
-        if cost > 0 and (bill.nonsense or (answered and unknown)):
+        if self.limited and cost > 0 and (bill.nonsense or (answered and unknown)):
             self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
         if number is None and cost > 0:
             number = self._ledger.reserve(self._account, 0.0)
         if number is not None:
-            self._ledger.book(number, cost, in_row=answered or not unknown)
+            self._ledger.book(number, cost, in_row=not unknown)
         self._in_flight = max(0, self._in_flight - 1)  # none is left where it ends after `give_back`
         self._wake(1 if self._in_flight else len(self._waiting))
 
@@ -317,13 +320,10 @@ class BudgetedSampling(Wrapper):
 class BudgetedScoring(Wrapper):
     """The scores of `engine`, which asks a request's meter, within the budget.
 
-    Each text costs its prompt tokens and one completion token. Raises `EngineError` where the engine asks no meter.
-    `score` raises `BudgetError` after all scores in flight.
+    Each text costs its prompt tokens and one completion token. `score` raises `BudgetError` after all scores in flight.
     """
 
     def __init__(self, engine: Scoring, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
-        if not getattr(engine, "metered", False):
-            raise _not_counted(SCORING)
         self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
@@ -344,7 +344,7 @@ class BudgetedScoring(Wrapper):
             yield replace(request, meter=partial(self._job_budget.admit, CostBound(*most, self._price)))
 
 
-# A wrapper per paid capability. Under a limit, no other capability is used.
+# A wrapper per paid capability.
 _WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, JobBudget, Bound], Any]] = {
     SAMPLING: BudgetedSampling,
     SCORING: BudgetedScoring,
@@ -352,11 +352,12 @@ _WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, JobBudget, Bound], Any
 
 
 def budgeted(engine: E, needs: Capability[E], price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> E:
-    """`engine` within the budget. Raises `EngineError` for a capability whose cost is not counted."""
-    if needs not in _WRAPPERS:
+    """`engine` within the budget. Under a limit, raises `EngineError` for a capability whose cost is not counted."""
+    counted = needs in _WRAPPERS and (needs is not SCORING or getattr(engine, "metered", False))
+    if not counted and job_budget.limited:
         raise _not_counted(needs)
-    limited: E = _WRAPPERS[needs](engine, price, job_budget, bound)
-    return limited
+    booked: E = _WRAPPERS[needs](engine, price, job_budget, bound) if counted else engine
+    return booked
 
 
 def _not_counted(needs: Capability[Any]) -> EngineError:

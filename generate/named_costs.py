@@ -1,4 +1,5 @@
-"""Says where the cost that a server names for its answers is not what the experiment file's prices make of them."""
+"""Says where the cost that a server names for its answers is not what the experiment file's prices make of them, or is
+no amount of money."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from polyculture.cache.model_facts import Price
 from polyculture.cache.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
+from polyculture.generate.engines.metering import IGNORED
 from polyculture.generate.engines.models import Wrapper
 
 ROUNDED = 0.02  # share by which a named cost may differ from the file's prices: services round
@@ -22,25 +24,34 @@ def differs(named: float, by_prices: float) -> bool:
 
 @dataclass(frozen=True)
 class NamedCosts:
-    """Compares the named costs of one model's answers with its price, and says a difference once a command."""
+    """Compares the named costs of one model's answers with its price; says a difference, and a cost that is no amount
+    of money, once a command."""
 
     model: str
     price: Price
-    told: set[str]  # models of which a difference was said
+    told: set[tuple[str, str]]  # models and what was said of them
     tell: Callable[[str], None]
 
     def see(self, answer: Completion | Scored) -> None:
         """Looks at one answer."""
+        if answer.note and IGNORED in answer.note:
+            said = next(part for part in answer.note.split("; ") if IGNORED in part)
+            self._tell_once(IGNORED, f"the server names a cost that is no amount of money ({said}): [prices] decide")
         named = answer.named_cost
-        if named is None or answer.completion_tokens is None or self.model in self.told:
+        if named is None or answer.completion_tokens is None:
             return
         by_prices = self.price.cost(answer.prompt_tokens or 0, answer.completion_tokens, answer.purchase or "")
         if differs(named, by_prices):
-            self.told.add(self.model)
-            self.tell(
-                f"{self.model}: the server names a cost of {named:.6f} for an answer that [prices] put at "
-                f"{by_prices:.6f}. What the server names is counted; correct the prices"
+            self._tell_once(
+                "differs",
+                f"the server names a cost of {named:.6f} for an answer that [prices] put at {by_prices:.6f}. What the "
+                "server names is counted; correct the prices",
             )
+
+    def _tell_once(self, what: str, line: str) -> None:
+        if (self.model, what) not in self.told:
+            self.told.add((self.model, what))
+            self.tell(f"{self.model}: {line}")
 
 
 class _Samples(Wrapper):

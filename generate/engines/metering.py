@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 from polyculture.cache.sanitize import ResponseSanitizer
 
@@ -62,6 +63,9 @@ _NAMES = {
 # Tables within: of the reasoning, and of all counts.
 _WITHIN = ("completiontokensdetails", "outputtokensdetails", "tokens", "billedunits")  # Cohere has both
 _TICKS = 10**10  # of xAI's, to the dollar
+# As services that count in exact decimals write them: "0.0123".
+_DECIMAL = re.compile(r"\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+IGNORED = "no amount of money, and ignored"
 # What Anthropic counts outside of its `input_tokens`.
 _CACHED = ("cachereadinputtokens", "cachecreationinputtokens")
 
@@ -102,25 +106,38 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     if reasoning is not None and completion is not None and (beside or reasoning > completion):
         sanitizer.notes.append(f"usage: {reasoning} tokens of reasoning among {completion} written ones")
         completion += reasoning  # they cannot be a part of these: the server counts them apart, and its total without
-    return Usage(prompt, completion, reasoning, nonsense, _cost_in(table))
+    return Usage(prompt, completion, reasoning, nonsense, _cost_in(table, sanitizer))
 
 
-def _cost_in(table: Mapping[str, Any]) -> float | None:
+def _cost_in(table: Mapping[str, Any], sanitizer: ResponseSanitizer) -> float | None:
     """The money that a folded `usage` names; None where it names none, or 0, which gateways write for want of a price.
 
     OpenRouter names a number, and what the provider bills beside it where the key is the user's own (`is_byok`);
     Perplexity a table with `total_cost`; xAI a number of ticks, ten thousand million to the dollar.
     https://openrouter.ai/docs/use-cases/usage-accounting, https://docs.x.ai/developers/cost-tracking
     """
-    ticks = table.get("costinusdticks")
-    if isinstance(ticks, int) and not isinstance(ticks, bool) and ticks > 0:
+    if ticks := _amount("cost_in_usd_ticks", table.get("costinusdticks"), sanitizer):
         return ticks / _TICKS
     named = table.get("cost", table.get("totalcost"))
     named = _folded(named).get("totalcost") if isinstance(named, Mapping) else named
     beside = _folded(table.get("costdetails")).get("upstreaminferencecost") if table.get("isbyok") is True else None
-    parts = [float(part) for part in (named, beside) if isinstance(part, int | float) and not isinstance(part, bool)]
-    cost = sum(part for part in parts if math.isfinite(part) and part > 0)
-    return cost or None
+    return _amount("cost", named, sanitizer) + _amount("upstream_inference_cost", beside, sanitizer) or None
+
+
+def _amount(name: str, value: object, sanitizer: ResponseSanitizer) -> float:
+    """An amount that a server names, as a number or as a text, as who counts in exact decimals sends it; 0 where it is
+    none that can be, which is noted."""
+    if value is None:
+        return 0.0
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    found = math.nan
+    with suppress(OverflowError):  # an integer of hundreds of digits
+        if is_number or (isinstance(value, str) and _DECIMAL.fullmatch(value)):
+            found = float(cast("float | str", value))
+    if not 0 <= found < math.inf:
+        sanitizer.drop(name, IGNORED, value)
+        return 0.0
+    return found
 
 
 def _folded(table: object) -> dict[str, Any]:

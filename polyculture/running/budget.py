@@ -1,7 +1,8 @@
-"""Enforces `max_cost` over all processes that work on the run."""
+"""Counts what a run spends, and enforces `max_cost`, over all processes that work on it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,9 +23,9 @@ from polyculture.generate.engines.capabilities import Capability, E
 from polyculture.generate.named_costs import NamedCosts, with_named_costs
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
+from polyculture.running.money import SHOWN, spent_line
 
 TOPICAL = ("generate", "extract")  # stages whose jobs belong to the experiment's topics
-_SHOWN = 5e-5  # of four decimals
 
 
 @cache
@@ -35,15 +36,15 @@ def paid_tables() -> dict[str, Table[Any]]:
 
 @dataclass(frozen=True)
 class Budget:
-    """Wraps engines so that they keep to the limit; without a limit, returns them unchanged."""
+    """Wraps engines so that what they spend is booked, within the limit; without prices, returns them unchanged."""
 
     workspace: Workspace
     ledger: Ledger | None
     bills: dict[str, Bills] = field(default_factory=dict)  # by model
-    told: set[str] = field(default_factory=set)  # models whose prices differ from what their servers name
+    told: set[tuple[str, str]] = field(default_factory=set)  # what was said of the costs that servers name
 
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
-        """`engine`, which runs `model`, within the limit for one stage's work on a job.
+        """`engine`, which runs `model`, booked on the account of one stage's work on a job, within the limit.
 
         Raises `EngineError` for a capability whose cost is not counted, if the run has a limit and the model a price.
         """
@@ -64,21 +65,23 @@ class Budget:
 
 @contextmanager
 def open_budget(workspace: Workspace) -> Iterator[Budget]:
-    """The experiment's budget, with what its jobs have spent until now counted from their rows."""
+    """The experiment's budget, with what its jobs have spent until now counted from their rows.
+
+    At the end a line says what was spent, where a part of it is in no row.
+    """
     limit = workspace.experiment.max_cost
-    if limit is None:
+    if limit is None and not workspace.experiment.prices:
         yield Budget(workspace, None)
         return
-    ledger = Ledger(workspace.run.root / FOLDER, limit, _tariff(workspace))
+    ledger = Ledger(workspace.run.root / FOLDER, math.inf if limit is None else limit, _tariff(workspace))
     try:
         ledger.refresh(_accounts(workspace))
-        if (lost := ledger.lost()) > _SHOWN:
-            without = f"{lost:.4f} of it is of requests that are in no row"
-            why = "requests in flight when a process ended and failures that may be billed, each at its most; or rows "
-            say(f"max_cost: {ledger.spent():.4f} is spent; {without}: {why}that are gone")
         yield Budget(workspace, ledger)
     finally:
+        spent, lost, unknown = ledger.spent(), ledger.lost(), ledger.unknown()
         ledger.close()
+        if lost > SHOWN:
+            say(f"spent: {spent_line(spent, lost, unknown)}")
 
 
 def _tariff(workspace: Workspace) -> str:

@@ -157,7 +157,7 @@ def cap_line(workspace: Workspace, costs: Sequence[StageEstimate]) -> str | None
     limit = workspace.experiment.max_cost
     if limit is None:
         return None
-    spent = next((spent or 0.0 for spent, _ in _rows(workspace, SPENT)), 0.0)
+    spent = next((spent or 0.0 for spent, *_ in _rows(workspace, SPENT)), 0.0)
     left, most = (sum(money or 0.0 for money in some) for some in zip(*((e.cost, e.most) for e in costs), strict=True))
     if spent + max(left, most) <= limit:
         return None

@@ -11,7 +11,8 @@ from polyculture.generate.named_costs import differs
 if TYPE_CHECKING:
     import duckdb
 
-SPENT = "SELECT sum(cost), sum(cost) FILTER (purchase IS NULL) FROM spending;\n"
+SHOWN = 5e-5  # of four decimals
+SPENT = "SELECT sum(cost), sum(cost) FILTER (purchase IS NULL), sum(unknown_bills) FROM spending;\n"
 NAMED = """
 SELECT asked, count(*), sum(named_cost ORDER BY named_cost), sum(by_prices ORDER BY by_prices)
 FROM purchases WHERE named_cost IS NOT NULL GROUP BY asked ORDER BY asked;
@@ -51,10 +52,20 @@ def named_totals(rows: Iterable[tuple[Any, ...]]) -> list[NamedTotal]:
 def money_lines(store: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """What a run has spent, of it what is of requests that are in no row, and where servers name other costs than the
     prices make; empty where nothing was spent. `store` can answer `SPENT` and `NAMED`."""
-    [(spent, in_no_row)] = store.execute(SPENT).fetchall()
+    [(spent, in_no_row, unknown)] = store.execute(SPENT).fetchall()
     if not spent:
         return ()
-    without = "requests that failed and may be billed, or were in flight when a process ended"
-    more = f", {in_no_row:.4f} of it for {without}" if in_no_row else ""
     told = (one.line for one in named_totals(store.execute(NAMED).fetchall()))
-    return (f"{spent:.4f}{more}", *filter(None, told))
+    return (spent_line(spent, in_no_row or 0.0, unknown), *filter(None, told))
+
+
+def spent_line(spent: float, in_no_row: float, unknown: int) -> str:
+    """What was spent; of it what is in no row, and the number of requests in that whose bill nobody knows."""
+    if in_no_row <= SHOWN:
+        return f"{spent:.4f}"
+    known = f"{spent:.4f} at most: {spent - in_no_row:.4f} is known, {in_no_row:.4f} is of"
+    if not unknown:
+        return f"{known} rows that are gone"
+    s, they, were = ("", "it", "was") if unknown == 1 else ("s", "they", "were")
+    why = f"{they} failed, {were} not counted by the server, or {were} in flight when a process ended"
+    return f"{known} {unknown} request{s} that may be billed, each counted at its most ({why})"

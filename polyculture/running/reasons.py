@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import duckdb
 
 REASONS = read_sql(Path(__file__).parent, "frequent_reasons")
-_BOOKED = "\nSELECT sum(charged) FROM run_charges;"
 MOST = 3  # reasons that are named
 _SHOWN = 80  # characters of each in a line
 
@@ -46,17 +45,11 @@ def failures_query(experiment: Path) -> str:
 
 
 def reasons_line(run: RunFolder, experiment: Path) -> str:
-    """The most frequent reasons, what was booked for failures, and the command that lists all, for the end of a line.
-
-    Empty where nothing failed.
-    """
+    """The most frequent reasons and the command that lists all, for the end of a line; empty where nothing failed."""
     if not run.manifest.exists():
         return ""
-    with asked_store(run, REASONS + _BOOKED, layout_of(run)) as store:
+    with asked_store(run, REASONS, layout_of(run)) as store:
         found = frequent_reasons(store)
-        [(booked,)] = store.execute(_BOOKED).fetchall()
     if not found:
         return ""
-    why = "requests that failed or were cut off, since the service may bill them"
-    charged = f"; {booked:.4f} of max_cost is booked for {why}" if booked else ""
-    return f"most frequent reasons: {', '.join(map(str, found))}{charged}; all: {failures_query(experiment)}"
+    return f"most frequent reasons: {', '.join(map(str, found))}; all: {failures_query(experiment)}"

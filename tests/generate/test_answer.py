@@ -324,6 +324,23 @@ def test_usage_that_does_not_add_up_is_billed_by_the_total() -> None:
     assert "95" in (found.note or "")
 
 
+@pytest.mark.parametrize(
+    ("cost", "counted"),
+    [("0.5", 0.5), ("1.2e-4", 0.00012), (" .25 ", 0.25), ("7", 7.0), ({"total_cost": "0.5"}, 0.5), ("0", None)],
+)
+def test_a_cost_that_a_server_writes_as_a_text_is_counted(cost: object, counted: float | None) -> None:
+    found = read_answer({**chat({"content": "Pizza."}), "usage": {"completion_tokens": 5, "cost": cost}})
+    assert found.usage.cost == (None if counted is None else pytest.approx(counted))
+    assert "no amount" not in (found.note or "")
+
+
+@pytest.mark.parametrize("cost", [-0.5, "-0.5", "free", "nan", "inf", "1e999", "$0.50", "0,5", "", True, [1], 10**400])
+def test_a_cost_that_is_no_amount_of_money_is_noted(cost: object) -> None:
+    found = read_answer({**chat({"content": "Pizza."}), "usage": {"completion_tokens": 5, "cost": cost}})
+    assert found.usage.cost is None
+    assert "cost: no amount of money" in (found.note or "")
+
+
 def test_reasoning_that_the_completion_cannot_hold_is_billed_and_told() -> None:
     """A total that leaves the reasoning out, too, would hide it from both the bill and the cap."""
     details = {"completion_tokens_details": {"reasoning_tokens": 400}}
