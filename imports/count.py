@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,36 @@ class Count:
         if strings[path] > len(texts) + refused or at[path] > strings[path]:
             self.first.setdefault(path, row)
 
+    def add_siblings(
+        self,
+        row: str,
+        values: Mapping[str, Any],
+        texts: Sequence[str | None],
+        siblings: tuple[str, ...],
+        known: frozenset[str],
+    ) -> None:
+        """Counts one record of a wide table, whose texts stand at `siblings`.
+
+        Strings at paths that begin and end as these do are texts, too, unless they are among those `known` to stand in
+        the first records: what is not taken of these is named before anything is written.
+        """
+        own, (begins, ends) = set(map(_without_number, siblings)), _shared(siblings)
+        every = list(_strings(values, "", 0))
+        for path, words in every:
+            within = any(path.startswith(f"{one}.") for one in own)
+            as_they = bool(begins or ends) and path.startswith(begins) and path.endswith(ends)
+            if path in own or within or path in known or not as_they or not any(map(str.strip, words)):
+                continue
+            self.strings[path] += 1
+            self.first.setdefault(path, row)
+        strings = sum(path in own and bool(words[0].strip()) for path, words in every)
+        taken = sum(bool(text and text.strip()) for text in texts)
+        if strings > taken:
+            path = next(iter(sorted(own)))
+            self.strings[path] += strings
+            self.taken[path] += taken
+            self.first.setdefault(path, row)
+
     def check(self, path: Path) -> None:
         """Raises `UserError` where texts were lost, or taken twice."""
         wrong = next(iter(self.first), None)
@@ -73,6 +104,26 @@ def _is_of_asker(field: tuple[Any, Any]) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST_ROLE and value.lower() in _ASKERS
     return isinstance(value, bool) and _SAYS_WHO.get(str(name).lower()) is value
+
+
+def paths_of_strings(records: Sequence[Any]) -> set[str]:
+    """The paths at which records have strings."""
+    return {path for record in records for path, _ in _strings(record.values, "", 0)}
+
+
+@lru_cache(maxsize=64)
+def _shared(paths: tuple[str, ...]) -> tuple[str, str]:
+    """What all paths begin and end with, whole words alone: `outputs.`, `_response`."""
+    begins, ends = _begin_of(paths), _begin_of([one[::-1] for one in paths])[::-1]
+    marks = [*re.finditer(r"[_. -]", begins)]
+    begins = begins[: marks[-1].end()] if marks else ""
+    mark = re.search(r"[_. -]", ends)
+    return begins, ends[mark.start() :] if mark and not ends[mark.start() + 1 :].isdigit() else ""
+
+
+def _begin_of(words: Sequence[str]) -> str:
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*words, strict=False))
+    return "".join(letters[0] for letters in same)
 
 
 @lru_cache(maxsize=4096)

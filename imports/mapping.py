@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError
 from polyculture.cache.suggestions import did_you_mean
 from polyculture.imports.chats import conversation, is_asked
-from polyculture.imports.places import is_said_of_an_answer, is_text_name, outward
-from polyculture.imports.shapes import ANSWER, FILE, LONG, Source
+from polyculture.imports.places import is_beside, is_said_of_an_answer, is_text_name, outward
+from polyculture.imports.shapes import ANSWER, FILE, Source
+from polyculture.imports.siblings import LONG
 from polyculture.sources.cells import is_value
 from polyculture.sources.record import (
     LISTED,
@@ -203,7 +204,13 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     ordered = {name: columns[name] for name in fields if name in columns}
     used = {one for column in [*columns.values(), *(parts[:1] if parts else ())]
             for one in (column, re.split(r"[.\[|]", column)[0])}  # fmt: skip
-    unused = [] if of_shape else [str(column) for column in first.values if not str(column).startswith((" ", "@"))]
+    of_texts = [*source.shape.wide, *([source.shape.each] if source.shape.each else [])]
+    used |= {one for path in of_texts for one in (path, re.split(r"[.\[|]", path)[0])}
+    stars = [re.compile(re.escape(one).replace(r"\*", ".+")) for one in used if "*" in one]  # `answer_*`
+    used |= {str(column) for column in first.values for star in stars if star.fullmatch(str(column))}
+    unused = [str(column) for column in first.values if not str(column).startswith((" ", "@"))]
+    unused = [] if source.shape.is_harness or source.shape.templates else unused
+    notes += _not_taken(records, [*source.shape.wide] or [columns["text"]], used) if unused else []
     return Columns(
         ordered,
         parts,
@@ -212,6 +219,23 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         tuple(of_shape),
         tuple(column for column in unused if column not in used),
     )
+
+
+def _not_taken(records: Sequence[Record], texts: Sequence[str], used: Collection[str]) -> list[str]:
+    """A line that names what looks like texts, too, and what takes it: strings of the same table as a path of a text,
+    and long ones elsewhere."""
+    first, found = merged(records) or Record("", {}), []
+    tables = {text.rpartition(".")[0] for text in texts if "." in text and text not in first.values}
+    for path in _paths(first.values):
+        values = [value for record in records if isinstance(value := record.get(path), str) and value]
+        is_text = path.rpartition(".")[0] in tables or sum(map(len, values)) >= LONG * len(values)
+        known = path in used or path in texts or _is_asked(first, path) or is_beside(path.rpartition(".")[2])
+        if not known and is_text and 4 * len(values) >= len(records) / max(1, len(texts)):
+            found.append(path)
+    if not found or any(text.startswith(" ") or "*" in text for text in texts):
+        return []
+    remedy = f"'text={','.join([*texts, *found])}' takes them, too"
+    return [f"not taken, though they may be texts: {names(found)}. If they are, {remedy}"]
 
 
 def _said_by_lists(records: Sequence[Record]) -> str | None:
@@ -304,7 +328,7 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
 
 def _is_asked(record: Record, column: str) -> bool:
     """Whether a column, or a table in which it stands, is what was asked, or is said of an answer."""
-    steps = re.findall(r"[^.\[\]|]+", column)
+    steps = re.findall(r"[^.\[\]|]+", column) or [column]  # pandas names its index ""
     within, asked = record.values.get(steps[0]), set(map(folded, known_names()["names"]["prompt"]))
     named = any(folded(step) in asked for step in (steps[0], steps[-1])) or is_said_of_an_answer(steps[0])
     return named or (isinstance(within, Mapping) and is_asked(within))

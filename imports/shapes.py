@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError
 from polyculture.cache.sanitize import parse
 from polyculture.cache.suggestions import did_you_mean
@@ -34,7 +33,7 @@ from polyculture.imports.chats import (
     transcript,
     words_of,
 )
-from polyculture.imports.count import Count
+from polyculture.imports.count import Count, paths_of_strings
 from polyculture.imports.places import (
     alternatives,
     is_beside,
@@ -44,6 +43,7 @@ from polyculture.imports.places import (
     places,
     was_asked,
 )
+from polyculture.imports.siblings import Siblings, find_siblings, told_siblings
 from polyculture.sources.cells import opened
 from polyculture.sources.encoding import NAMES, encoding_of
 from polyculture.sources.files import data_files, kind_of, read_file
@@ -56,7 +56,6 @@ from polyculture.sources.record import (
     by_name,
     find,
     folded,
-    is_model_name,
     known_names,
     merged,
     missing,
@@ -69,7 +68,6 @@ ANSWER, TEXT, PROMPT, KEY, CHAT, COLUMN = " answer", " text", " prompt", " key",
 CHAT_FILE = "chat"  # the kind of a text file that is one conversation
 FILE = "@file"  # the file's name, within its folder, without what says its kind
 PLAIN = "plain"
-LONG = 20  # characters that texts have; codes and labels are shorter
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
 _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "only", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
@@ -105,7 +103,9 @@ class Shape:
     at: str | None = None  # of a chat: where its messages are, as the user says
     found: bool = False  # whether nobody said where the texts are: names of tables and lists do
     items: bool = False
-    wide: Mapping[str, str] = field(default_factory=dict)  # columns of texts: of which language or model each is
+    wide: Mapping[str, str] = field(default_factory=dict)  # paths of texts: of which language or model each is
+    says: str | None = None  # which of the two that is; None where another column says the model
+    beside: frozenset[str] = frozenset()  # paths of the first records: what stands there is named where it is not taken
     templates: Mapping[str, str] = field(default_factory=dict)  # columns of texts: what was asked
     fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
 
@@ -113,9 +113,9 @@ class Shape:
     def columns(self) -> dict[str, str]:
         """Where the fields of a text are in the records that `texts` yields."""
         if self.wide:
-            languages = all(map(_language_in, self.wide))
             prompt = {"prompt": PROMPT} if self.templates else {}
-            return {**self.fields, "text": TEXT, "language" if languages else "model": COLUMN, **prompt}
+            said = {self.says: COLUMN} if self.says else {}
+            return {**self.fields, "text": TEXT, **said, **prompt}
         if not (self.text or self.message or self.body):
             return dict(self.fields)
         computed = {"text": ANSWER if self.body or self.message else TEXT, "prompt": PROMPT}
@@ -142,7 +142,7 @@ class Shape:
     @property
     def walks(self) -> bool:
         """Whether it looks for texts within records, rather than in a column that is known."""
-        return bool(self.each or self.body or self.chat)
+        return bool(self.each or self.body or self.chat or (self.wide and self.beside))
 
     def texts(self, rows: Rows, count: Count | None = None) -> Rows:
         """A record per text of each record; what is none is a `BadRow`.
@@ -160,7 +160,10 @@ class Shape:
             else:
                 made = list(self._of_record(row, first))
                 texts = [_as_it_came(one) for one in made if isinstance(one, Record)]
-                count.add(row.row, row.values, texts, len(made) - len(texts))
+                if self.wide:
+                    count.add_siblings(row.row, row.values, texts, tuple(self.wide), self.beside)
+                else:
+                    count.add(row.row, row.values, texts, len(made) - len(texts))
                 yield from made
 
     def _of_record(self, record: Record, first: dict[Any, Any]) -> Rows:
@@ -196,7 +199,7 @@ class Shape:
         if self.wide:
             beside = {name: value for name, value in record.values.items() if name not in self.wide}
             for name, of in self.wide.items():
-                text = record.values.get(name)
+                text = record.get(name)
                 asked = _filled(self.templates[name], beside) if name in self.templates else None
                 text = _OF_TEST.sub("", text, count=1) if asked is not None and isinstance(text, str) else text
                 values = {**beside, TEXT: text, COLUMN: of, PROMPT: asked}
@@ -400,17 +403,22 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
     if text is not None and _most(conversation(row.get(text)) is not None for row in first if row.has(text)):
         fields = shape.fields or known["chat"].fields
         shape = replace(known["chat"], rows=shape.rows, at=text, fields=fields)
-    elif wide := _wide(first, text) if shape.name == PLAIN else {}:
-        shape = replace(shape, wide=wide)
     elif named := _by_promptfoo(first) if shape.name == PLAIN and text is None else {}:
         wide, templates = ({name: one[key] for name, one in named.items()} for key in ("model", "prompt"))
-        shape = replace(shape, wide=wide, templates=templates)
+        shape = replace(shape, wide=wide, says="model", templates=templates)
+    elif (siblings := _siblings(first, path, text) if shape.name == PLAIN else Siblings()).of:
+        beside = frozenset(paths_of_strings(first)) if text is None else frozenset()
+        shape = replace(shape, wide=siblings.of, says=siblings.says, beside=beside)
     elif text is not None:
         each = text if "*" in text and not any(text in record.values for record in first) else None
         shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
     elif shape.name == PLAIN and (each := _place_of_texts(first, path)) is not None:
         shape = replace(shape, each=each, text="@", found=True)
     return Source(path, shape, kind, inputs)
+
+
+def _siblings(records: Sequence[Record], path: Path, text: str | None) -> Siblings:
+    return find_siblings(records, path) if text is None else told_siblings(records, text)
 
 
 def _without_head(rows: Rows) -> Rows:
@@ -463,22 +471,6 @@ def _is_column(path: str) -> bool:
     return re.search(r"[.*\[]", path) is None
 
 
-def _wide(records: Sequence[Record], text: str | None) -> dict[str, str]:
-    """The columns that hold a text each, as they are named with commas, or of which each says a language."""
-    columns = merged(records) or Record("", {})
-    if text is not None:
-        named = [] if columns.has(text) else text.split(",")
-        return {one: _language_in(one) or one for one in named} if named[1:] and all(map(columns.has, named)) else {}
-    if {name for field in ("text", "language") for name in map(folded, known_names()["names"][field])} & set(
-        map(folded, columns.values)
-    ):
-        return {}
-    texts = [name for name, value in columns.values.items() if isinstance(value, str) and len(value) >= LONG]
-    languages = {name: language for name in texts if (language := _language_in(name))}
-    models = {name: name for name in texts if is_model_name(name) and not is_beside(name)}
-    return next((found for found in (languages, models) if len(found) > 1), {})
-
-
 def _by_promptfoo(records: Sequence[Record]) -> dict[str, re.Match[str]]:
     """The columns of answers in a table of promptfoo, each named by the model and the template of its prompt."""
     columns = merged(records) or Record("", {})
@@ -488,12 +480,6 @@ def _by_promptfoo(records: Sequence[Record]) -> dict[str, re.Match[str]]:
 def _filled(template: str, values: Mapping[str, Any]) -> str:
     """A template of promptfoo with the variables of a row, which are the columns beside."""
     return _GAP.sub(lambda gap: str(values.get(gap[1], gap[0])), template)
-
-
-def _language_in(column: str) -> str | None:
-    """The language that a column's name says, alone or at its end: `de`, `German`, `answer_de`."""
-    words = (column, re.split(r"[_. -]", column)[-1])
-    return next((code for word in words if (code := built_in_names().language(word))), None)
 
 
 def _are_texts(at: str, records: Sequence[Record], known: Iterable[Shape]) -> bool:
