@@ -49,6 +49,7 @@ class Words(BaseModel):
     because: tuple[str, ...] = ()  # begins a reason: what follows is no part of the answer
     negation: tuple[str, ...] = ()  # denies what follows
     prefer: tuple[str, ...] = ()  # prefers one option, or compares it: "prefer", "more"
+    less: tuple[str, ...] = ()  # of two options puts the first one behind: "less"
     than: tuple[str, ...] = ()  # before the lesser one, or behind it where verbs come last: "to", "than"
     wrong: tuple[str, ...] = ()  # denies what came before
     both: tuple[str, ...] = ()  # joins two options: "or", "and"

@@ -326,7 +326,8 @@ class Sentence:
         start, end = self.tokens[number].span()
         before = self.text[self.tokens[number - 1].end() if number else 0 : start]
         left = self.words["option"].sub("", before.rstrip(MARKS)).rstrip(MARKS)
-        if self._denies(left, _DENYING) and not _AFTER_COMMA.search(before):  # "no, A" denies what came before
+        denies = self._denies(left, _DENYING) and self._compared(number) != "less"
+        if denies and not _AFTER_COMMA.search(before):  # "no, A" denies what came before
             return True
         if self._heads_denied(number) or self._is_lesser(number):
             return True
@@ -392,20 +393,27 @@ class Sentence:
         return not between.strip(" ") if self.words.own.spaced else len(between) <= _PARTICLE
 
     def _is_lesser(self, number: int) -> bool:
-        """Is it the lesser of two: "I prefer B to A", "B is more likely than A"?"""
+        """Is it the lesser of two: "I prefer B to A", "B is more likely than A", "A is less likely than B"?"""
         if self.words.own.verb_final:
             after = self._around(self.tokens[number])[1].lstrip(_CLOSING)
             return self.words["than"].match(self.words["option"].sub("", after, count=1).lstrip(" ")) is not None
-        if not number:
-            return False
+        return self._compared(number) == "prefer" or self._compared(number + 1) == "less"
+
+    def _compared(self, number: int) -> str:
+        """How the option before is compared with one, '' where it is not: a kind of word."""
+        if not 0 < number < len(self.tokens):
+            return ""
         previous, start = self.tokens[number - 1], self.tokens[number].start()
         left = self.text[previous.end() : start].rstrip(MARKS)
-        if not any(word.end() == len(left) for word in self.words["than"].finditer(left)):
-            return False
+        ends = {len(left), len(self.words["option"].sub("", left).rstrip(MARKS))}  # "than option B"
+        if not any(word.end() in ends for word in self.words["than"].finditer(left)):
+            return ""
+        if self.words["less"].search(left):
+            return "less"
         lead = self.text[max(0, previous.start() - _NEAR) : previous.start()]
         preferred = [*self.words["prefer"].finditer(lead)]
         near = preferred and not self.words["than"].search(lead, preferred[-1].end())
-        return bool(near) or self.words["prefer"].search(left) is not None
+        return "prefer" if near or self.words["prefer"].search(left) else ""
 
     @cached_property
     def _conditional(self) -> set[int]:
