@@ -105,14 +105,14 @@ class Offered:
         Where several are named it is not clear what they count, and no token is made.
         """
         words, last = self.language, len(self.shown) - 1
-        places: set[int] = set()
         named: list[tuple[int, int, int]] = []
         for number, pattern in enumerate(words.ordinals):
             place = last if number == len(words.ordinals) - 1 else number
-            found = [match.span() for match in pattern.finditer(text)]
-            found += [match.span(1) for match in re.finditer(rf"(?<!\d)({number + 1})(?!\d)", text) if number < last]
-            places |= {place for _ in found}
-            named += [(start, end, place) for start, end in found if self._names_option(text, start, end)]
+            named += [(*match.span(), place) for match in pattern.finditer(text)]
+        digits = [(*match.span(), int(match[0]) - 1) for match in re.finditer(r"(?<!\d)[1-9]\d?(?!\d)", text)]
+        named += [found for found in digits if found[2] <= last]
+        places = {place for *_, place in named}
+        named = [found for found in named if self._names_option(text, *found[:2])]
         if len(places) != 1 or not named or not places <= {*range(len(self.shown))}:
             return text
         start, end, place = named[-1]
