@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from polyculture.instruments.questions.reading.answer_text import MARKS
 from polyculture.instruments.questions.reading.tokens import TOKEN, place_of
 
 _YES = re.compile(r"[✅✓✔☑🗹]|\[x\]", re.IGNORECASE)
@@ -21,8 +22,10 @@ def by_option(lines: Sequence[str]) -> list[int] | None:
     """
     ticked = [found for line in lines if (found := _judged(line)) is not None]
     named = [line for line in lines if TOKEN.search(line)]
-    if len(ticked) == len(named) == len({place for place, _ in ticked}) > 1:
-        return [place for place, right in ticked if right]
+    places = {place for place, _ in ticked}
+    bare = all(not _NO.sub("", _YES.sub("", TOKEN.sub("", line))).strip(MARKS) for line in named)  # not "A: wrong ✅"
+    if len(ticked) == len(named) and len({*ticked}) == len(places) and (len(places) > 1 or (places and bare)):
+        return sorted({place for place, right in ticked if right})
     parts = [part for line in lines for part in _PART.split(line) if TOKEN.search(part)]
     shares = {
         place: share for part in parts if (place := _place(part)) is not None and (share := _share(part)) is not None
