@@ -38,6 +38,9 @@ class Wanted:
     facts: bool = False  # then `alike` is never NULL
 
 
+PAID = ("prompt_tokens", "completion_tokens", "named_cost", "purchase")  # what rows say that were paid for
+
+
 @dataclass(frozen=True, eq=False)
 class Table(Generic[R]):
     """A table of the store: its rows, and how they are kept.
@@ -60,6 +63,11 @@ class Table(Generic[R]):
     wanted: Wanted | None = None
     asked: str = "model"  # the column that names the model that was asked and paid
     by_measure: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises `TypeError` of a table with an account whose rows do not say what was paid."""
+        if self.account is not None and (lacking := [column for column in PAID if column not in self.columns]):
+            raise TypeError(f"rows of {self.name} have an account, and lack the columns {', '.join(lacking)}")
 
     def of_measure(self, measure: str) -> Table[R]:
         """The file of a measure in the folder of a table that is `by_measure`, as a table of its own."""

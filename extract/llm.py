@@ -159,7 +159,10 @@ class LlmExtractor:
             note=answer.note,
             named_cost=answer.named_cost,
         )
-        if answer.text is None:
+        text, ending = answer.text, answer.finish_reason
+        if text is None and answer.tool_call is not None:  # it calls a tool with what it was asked for
+            text, ending = answer.tool_call, None
+        if text is None:
             failed = replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
             more = any(map(_asks_for_room, response.unusable)) and not failed.retryable
             return (
@@ -168,9 +171,7 @@ class LlmExtractor:
                 else failed
             )
         try:
-            read = read_mentions(
-                answer.text, answer.finish_reason, response.text, self._topic, response.language, self._endings
-            )
+            read = read_mentions(text, ending, response.text, self._topic, response.language, self._endings)
         except UnusableAnswerError as fault:
             return replace(result, status="unusable", error=str(fault), retryable=False)
         if not read.cut:

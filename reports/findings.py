@@ -103,16 +103,21 @@ class Findings:
     untested: tuple[Untested, ...]
 
 
-def findings(frame: pd.DataFrame, names: Names, selections: TextSelections = _ALL_TEXTS) -> Findings:
-    """The findings from the rows of `sql/comparisons.sql`, the clearest first."""
+def findings(
+    frame: pd.DataFrame, names: Names, selections: TextSelections = _ALL_TEXTS, *, within: bool = False
+) -> Findings:
+    """The findings from the rows of `sql/comparisons.sql`, the clearest first.
+
+    `within`: the page has a sentence on a difference within a country beside them.
+    """
     rows = told_rows(frame)
     picked = _picked(rows)
     shown = tuple(_finding(row, names, selections) for row in picked)
     family = " ".join((_family(rows, picked, selections), *(selections.unknown if rows else ())))
-    return Findings(_texts().titles[_title(rows, picked)], shown, family, _untested(rows))
+    return Findings(_texts().titles[_title(rows, picked, within)], shown, family, _untested(rows))
 
 
-def _title(rows: Sequence[Row], picked: Sequence[Row]) -> str:
+def _title(rows: Sequence[Row], picked: Sequence[Row], within: bool) -> str:
     """The key of the title. Nothing is called no difference where one is shown, or exact, for the same prompts."""
     if picked:
         return "found"
@@ -121,7 +126,12 @@ def _title(rows: Sequence[Row], picked: Sequence[Row]) -> str:
         return "unsaid" if any(is_told(row) for row in told) else "turned"
     if any(row["same_is_exact"] and row["difference"] for row in rows):
         return "exact"
-    return "none" if any(row["q"] is not None for row in rows) else "untested"
+    tested = [row["q"] is not None for row in rows]
+    if not any(tested):
+        return "untested"
+    if within:
+        return "together"
+    return "none" if all(tested) else "partly"
 
 
 def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -77,7 +77,9 @@ def opening(data: ReportData) -> Opening:
     thin = data.frame(THIN).to_dict("records")
     judged = _judged(data) if facts.get("mentions") else ()
     numbers = data.reading.rows(SQL / "headline.sql")
-    found = findings(frame, data.names, text_selections(data.reading.rows(SELECTIONS)))
+    shown = picture(data) if facts.get("linked") else None
+    says = shown is not None and shown.title != texts().figures["asked_about"].title
+    found = findings(frame, data.names, text_selections(data.reading.rows(SELECTIONS)), within=says)
     [asked] = data.reading.rows(RUN_FACTS["asked"])
     entities: int = data.reading.rows(RUN_FACTS["entities"])[0]["entities"]
     return Opening(
@@ -86,8 +88,8 @@ def opening(data: ReportData) -> Opening:
         data.about_texts,
         facts,
         _counts(facts, entities, len({row["model"] for row in health if row["answered"]})),
-        shown := picture(data) if facts.get("linked") else None,
-        not found.shown or (shown is not None and shown.title != texts().figures["asked_about"].title),
+        shown,
+        not found.shown or says,
         found,
         target_lines(data.reading.rows(SQL / "targets.sql")),
         dots(

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+import orjson
+
 from polyculture.cache.model_facts import DIRECT, Purchase
 from polyculture.cache.sanitize import CUT_WORDS, ResponseSanitizer
 from polyculture.generate.engines.base import Completion, Ending
@@ -218,7 +220,7 @@ def _read_answer(body: object, prompt_tail: str, specials: Collection[str]) -> A
     for name, value in (("finish_reason", parts.ending), ("refusal", parts.refusal)):
         if value is not None and not isinstance(value, str):
             sanitizer.drop(name, "no text", value)
-    return read_text(
+    result = read_text(
         text,
         ending,
         reasoning=parts.reasoning,
@@ -230,3 +232,6 @@ def _read_answer(body: object, prompt_tail: str, specials: Collection[str]) -> A
         version=" ".join(name for name in names if name) or None,
         notes=sanitizer.notes,
     )
+    if result.text is None and parts.calls and not text:
+        result = replace(result, raw=sanitizer.text("tool_calls", orjson.dumps(parts.calls).decode()))
+    return result

@@ -80,6 +80,12 @@ class Completion:
         """The whole answer, with the reasoning that stood in it."""
         return self.text if self.raw is None else self.raw
 
+    @property
+    def tool_call(self) -> str | None:
+        """What a tool was called with in place of a text, as it came; else None."""
+        called = self.text is None and (self.finish_reason or "").casefold().startswith(("tool", "function"))
+        return self.raw if called else None
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:

@@ -38,6 +38,7 @@ _TRUE_ENDINGS = ("stopped", "istruncated", "truncated")  # llama.cpp's, and Baid
 # Parts of an answer that are none of its text: Anthropic's summary of the conversation so far.
 _ASIDES = ("compaction",)
 _CALLS = ("toolcalls", "functioncall")  # of a message, as `small` writes their names
+_CALL_PARTS = frozenset(("tooluse", "functioncall"))  # Anthropic's type of a part, Gemini's name of one
 _ASKERS = ("user", "system", "developer", "tool", "human")
 _WORST = ("cut", "withheld", "broken")
 _DEEPEST, _WIDEST = 6, 16  # tables within tables, and ways that are followed
@@ -53,6 +54,7 @@ class Parts:
     refusal: object = None
     error: object = None
     usage: object = None
+    calls: object = None  # what it calls tools with, in place of a text
     known: bool = False  # whether it is the body of an answer
     # The names of the text and of its ending as `small` writes them, where both are the body's own.
     names: tuple[str, str] | None = None
@@ -88,6 +90,9 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
         or (body if body.get("object") == "error" else None)
         or (_failure(said) if text == "" else None),
         said.get("usage") or _counts(inner_first),
+        next(filter(None, map(said.get, _CALLS)), None)
+        or [part for part in parts if _CALL_PARTS & set(map(small, (str(part.get("type")), *part)))]
+        or None,
         bool(blocked or (name and ending_name) or (sure and (name or ending is not None or len(way) > 2))),
         (small(name), small(ending_name)) if name and ending_name in body and len(way) == 1 else None,
     )

@@ -24,6 +24,8 @@ from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id, prompt_head, read_prompt
 from polyculture.extract.room import room_named
 from polyculture.generate.engines import open_engine
+from polyculture.generate.engines.answer import completed
+from polyculture.generate.engines.answer import read_answer as answer_of_body
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.endings import ending_of
 from tests.extract_engines import Script, ScriptedEngine, answer
@@ -50,6 +52,34 @@ def test_a_good_answer() -> None:
         ("pork", "ingredient", 40),
     ]  # fmt: skip
     assert (one.prompt_tokens, one.completion_tokens) == (100, 10)
+
+
+CALL = {"name": "list_mentions", "arguments": GOOD}
+CALLS: tuple[dict[str, Any], ...] = (
+    {
+        "choices": [
+            {"message": {"content": None, "tool_calls": [{"id": "1", "function": CALL}]}, "finish_reason": "stop"}
+        ]
+    },
+    {"choices": [{"message": {"function_call": CALL}, "finish_reason": "function_call"}]},
+    {
+        "type": "message",
+        "content": [{"type": "tool_use", "id": "1", "name": "list_mentions", "input": json.loads(GOOD)}],
+        "stop_reason": "tool_use",
+    },
+)
+
+
+@pytest.mark.parametrize("body", CALLS, ids=["tool calls", "a function call", "Anthropic's tool use"])
+def test_the_arguments_of_a_tool_call_are_the_answer(body: dict[str, Any]) -> None:
+    def calls(_text: str, attempt: int) -> Completion:
+        return completed("r0", attempt, answer_of_body(body))
+
+    (one,) = extract(calls)
+    assert (one.status, one.attempts, one.error) == ("ok", 1, None)
+    assert [m.surface for m in one.mentions] == ["Aiko", "ramen", "Kyoto", "ramen", "pork"]
+    assert one.raw is not None
+    assert "list_mentions" in one.raw
 
 
 def cut(text: str, attempt: int) -> Completion:

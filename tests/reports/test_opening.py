@@ -175,6 +175,16 @@ def test_no_difference_is_said_only_where_none_is_shown_and_something_was_tested
     assert (found.shown, found.title.startswith(title)) == ((), True), found.title
 
 
+def test_no_difference_found_is_no_title_where_some_could_not_be_tested_or_a_sentence_says_otherwise() -> None:
+    """One of three comparisons could be tested, and the picture's sentence said 48 % against 13 %, q < 0.001."""
+    tested = of_models(metric="diversity", verdict="not told", q=0.3)
+    lacking = of_models(verdict="untestable", q=None, p=None, reason="too few in common")
+    assert "not all could be tested" in findings(frame(tested, lacking), NAMES).title
+    for rows in ((tested,), (tested, lacking)):
+        assert findings(frame(*rows), NAMES, within=True).title.startswith("Over all countries together")
+    assert findings(frame(lacking), NAMES, within=True).title == "No difference could be tested"
+
+
 def test_a_small_difference_is_written_with_as_many_decimals_as_tell_it() -> None:
     """ "0.01 against 0.01, 0.00 [0.00 to 0.00]" was a finding."""
     small = of_models(a_estimate=0.0121, b_estimate=0.0084, difference=0.0037, low=0.0021, high=0.0052)

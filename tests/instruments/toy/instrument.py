@@ -47,7 +47,10 @@ class ToyStep(Step[Word, Models]):
         for said in models.open(SAMPLING).sample(requests):
             word, text, asked = said.request_id, said.text, work.job.model
             row = (None, None, len(text)) if text is not None else (said.error, said.retryable, None)
-            status, paid = "ok" if text is not None else "failed", (said.prompt_tokens, said.completion_tokens)
+            status, paid = (
+                "ok" if text is not None else "failed",
+                (said.prompt_tokens, said.completion_tokens, said.named_cost),
+            )
             own = (content_id(asked, word), asked, work.job.language, work.job.topic)
             yield Done((Length(*own, word, status, *row, *paid, said.purchase),))
 

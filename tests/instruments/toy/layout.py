@@ -23,6 +23,7 @@ class Length:
     letters: int | None  # of the answer
     prompt_tokens: int | None
     completion_tokens: int | None
+    named_cost: float | None
     purchase: str | None
 
 
