@@ -220,6 +220,8 @@ class Shape:
             record = Record(record.row, {**record.values, CHAT: chat})
         else:
             found = find(record.values, self.each) if self.each else []
+            if self.each and not found and isinstance(alone := record.get(self.each.removesuffix("[*]")), str):
+                found = [((0,), alone)]  # one text, where other records have a list
             if not self.each and (body := _body(record, self.body or "")) is not None:
                 several = may_have_alternatives(body)
                 every = alternatives(body, parts_of(body).text) if several else [((0,), "", body)]
@@ -454,7 +456,8 @@ def _place_of_texts(records: Sequence[Record], path: Path) -> str | None:
 
     Raises `UserError` where they may be at several places.
     """
-    paths = paths_of_texts(records)
+    every = paths_of_texts(records)
+    paths = [one for one in every if f"{one}[*]" not in every]  # a text here, and a list of some there
     columns, within = [one for one in paths if _is_column(one)], [one for one in paths if not _is_column(one)]
     lists = [one for one in within if "*" in one]
     if not within or (columns and not lists):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ from polyculture.sources.cells import opened
 from polyculture.sources.record import Record, folded, is_model_name, known_names, merged, names
 
 LONG = 20  # characters that texts have; codes and labels are shorter
-_MARK = re.compile(r"[_. -]+")  # between the parts of a column's name
+# Between the parts of a column's name: `gpt4_response`, `gpt4Response`, `gpt4回答`.
+_MARK = re.compile(r"[_. -]+|(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Za-z0-9])(?=[^\x00-\x7f])")
+_DEEPEST = 3  # tables within tables
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,17 @@ def _by_model(strings: Mapping[str, Sequence[str]]) -> list[Siblings]:
     return found
 
 
-def _within_tables(records: Sequence[Record], values: Mapping[str, Any]) -> list[Siblings]:
+def _within_tables(records: Sequence[Record], values: Mapping[str, Any], depth: int = 0) -> list[Siblings]:
     """The texts of a table that is named as texts are, or whose keys are models or languages."""
-    found = []
+    found = list[Siblings]()
     for name, value in values.items():
         inside = [table for record in records if isinstance(table := opened(record.values.get(name)), Mapping)]
         if not isinstance(opened(value), Mapping) or is_beside(name) or not inside:
             continue
+        if depth < _DEEPEST:
+            tables = [Record("", table) for table in inside]
+            within = _within_tables(tables, (merged(tables) or Record("", {})).values, depth + 1)
+            found += [replace(one, of={f"{name}.{path}": own for path, own in one.of.items()}) for one in within]
         strings = _strings([Record("", table) for table in inside])
         keys = [key for table in inside for key in table]
         if (
@@ -175,7 +181,7 @@ def _is_named(group: Siblings) -> bool:
     """Whether the part that all names of a group share is a usual name of texts."""
     return all(
         any(is_text_name(_bare(before + after)) for before, _, after in _parted(name))
-        or is_text_name(name.partition(".")[0])
+        or any(map(is_text_name, name.split(".")[:-1]))
         for name in group.of
     )
 

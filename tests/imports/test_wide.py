@@ -62,6 +62,12 @@ MODELS: dict[str, tuple[list[dict[str, Any]], str, dict[str, int]]] = {
     "a table whose keys are known models": ([{"prompt": row["prompt"], "by_model": {one: row[one] for one in BARE}}
                                              for row in _rows(*BARE, short=BARE[0])], "jsonl",
                                             dict.fromkeys(BARE, 9)),
+    "tables within tables": ([{"prompt": row["prompt"], "results": {"outputs": {"m1": row["m1"], "m2": row["m2"]}}}
+                              for row in _rows("m1", "m2", short="m2")], "jsonl", {"m1": 9, "m2": 9}),
+    "no mark between the words": (_rows("gpt4Response", "llamaResponse", "gemmaResponse", short="gemmaResponse"), "csv",
+                                  {"gpt4": 9, "llama": 9, "gemma": 9}),
+    "words of two scripts": (_rows("gpt-4o回答", "llama-3回答", "qwen回答", short="qwen回答"), "csv",
+                             {"gpt-4o": 9, "llama-3": 9, "qwen": 9}),
     "a model empty throughout": ([row | {"gemma_response": ""} for row in _rows(*ENDS)], "csv",
                                  {"gpt-4o": 9, "llama-3": 9}),
 }  # fmt: skip
@@ -119,3 +125,11 @@ def test_a_sibling_that_the_first_rows_do_not_have_is_no_silent_loss(tmp_path: P
     rows[240]["gemma_response"] = "Rice."
     with pytest.raises(UserError, match=r"gemma_response.*241"):
         read(_file(tmp_path, rows, "jsonl"), dict(TOLD))
+
+
+@pytest.mark.parametrize("told", [None, "response[*]"])
+def test_a_column_that_holds_a_text_or_a_list_of_some_is_taken_whole(told: str | None, tmp_path: Path) -> None:
+    rows = [{"response": SAID[n] if n % 2 else [SAID[n], SAID[n + 50]]} for n in range(8)]
+    _, texts, bad = read(_file(tmp_path, rows, "jsonl"), {**ALL, **({"text": told} if told else {})})
+    assert len(texts) == 12
+    assert not bad
