@@ -52,7 +52,7 @@ class ToyStep(Step[Word, Models]):
                 (said.prompt_tokens, said.completion_tokens, said.named_cost),
             )
             own = (content_id(asked, word), asked, work.job.language, work.job.topic)
-            yield Done((Length(*own, word, status, *row, *paid, said.purchase, said.named_cost),))
+            yield Done((Length(*own, word, status, *row, *paid, said.purchase),))
 
     def load(self, item: Word) -> Load:
         return Load(item[1], DECODING.max_tokens)

@@ -25,7 +25,6 @@ class Length:
     completion_tokens: int | None
     named_cost: float | None
     purchase: str | None
-    named_cost: float | None
 
 
 LENGTHS = Table("toy_lengths", Length, key="request_id", account="toy", wanted=Wanted("wanted_toys"))
