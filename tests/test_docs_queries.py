@@ -63,7 +63,7 @@ ANSWERS: list[tuple[int, tuple[Any, ...]]] = [
             "neutral",
             "same_prompts",
             "untestable",
-            ["all", "answered", "complete", "right language"],
+            ["all", "right language"],
         ),
     ),
 ]
