@@ -252,7 +252,7 @@ CASES = [*BODIES, *TEXTS]
 def completions() -> Iterator[dict[str, Completion]]:
     """What the engine makes of all cases, each asked by its name.
 
-    Each of a model of its own: where one answer shows that the template opens the reasoning, it does for all of a model.
+    Each is of a model of its own: where one answer shows that the template opens the reasoning, all of a model are so.
     """
     bodies = {case.name: case for case in CASES}
 
