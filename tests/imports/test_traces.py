@@ -171,6 +171,16 @@ def _annotated(n: int) -> dict[str, Any]:
     return {"metric_input": said, "metric_output": 1, "prompts": {"judge": judged}, "is_accepted": True}
 
 
+def _solved() -> list[Any]:
+    """The same where a solver records its one text as such, and each score repeats it."""
+    said = [("sampling", {"prompt": [user(n)], "sampled": SAID[n]}) for n in range(4)]
+    scored = [("match", {"correct": False, "expected": "rice", "picked": None, "sampled": SAID[n]}) for n in range(4)]
+    return [
+        {"run_id": "r", "event_id": place, "sample_id": f"food.{place % 4}", "type": kind, "data": data}
+        for place, (kind, data) in enumerate([*said, *scored])
+    ]
+
+
 def _sampled() -> list[Any]:
     """OpenAI Evals: a log of events, in which texts are in lists and scores repeat them."""
     events = [
@@ -238,6 +248,7 @@ CASES: list[Case] = [
          "response": SAID[n], "response_model_name": "m", "score_rubric": {"criteria": "Can it be followed?"}}
          for n in range(12)}), of("m", *range(12)), told={**EN, "model": "response_model_name"}),
     Case("openai-evals-sampling.jsonl", lines(_sampled()), of("m", *range(4)), 6, M),
+    Case("openai-evals-one-text.jsonl", lines(_solved()), of("m", *range(4)), 4, M),
     Case("texts-by-model.json", whole({"gpt-4": SAID[:3], "llama-2": SAID[3:6]}),
          [*of("gpt-4", 0, 1, 2), *of("llama-2", 3, 4, 5)], asked=False),
     Case("half-a-flag.jsonl", "".join(json.dumps({"model": "m", "prompt": ASKED[n], "response": text}) + "\n"
