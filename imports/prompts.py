@@ -85,6 +85,12 @@ class PromptReader:
         at = [match.end() - len(name) for match in pattern.finditer(_small(text)) if match[0].endswith(name)]
         return any(written.strip()[0].islower() or not text[start].islower() for start in at)
 
+    def country(self, written: str) -> str | None:
+        """The one country that has this name in prompts of any of the catalogue's languages: アメリカ; else None."""
+        name = _small(unicodedata.normalize("NFC", written).strip())
+        found = {words.codes.get(name) for words in map(self._of, self.catalog.languages)} - {None}
+        return found.pop() if len(found) == 1 else None
+
     def _named(self, text: str, language: str) -> NamedCountries:
         if len(text) > LONGEST:
             return NamedCountries()

@@ -236,7 +236,7 @@ class TextReader:
             return None
         if written.upper() == _MISSING_IN_R:
             raise NoTextError("NA may be Namibia or R's missing value: write NAM or leave it empty", shown(written))
-        code = self._names.country(written)
+        code = self._names.country(written) or self._prompts.country(written)
         if code is not None:
             return code
         near = _near(written, self.catalog.countries)

@@ -141,3 +141,11 @@ def test_prompts_that_do_not_name_their_country_are_shown_by_language(tmp_path: 
     assert "hi 1, as of MX" in note
     assert "en 1, as of MX" in note
     assert "And what else?" in note
+
+
+@pytest.mark.parametrize(
+    ("written", "country"), [("アメリカ", "US"), ("한국", "KR"), ("Atlantis", None), ("New Mexico", None), ("", None)]
+)
+def test_a_column_may_name_a_country_as_prompts_do(written: str, country: str | None) -> None:
+    """CLDR has アメリカ合衆国 alone, which no prompt says."""
+    assert READER.country(written) == country
