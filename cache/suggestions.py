@@ -29,7 +29,7 @@ def meant_by(word: str, known: Iterable[str]) -> str | None:
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
     """A remedy that names the nearest known words, `most` of them: "Did you mean 'food'?".
 
-    Where none is near: `otherwise`, or all known words.
+    Where no known word is near, the remedy is `otherwise`, or a list of all known words.
     """
     names = sorted(map(str, known))
     if found := near_words(word, names, most):

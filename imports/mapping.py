@@ -327,7 +327,7 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
 
 
 def _is_asked(record: Record, column: str) -> bool:
-    """Whether a column, or a table in which it stands, is what was asked, or is said of an answer."""
+    """Whether a column, or a table that holds it, has the question or a remark on the answer, and so no text."""
     steps = re.findall(r"[^.\[\]|]+", column) or [column]  # pandas names its index ""
     within, asked = record.values.get(steps[0]), set(map(folded, known_names()["names"]["prompt"]))
     named = any(folded(step) in asked for step in (steps[0], steps[-1])) or is_said_of_an_answer(steps[0])

@@ -255,7 +255,7 @@ def is_beside(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_said_of_an_answer(name: str) -> bool:
-    """Whether a name is one of a judgment, of a reference, or of what else stands beside an answer."""
+    """Whether fields of this name hold a judgment, a reference or another companion of an answer."""
     return _BESIDE.search(folded(name)) is not None
 
 

@@ -105,7 +105,7 @@ class Shape:
     items: bool = False
     wide: Mapping[str, str] = field(default_factory=dict)  # paths of texts: of which language or model each is
     says: str | None = None  # which of the two that is; None where another column says the model
-    beside: frozenset[str] = frozenset()  # paths of the first records: what stands there is named where it is not taken
+    beside: frozenset[str] = frozenset()  # paths of the first records, whose strings are listed if they are not taken
     templates: Mapping[str, str] = field(default_factory=dict)  # columns of texts: what was asked
     fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
 

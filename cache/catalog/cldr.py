@@ -46,7 +46,7 @@ def _locale(language: str) -> Locale | None:
 
 @cache
 def long_codes() -> Mapping[str, str]:
-    """ISO 3166 codes of two letters by those of three, where one stands for one."""
+    """The two-letter ISO 3166 code for each three-letter one; without codes that CLDR maps to several countries."""
     from babel.core import get_global
 
     aliases = get_global("territory_aliases")

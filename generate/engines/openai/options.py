@@ -66,7 +66,7 @@ def _checked_address(address: str) -> str:
 class OpenAIOptions(Options):
     """Options of the `openai` engine."""
 
-    # A server of `servers.toml`: it stands for the options that follow from it, and they are in the setup.
+    # A server of `servers.toml`. It sets the options that its entry lists, and the setup records those.
     server: Annotated[str | None, PACE] = None
     # Else that of the environment variable OPENAI_BASE_URL, which OpenAI's own client reads; else OpenAI's.
     base_url: str = OPENAI
