@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 HIGHEST ?= python3.13
-ON_HIGHEST ?= tests/test_house.py tests/imports tests/cache/test_shards.py tests/cache/test_sql_file.py tests/metrics/test_numbers.py \
+ON_HIGHEST ?= tests/test_house.py tests/imports tests/cache/store/test_shards.py tests/cache/store/test_sql_file.py tests/metrics/test_numbers.py \
 	tests/polyculture/test_command_line.py tests/polyculture/test_jobs.py
 VLLM_VENV ?= .venv-vllm
 VLLM_TESTS ?= vllm

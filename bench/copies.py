@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import binom
 
 from bench.results import keep
-from tests.cache.test_copies import Group, copied, store_of, texts_of
+from tests.cache.store.test_copies import Group, copied, store_of, texts_of
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 SHARES = {"half": 1 / 2, "third": 1 / 3, "tenth": 1 / 10}

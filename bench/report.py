@@ -25,7 +25,7 @@ from polyculture.running.layout import report_sections, store_layout
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from tests.browsers import NoBrowserError, opened_browser, wait_until

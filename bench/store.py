@@ -23,16 +23,16 @@ import pandas as pd
 import psutil
 
 from bench.results import keep
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES
+from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.store_in_pandas import CELL, read_pandas
 from bench.timing import Read, Seconds
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.shards import JobShards
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.store import open_store
 from polyculture.generate.design import read_preset
 from polyculture.metrics import KEPT
 from polyculture.running.layout import store_layout

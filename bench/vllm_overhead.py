@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import JobShards
-from polyculture.cache.worker import do_works
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.work.worker import do_works
 from polyculture.extract.base import ResponseText
 from polyculture.extract.llm import LlmExtractor
 from polyculture.generate.engines import Completion, ModelSpec, Request, capabilities, open_engine

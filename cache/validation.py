@@ -9,8 +9,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from polyculture.cache.sanitize import but_not
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.sanitize import but_not
+from polyculture.cache.text.suggestions import did_you_mean
 
 REMEDY = "See docs/extending.md."
 _KINDS = {

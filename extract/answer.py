@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.sanitize import mended
+from polyculture.cache.text.sanitize import mended
 from polyculture.extract.answer_json import mended_values, strict_values, whole_value
 from polyculture.extract.answer_lines import line_entities, line_entity
 from polyculture.extract.answer_tables import TableReader

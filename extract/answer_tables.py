@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from polyculture.cache.sanitize import mended
+from polyculture.cache.text.sanitize import mended
 from polyculture.extract.base import NamedEntity
 from polyculture.extract.fields import FIELDS, Field, field_of, folded, is_no_name, is_number
 

@@ -16,10 +16,10 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.folding import NAMES as FOLDED_NAMES
-from polyculture.cache.folding import fold
-from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.proportions import ShareInterval, wilson_interval
+from polyculture.cache.text.folding import NAMES as FOLDED_NAMES
+from polyculture.cache.text.folding import fold
+from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.extract.base import Extracted, Extractor, FoundMention, ResponseText
 from polyculture.extract.gold import OR, GoldText
 

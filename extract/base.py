@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from polyculture.cache.model_facts import Purchase
+from polyculture.cache.store.model_facts import Purchase
 
 MAX_TOKENS = 1024  # of a model's answer about a text, where the experiment does not say
 

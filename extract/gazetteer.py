@@ -1,7 +1,7 @@
 """The extractor `gazetteer`: finds the names of a lexicon in a text. Deterministic, without a model.
 
-Names and texts are folded (`cache.folding`), and all names are searched in one pass (Aho-Corasick). A match counts if
-its edges (`extract.boundaries`) and its letter case fit; of overlapping matches the first and longest is taken.
+Names and texts are folded (`cache.text.folding`), and all names are searched in one pass (Aho-Corasick). A match counts
+if its edges (`extract.boundaries`) and its letter case fit; of overlapping matches the first and longest is taken.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import ahocorasick
 import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.folding import fold_surface, fold_with_offsets
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import NO_ENDINGS, Endings, forms
+from polyculture.cache.text.folding import fold_surface, fold_with_offsets
+from polyculture.cache.text.inflection import NO_ENDINGS, Endings, forms
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries, LetterCase, long_enough
 from polyculture.extract.rules import language_rules, rules, rules_hash

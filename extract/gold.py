@@ -15,7 +15,7 @@ import orjson
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, StoreError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.extract.base import FoundMention
 
 NAMES = "names.tsv"

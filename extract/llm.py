@@ -13,7 +13,7 @@ from typing import Any
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import NO_ENDINGS, Endings
+from polyculture.cache.text.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import CUT_SHORT, REPEATED, UnusableAnswerError, answer_schema, write_answer
 from polyculture.extract.base import MAX_TOKENS, Extracted, NamedEntity, ResponseText, unpaid
 from polyculture.extract.reading import read_mentions, read_raw

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-from polyculture.cache.folding import Folded, fold_surface, fold_with_offsets, without_spaces
-from polyculture.cache.inflection import NO_ENDINGS, Endings, forms
+from polyculture.cache.text.folding import Folded, fold_surface, fold_with_offsets, without_spaces
+from polyculture.cache.text.inflection import NO_ENDINGS, Endings, forms
 from polyculture.extract.base import FoundMention, NamedEntity
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.rules import rules

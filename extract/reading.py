@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import NO_ENDINGS, Endings
+from polyculture.cache.text.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import UnusableAnswerError, read_answer
 from polyculture.extract.base import Extracted, FoundMention
 from polyculture.extract.fields import fields_hash

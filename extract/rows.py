@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id, query_number
-from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention
+from polyculture.cache.store.parquet import objects_to_table
+from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, Extraction, Mention
 from polyculture.extract.base import Extracted, FoundMention
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.inflection import NO_ENDINGS, Endings, inflections
+from polyculture.cache.text.inflection import NO_ENDINGS, Endings, inflections
 
 RULES = Path(__file__).with_name("rules.toml")
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
 from polyculture.cache.database import memory_database
-from polyculture.cache.inflection import NO_ENDINGS, Endings
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS
-from polyculture.cache.shards import part_files
+from polyculture.cache.store.answers import sibling_parts
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import EXTRACTIONS
+from polyculture.cache.store.shards import part_files
+from polyculture.cache.text.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw

@@ -11,11 +11,11 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.answers import wanted_batches
 from polyculture.cache.catalog import Catalog, Topic
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.store.answers import wanted_batches
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.extract.base import Extracted, Extractor, ResponseText, unpaid
 from polyculture.extract.llm import asked_id
 from polyculture.extract.rows import (

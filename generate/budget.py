@@ -21,10 +21,10 @@ from typing import Any
 import orjson
 
 from polyculture.cache.errors import BudgetError, EngineError
-from polyculture.cache.faults import kind_of_error
-from polyculture.cache.ledger import Ledger
-from polyculture.cache.model_facts import BATCH, DIRECT, Price
-from polyculture.cache.worker import cancelling
+from polyculture.cache.store.ledger import Ledger
+from polyculture.cache.store.model_facts import BATCH, DIRECT, Price
+from polyculture.cache.work.faults import kind_of_error
+from polyculture.cache.work.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import Settle, Usage

@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.schema import Condition
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.schema import Condition
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
 
 FILE = Path(__file__).with_name("wordings.toml")

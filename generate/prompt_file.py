@@ -12,8 +12,8 @@ from typing import Any, get_args
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.identity import content_id
-from polyculture.cache.schema import Condition, Prompt
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.schema import Condition, Prompt
+from polyculture.cache.text.suggestions import did_you_mean
 
 NEEDED = ("language", "topic", "text")
 KNOWN = (*NEEDED, "condition", "country", "name", "person", "wording")

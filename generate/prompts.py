@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from polyculture.cache.catalog import Catalog, Language, Topic
 from polyculture.cache.identity import content_id
-from polyculture.cache.schema import Condition, Prompt
+from polyculture.cache.store.schema import Condition, Prompt
 from polyculture.generate.design import ImplicitCountries, PromptDesign
 from polyculture.generate.names import PersonNames, person_names, read_names
 from polyculture.generate.sampling import with_sentence

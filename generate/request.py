@@ -11,7 +11,7 @@ Not in it: how many samples are asked (`n`), their order, batches, concurrency, 
 names of the experiment, the run and the prompt. The sample's number stands beside the hash: a row is known by both
 (`response_id`), so that `wanted_responses` has a row a request and not a row a sample.
 
-Which rows count, and what is reused of sibling runs, follows from `wanted_responses`: `cache/answers.py`.
+Which rows count, and what is reused of sibling runs, follows from `wanted_responses`: `cache/store/answers.py`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.schema import Prompt, WantedResponse
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.schema import Prompt, WantedResponse
 from polyculture.generate.engines.base import Message
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.sampling import SamplingSettings, chat, with_sentence

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.run_folder import Job
-from polyculture.cache.schema import Prompt, Response
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.schema import Prompt, Response
 from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.refusals import is_refusal, own_phrases

@@ -23,8 +23,8 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import content_id
-from polyculture.cache.schema import ALL_CONDITIONS, Condition, Prompt, PromptReview
 from polyculture.cache.spreadsheet import read_sheet_rows
+from polyculture.cache.store.schema import ALL_CONDITIONS, Condition, Prompt, PromptReview
 from polyculture.generate.design import known_wordings
 from polyculture.generate.wording import read_wording, topic_wordings
 

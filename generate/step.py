@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import RESPONSES, Prompt, Response
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.store.answers import find_answers, sibling_parts
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES, Prompt, Response
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING

@@ -22,8 +22,8 @@ from polyculture.cache.catalog import Country, Language, Topic
 from polyculture.cache.catalog.model import CountryCode
 from polyculture.cache.catalog.read import COUNTRIES
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.schema import CONDITIONS, Condition
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.schema import CONDITIONS, Condition
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.generate.names import PersonNames, names_file, read_names
 

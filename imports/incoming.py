@@ -26,13 +26,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.damage import unreadable_parts
 from polyculture.cache.files import replacing, store_faults
-from polyculture.cache.inventory import LostPart, forget_part, record_table
-from polyculture.cache.layout import Table
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
-from polyculture.cache.schema import (
+from polyculture.cache.store.damage import unreadable_parts
+from polyculture.cache.store.inventory import LostPart, forget_part, record_table
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import RunFolder, incoming_folder, sealed_import
+from polyculture.cache.store.schema import (
     EXTRACTIONS,
     IMPORT_FAILURES,
     IMPORTED_FILES,
@@ -42,7 +42,7 @@ from polyculture.cache.schema import (
     PUBLISHED_ITEMS,
     RESPONSES,
 )
-from polyculture.cache.shards import JobShards, committed_parts, part_files
+from polyculture.cache.store.shards import JobShards, committed_parts, part_files
 
 # Extractions are written before their responses; the row of the file says last that all is there.
 _SHARDED: tuple[tuple[Table[Any], ...], ...] = ((MENTIONS, EXTRACTIONS), (RESPONSES,))

@@ -9,10 +9,10 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog, Topic
 from polyculture.cache.files import store_faults
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.sanitize import mended, parse
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention, Prompt, PublishedItem
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, Extraction, Mention, Prompt, PublishedItem
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.text.sanitize import mended, parse
 from polyculture.extract.base import Extracted, FoundMention, NamedEntity
 from polyculture.extract.published import place, published_extractor_id
 from polyculture.extract.rows import ResponseColumns, as_tables, extraction_rows, number_of

@@ -10,7 +10,7 @@ from typing import Any
 
 from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.imports.chats import conversation, is_asked
 from polyculture.imports.places import is_beside, is_said_of_an_answer, is_text_name, outward
 from polyculture.imports.shapes import ANSWER, FILE, Source

@@ -22,7 +22,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.catalog.written import written_names
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.inflection import forms
+from polyculture.cache.text.inflection import forms
 from polyculture.generate.detection import detect
 from polyculture.generate.wording import read_wording
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.sanitize import parse
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.sanitize import parse
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.bodies import has_answer, parts_of, small
 from polyculture.imports.chats import (

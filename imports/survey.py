@@ -13,7 +13,7 @@ from pathlib import Path
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import UserError
-from polyculture.cache.manifest import UNSTATED
+from polyculture.cache.store.manifest import UNSTATED
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.count import Count
 from polyculture.imports.items import ITEMS, by_text, read_item

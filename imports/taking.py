@@ -24,14 +24,12 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import StoreError, UserError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.inventory import LostPart, remedy_of_part, require_table
-from polyculture.cache.layout import Table
 from polyculture.cache.locks import Lock
-from polyculture.cache.outcome import Outcome, Progress, throttled
-from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.sanitize import CUT_WORDS
-from polyculture.cache.schema import (
+from polyculture.cache.store.inventory import LostPart, remedy_of_part, require_table
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import (
     EXTRACTIONS,
     IMPORT_FAILURES,
     IMPORTED_FILES,
@@ -46,7 +44,9 @@ from polyculture.cache.schema import (
     Prompt,
     Response,
 )
-from polyculture.cache.shards import JobShards, committed_parts
+from polyculture.cache.store.shards import JobShards, committed_parts
+from polyculture.cache.text.sanitize import CUT_WORDS
+from polyculture.cache.work.outcome import Outcome, Progress, throttled
 from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.request import imported_request_id

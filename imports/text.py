@@ -10,11 +10,11 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog, Country, Language, Topic
 from polyculture.cache.catalog.written import WrittenNames
-from polyculture.cache.manifest import UNSTATED
-from polyculture.cache.sanitize import ResponseSanitizer, mended
-from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.cache.spreadsheet import NO_VALUE, is_error
-from polyculture.cache.suggestions import near_words
+from polyculture.cache.store.manifest import UNSTATED
+from polyculture.cache.store.schema import ALL_CONDITIONS
+from polyculture.cache.text.sanitize import ResponseSanitizer, mended
+from polyculture.cache.text.suggestions import near_words
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, read_content, read_text
 from polyculture.generate.engines.bodies import content_of

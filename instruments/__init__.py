@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polyculture.cache.layout import Layout
+    from polyculture.cache.store.layout import Layout
     from polyculture.instruments.contract import Command
     from polyculture.reports.section import Section
 
@@ -31,7 +31,7 @@ class Entry:
     @property
     def layout(self) -> Layout:
         """Its tables and views, with those of others that it reads: `LAYOUT` in `layout`, if it has any."""
-        from polyculture.cache.layout import Layout  # here: the list of commands needs none
+        from polyculture.cache.store.layout import Layout  # here: the list of commands needs none
 
         found: Layout = self._declared("layout", "LAYOUT", Layout())
         return found

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from polyculture.cache.catalog import Catalog
-    from polyculture.cache.layout import Table
-    from polyculture.cache.outcome import Progress
-    from polyculture.cache.run_folder import RunFolder
-    from polyculture.cache.worker import Step
+    from polyculture.cache.store.layout import Table
+    from polyculture.cache.store.run_folder import RunFolder
+    from polyculture.cache.work.outcome import Progress
+    from polyculture.cache.work.worker import Step
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
 
@@ -95,7 +95,7 @@ class Validity:
 
 @dataclass(frozen=True)
 class Shown:
-    """A declared table that a command prints, with values of its parameters and columns (`cache.sql_file`)."""
+    """A declared table that a command prints, with values of its parameters and columns (`cache.store.sql_file`)."""
 
     file: Path
     values: Mapping[str, Any] = field(default_factory=dict)

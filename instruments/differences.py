@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from polyculture.cache.schema.measured import Difference
+from polyculture.cache.store.schema.measured import Difference
 from polyculture.metrics.inference.family import (
     NEW_PROMPTS,
     NO_SAMPLING,

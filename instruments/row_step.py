@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
-from polyculture.cache.answers import find_answers
-from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.worker import Done, Kept, Step, Work
+from polyculture.cache.store.answers import find_answers
+from polyculture.cache.store.parquet import objects_to_table
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.work.worker import Done, Kept, Step, Work
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.models import Models
 

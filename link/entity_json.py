@@ -12,7 +12,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from polyculture.cache.inflection import base_language
+from polyculture.cache.text.inflection import base_language
 from polyculture.link.entity import (
     PROPERTIES,
     Claims,

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import Rule, base_language, key_rules
+from polyculture.cache.text.inflection import Rule, base_language, key_rules
 from polyculture.link.normalise import converter
 
 NO_RULES: Mapping[str, Sequence[Rule]] = MappingProxyType({})

@@ -125,7 +125,7 @@ def _distinct(queries: pa.Table, column: str) -> list[str]:
 
 def read_table(connection: duckdb.DuckDBPyConnection, name: str, query: str | None = None) -> pa.Table:
     """One of `TABLES`, by the statement `query` where that has another name."""
-    from polyculture.cache import schema  # here: to show one link takes no table of a run
+    from polyculture.cache.store import schema  # here: to show one link takes no table of a run
 
     tables = {
         table.name: table for table in (schema.CANDIDATES, schema.ENTITIES, schema.ENTITY_COUNTRIES, schema.LINKS)

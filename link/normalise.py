@@ -1,8 +1,8 @@
 """Normal forms of names by language: the one form in which names are compared, for single ones and for millions.
 
-The form is `NAMES` of `cache/folding.py`; in addition Turkish has its own i, and traditional Chinese characters become
-simplified ones, by OpenCC. Building an index and querying it use the same functions: raise `NORMALISATION` with every
-change of their results.
+The form is `NAMES` of `cache/text/folding.py`; in addition Turkish has its own i, and traditional Chinese characters
+become simplified ones, by OpenCC. Building an index and querying it use the same functions: raise `NORMALISATION` with
+every change of their results.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.folding import NAMES, Letters, fold_case, nfkc
-from polyculture.cache.inflection import base_language
+from polyculture.cache.text.folding import NAMES, Letters, fold_case, nfkc
+from polyculture.cache.text.inflection import base_language
 
 if TYPE_CHECKING:
     import opencc

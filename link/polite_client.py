@@ -19,9 +19,9 @@ from typing import Any, Self, TypeVar
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
-from polyculture.cache.async_runner import Background
 from polyculture.cache.errors import WikidataError
-from polyculture.cache.http_answers import (
+from polyculture.cache.network.async_runner import Background
+from polyculture.cache.network.http_answers import (
     ACCEPTED,
     MEBIBYTE,
     EncodingError,

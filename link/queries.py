@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import query_number
-from polyculture.cache.inflection import Rule, base_language
+from polyculture.cache.text.inflection import Rule, base_language
 from polyculture.link.keys import keys_of, plain_forms
 from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.ontology import scopes_of

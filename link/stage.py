@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import memory_database
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS, KnownCountry
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS, KnownCountry
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.work.outcome import Outcome
 from polyculture.link.api.names import Named
 from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure, compose
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import (
+from polyculture.cache.store.layout import Layer, Layout, Measure, compose
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import (
     CORE,
     ENTITIES,
     ENTITY_COUNTRIES,

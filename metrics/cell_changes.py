@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from polyculture.cache.schema.measured import UNNAMED, WITHOUT
+from polyculture.cache.store.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.declared import METRICS, Metric, Statistic, is_gain, is_overlap
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, long_response_variance, rare_variance
 from polyculture.metrics.inference.named_items import OF_COUNTS, Incidences, consensus, distinct

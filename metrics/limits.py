@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 
 GAZETTEER = "gazetteer"
 PUBLISHED = "published"  # mentions, and links, that imported texts came with

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
+from polyculture.cache.store.schema.measured import CELL, EVERY, WITHOUT, Number
 from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import ALL_RESPONSES, NEUTRAL, CellMetrics, cells_behind
 from polyculture.metrics.declared import (

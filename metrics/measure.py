@@ -20,14 +20,14 @@ from itertools import combinations
 import duckdb
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.layout import Measure
-from polyculture.cache.manifest import Manifest, require_run
-from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import NUMBERS
-from polyculture.cache.schema.measured import Difference, Number
-from polyculture.cache.store import measure_file
+from polyculture.cache.store.layout import Measure
+from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import NUMBERS
+from polyculture.cache.store.schema.measured import Difference, Number
+from polyculture.cache.store.store import measure_file
+from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.metrics import KEPT, MEASURE, METRICS_LAYOUT
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.comparison.columns import ComparedRun

@@ -17,13 +17,13 @@ from typing import Any, TypeVar
 import duckdb
 
 from polyculture.cache.identity import code_id, content_id, file_sha256
-from polyculture.cache.layout import Layout, Measure, Table
-from polyculture.cache.manifest import Manifest, require_run
-from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import DIFFERENCES, NUMBERS
-from polyculture.cache.schema.measured import Difference, Number
-from polyculture.cache.store import data_of, inputs_of, measure_file, open_store
+from polyculture.cache.store.layout import Layout, Measure, Table
+from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import DIFFERENCES, NUMBERS
+from polyculture.cache.store.schema.measured import Difference, Number
+from polyculture.cache.store.store import data_of, inputs_of, measure_file, open_store
 
 Row = TypeVar("Row")
 # What a measure finds in a store, given the hash of its data: its numbers, and its differences. None: it has none.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from polyculture.cache.schema import PromptReview
+from polyculture.cache.store.schema import PromptReview
 
 YES = {"natural": "yes", "same": "yes", "relation": "origin"}
 

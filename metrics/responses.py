@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.metrics.declared import DECLARED, is_overlap, is_per_country
 from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
 from polyculture.metrics.inference.named_items import Incidences, incidences

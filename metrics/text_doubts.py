@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.sanitize import CUT_WORDS
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.text.sanitize import CUT_WORDS
 
 MOST_ASIDE = 0.5  # of the texts: with more in another language, or refusals, a language's numbers say little of it
 MOST_RENUMBERED = 0.1  # of the texts, that differ from another one in digits or punctuation alone

@@ -17,7 +17,7 @@ import duckdb
 import numpy as np
 
 from polyculture.cache.catalog.model import NO_REGION
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.metrics.inference.jackknife import mean_share, share_of
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean

@@ -57,7 +57,7 @@ def main() -> None:
             sys.exit(fault.exit_code)
         if not isinstance(fault, Exception):
             raise
-        from polyculture.cache.damage import damaged_file
+        from polyculture.cache.store.damage import damaged_file
         from polyculture.running.layout import store_layout
 
         damaged = damaged_file(fault, store_layout())
@@ -195,7 +195,7 @@ def _watched_query() -> None:
     except KeyboardInterrupt:
         code, why = INTERRUPTED, STOPPED
     except OverLimitError as over:
-        from polyculture.cache.queries import over_limit
+        from polyculture.cache.store.queries import over_limit
 
         code, why = 2, f"polyculture: {over_limit(over.limit, over.most, '--timeout SECONDS')}"
     from polyculture.cache.files import sweep_scratch

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any
 
-from polyculture.cache.outcome import Outcome, Progress
-from polyculture.cache.sanitize import conceal
-from polyculture.cache.sanitize import escape_control_chars as visible
+from polyculture.cache.text.sanitize import conceal
+from polyculture.cache.text.sanitize import escape_control_chars as visible
+from polyculture.cache.work.outcome import Outcome, Progress
 
 PLAIN_EVERY = 10.0  # seconds between two plain lines
 SILENT = 15.0  # seconds without any line, after which one says that the work goes on

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.jackknife import mean_share, share_of

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.layout import Layout
-from polyculture.cache.manifest import require_run
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import totals

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.claims.claim import PAPERS, Claim, read_claims
 from polyculture.metrics.claims.parts import ClaimedRun

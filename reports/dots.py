@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.metrics.declared import RANGES, is_per_country
 from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import shared_note, shown_metrics

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.reports.names import Names, short
 from polyculture.reports.reading import SQL, Reading, statements
 from polyculture.reports.texts import texts

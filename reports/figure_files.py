@@ -19,8 +19,8 @@ from matplotlib.text import Text
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
-from polyculture.cache.layout import Layout
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.figures.figure import Drawable, Figure, Key, Panel

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from polyculture.cache.manifest import UNSTATED, Manifest
-from polyculture.cache.model_facts import ModelFacts
+from polyculture.cache.store.manifest import UNSTATED, Manifest
+from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.metrics.declared import COMPARED, is_gain, is_overlap, is_per_country
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import TOO_FEW_IN_COMMON

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.sanitize import replace_control_chars
-from polyculture.cache.sql_file import OVER_ALL, Header, limits
+from polyculture.cache.store.sql_file import OVER_ALL, Header, limits
+from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, known, probability
 from polyculture.reports.texts import texts

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.metrics.limits import PUBLISHED, Limit, by_construction, by_starter, limits
 from polyculture.reports.names import short_name
 from polyculture.reports.texts import texts

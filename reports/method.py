@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.schema import PromptReview
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.schema import PromptReview
 from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.limits import PUBLISHED
 from polyculture.metrics.prompt_review import ReviewStanding, review_standing

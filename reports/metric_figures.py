@@ -8,7 +8,7 @@ from functools import partial
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.reports.diversity_estimators import diversity_estimators
 from polyculture.reports.figures.by_country import country_boxes
 from polyculture.reports.figures.figure import Figure

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.schema import tables_of_setups
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.schema import tables_of_setups
 from polyculture.metrics.audit.scores import audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.metrics.text_doubts import models_alike

@@ -12,10 +12,10 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from polyculture.cache.layout import Layout
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_file import read_headers
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.sql_file import read_headers
+from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.reports.names import short
 

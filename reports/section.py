@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.cache.sql_file import DeclaredTable, read_table
+from polyculture.cache.store.sql_file import DeclaredTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from polyculture.cache.layout import Layout
-    from polyculture.cache.manifest import Manifest
+    from polyculture.cache.store.layout import Layout
+    from polyculture.cache.store.manifest import Manifest
     from polyculture.reports.names import Names
     from polyculture.reports.reading import Reading
 
@@ -48,7 +48,7 @@ class ReportData:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of a section: the SQL file that declares it (`cache.sql_file`).
+    """A table of a section: the SQL file that declares it (`cache.store.sql_file`).
 
     `computed` gives the rows where no SQL does; the file's header then says what they are.
     """

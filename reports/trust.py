@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.metrics.limits import PUBLISHED, STARTER, by_construction
 from polyculture.reports.figures.style import plain
 from polyculture.reports.headline import totals

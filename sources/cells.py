@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from polyculture.cache.sanitize import parse
+from polyculture.cache.text.sanitize import parse
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)\n?```", re.DOTALL)
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,80}\((?:[A-Za-z_]\w*=|['\"\[{(])")

@@ -23,7 +23,7 @@ from typing import IO, Any
 import orjson
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.sanitize import mended, parse
+from polyculture.cache.text.sanitize import mended, parse
 from polyculture.sources import compressed
 from polyculture.sources.encoding import UTF_8, encoding_of
 from polyculture.sources.record import LISTED, LONGEST_LINE, BadRow, Record, Rows, shown

@@ -17,11 +17,11 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import PROMPTS, Prompt
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import PROMPTS, Prompt
+from polyculture.cache.store.shards import JobShards
 from polyculture.generate.design import read_preset
 from polyculture.generate.prompts import build_prompts
 from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.identity import content_id, query_number
-from polyculture.cache.manifest import write_manifest
-from polyculture.cache.parquet import rows_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import PROMPTS, Prompt
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.manifest import write_manifest
+from polyculture.cache.store.parquet import rows_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import PROMPTS, Prompt
+from polyculture.cache.store.shards import JobShards
 from polyculture.link.stage import known_countries
 from tests.store_builder import EXTRACTOR, TABLES, blank, manifest, request_of, write_wanted
 

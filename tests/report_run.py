@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CONDITIONS, Prompt
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CONDITIONS, Prompt
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.reports.section import Section

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Topic, read_catalog
 from polyculture.cache.errors import StoreError
-from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
-from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.cache.parquet import read_rows, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import WANTED_RESPONSES, Prompt
-from polyculture.cache.worker import Step, do_works, left, work_state
+from polyculture.cache.store.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.store.parquet import read_rows, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import WANTED_RESPONSES, Prompt
+from polyculture.cache.work.outcome import Outcome, Progress, silent
+from polyculture.cache.work.worker import Step, do_works, left, work_state
 from polyculture.extract.base import Extractor
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
 from polyculture.generate.engines import Capability, Engine, ModelSpec, open_engine

@@ -11,11 +11,11 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.identity import content_id, query_number
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import WANTED_RESPONSES, Prompt, WantedResponse
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import WANTED_RESPONSES, Prompt, WantedResponse
+from polyculture.cache.store.shards import JobShards
 from polyculture.generate.engines.endings import ending_of
 from polyculture.link.stage import known_countries
 from polyculture.running.layout import store_layout

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import asked_store
 from polyculture.running.layout import store_layout
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder

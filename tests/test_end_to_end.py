@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
-from polyculture.cache.worker import left
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
+from polyculture.cache.work.worker import left
 from polyculture.cli import demo
 from polyculture.reports import reading
 from polyculture.running.layout import store_layout

@@ -158,6 +158,25 @@ def test_floors_of_the_front_door_are_imported_from_above() -> None:
     assert not wrong
 
 
+# The floors of the ground room, from the top: folders, and below them the files that stand beside these.
+FOLDERS_OF_CACHE = ("work", "store", "catalog", "network", "text")
+
+
+def test_floors_of_the_cache_are_imported_from_above() -> None:
+    """`work` uses `store`, which uses `text`; what stands in no folder knows the text alone."""
+    floor = {name: place for place, name in enumerate(FOLDERS_OF_CACHE)}
+    wrong = set()
+    for file in (ROOT / "cache").rglob("*.py"):
+        folder = file.relative_to(ROOT / "cache").parts[0]
+        for name in map(inside, imported(file)):
+            above = name.split(".")[1] if name.startswith("cache.") else ""
+            if above in floor and above != "text" and floor[above] < floor.get(folder, len(floor)):
+                wrong.add(f"{file.relative_to(ROOT)} imports {name}")
+    assert not wrong
+    folders = {path.parent.name for path in (ROOT / "cache").glob("*/__init__.py")}
+    assert folders == set(FOLDERS_OF_CACHE)
+
+
 def module_of(file: Path) -> str:
     parts = file.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

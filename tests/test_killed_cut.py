@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS
-from polyculture.cache.shards import JobShards
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import EXTRACTIONS
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.store import asked_store
 from polyculture.extract.answer import CUT_SHORT
 from tests import servers
 from tests.polyculture.test_command_line import polyculture

@@ -14,9 +14,17 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, EXTRACTIONS, LINKS, MENTIONS, RESPONSES
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import (
+    CANDIDATES,
+    ENTITIES,
+    ENTITY_COUNTRIES,
+    EXTRACTIONS,
+    LINKS,
+    MENTIONS,
+    RESPONSES,
+)
+from polyculture.cache.store.store import asked_store
 from tests import servers
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.inflection import base_language
-from polyculture.cache.suggestions import did_you_mean, meant_by, near_words
+from polyculture.cache.text.inflection import base_language
+from polyculture.cache.text.suggestions import did_you_mean, meant_by, near_words
 from polyculture.cache.toml_files import parse_model, read_toml
 
 
@@ -122,7 +122,7 @@ class Language(_Data):
     label_languages: tuple[LabelLanguage, ...] = Field(min_length=1)  # Wikidata's, the fallback chain in order
     wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
     refusals: Mapping[str, object] = {}  # the same form as generate/refusals/<code>.toml without its code; the same
-    endings: tuple[tuple[str, str], ...] = ()  # of words in texts, as in cache/inflection.toml; the same
+    endings: tuple[tuple[str, str], ...] = ()  # of words in texts, as in cache/text/inflection.toml; the same
     key: tuple[tuple[str, str], ...] = ()  # rules that bring the forms of a name to one key, as there; the same
 
     @property

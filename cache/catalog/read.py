@@ -10,7 +10,7 @@ from typing import Any
 from polyculture.cache.catalog.model import Catalog, Country, Language, Region, Topic, country_remedy
 from polyculture.cache.catalog.pack import GOLD, PACK, Pack, PackFile, pack_sha256
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.inflection import base_language
+from polyculture.cache.text.inflection import base_language
 from polyculture.cache.toml_files import Model, parse_model, read_toml
 
 BUILT_IN = Path(__file__).parent

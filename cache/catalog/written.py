@@ -13,7 +13,7 @@ from typing import Literal
 from polyculture.cache.catalog.cldr import country_names, every_language, language_names, long_codes
 from polyculture.cache.catalog.model import Catalog
 from polyculture.cache.catalog.read import read_catalog
-from polyculture.cache.suggestions import add_meaning
+from polyculture.cache.text.suggestions import add_meaning
 
 _SIGNS: dict[int, str | None] = {
     0x1F1E6 + number: letter for number, letter in enumerate(ascii_uppercase)

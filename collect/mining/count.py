@@ -15,8 +15,8 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.parquet import write_parquet
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.parquet import write_parquet
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.collect.mining.patterns import Filters, PatternSet
 from polyculture.collect.mining.scan import HITS
 from polyculture.collect.mining.sweep import SweepReport

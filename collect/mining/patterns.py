@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.folding import fold_surface
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.folding import fold_surface
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import explain
 

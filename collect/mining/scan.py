@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from polyculture.cache.folding import fold_with_offsets, is_composing
+from polyculture.cache.text.folding import fold_with_offsets, is_composing
 from polyculture.collect.mining.corpus import Block, CorpusFile, NoText, texts_of
 from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
 from polyculture.collect.mining.slot_extraction import SlotFinder

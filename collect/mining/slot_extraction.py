@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import ahocorasick
 
-from polyculture.cache.folding import fold_surface, fold_with_offsets, is_dropped, without_spaces
+from polyculture.cache.text.folding import fold_surface, fold_with_offsets, is_dropped, without_spaces
 from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
 from polyculture.collect.mining.units import Segments, SpacedWords, Windows, is_space
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span

@@ -20,7 +20,7 @@ from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
-from polyculture.cache.parquet import write_parquet
+from polyculture.cache.store.parquet import write_parquet
 from polyculture.collect.mining.corpus import BrokenStreamError, CorpusFile, blocks
 from polyculture.collect.mining.patterns import Edges, PatternSet
 from polyculture.collect.mining.scan import NAMED_LINES, Scanned, Scanner

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from polyculture.cache.catalog import Catalog, Kind, Language
 from polyculture.cache.catalog.model import QID
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.collect.wikidata.collect import Collection, Membership
 

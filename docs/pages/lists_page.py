@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.faults import FaultKind, fault_table
+from polyculture.cache.work.faults import FaultKind, fault_table
 from polyculture.generate.engines.openai.servers import known_servers
 from polyculture.generate.wording import read_wording, topic_wordings
 
 HEAD = """# Lists
 
 `make docs` writes this page from the files that the program reads: `generate/engines/openai/servers.toml`,
-`cache/faults.toml` and `generate/wording/`.
+`cache/work/faults.toml` and `generate/wording/`.
 """
 SERVERS = """## What servers take
 

@@ -6,11 +6,11 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.layout import Layout
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_file import Header
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.sql_file import Header
+from polyculture.cache.store.store import open_store
 from polyculture.instruments import INSTRUMENTS, command_line
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.running.layout import store_layout
@@ -50,7 +50,7 @@ READY = """## Tables that are ready to read
 
 `polyculture table` lists them, `polyculture table NAME` says what the columns mean. `KEY=VALUE` is a parameter, or a
 column whose rows are chosen. The report has the same tables as downloads. A table is one SQL file whose header says all
-of this (`cache/sql_file.py`).
+of this (`cache/store/sql_file.py`).
 
 """
 LISTED = """## All views

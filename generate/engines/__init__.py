@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, overload
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.generate.engines.base import (
     Completion,
     Decoding,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from polyculture.cache.model_facts import DIRECT, Purchase
-from polyculture.cache.sanitize import CUT_WORDS, ResponseSanitizer
+from polyculture.cache.store.model_facts import DIRECT, Purchase
+from polyculture.cache.text.sanitize import CUT_WORDS, ResponseSanitizer
 from polyculture.generate.engines.base import Completion, Ending
 from polyculture.generate.engines.bodies import (
     error_status,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.model_facts import DIRECT, Purchase
+from polyculture.cache.store.model_facts import DIRECT, Purchase
 from polyculture.generate.engines.metering import Meter
 
 

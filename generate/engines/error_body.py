@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.http_answers import TIME, retry_after, seconds_in, wait_of
-from polyculture.cache.sanitize import parse
+from polyculture.cache.network.http_answers import TIME, retry_after, seconds_in, wait_of
+from polyculture.cache.text.sanitize import parse
 
 WEB_PAGE = "a web page (HTML)"
 ANOTHER_API = "lines of JSON, as Ollama's own API streams them"

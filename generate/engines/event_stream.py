@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from polyculture.cache.sanitize import parse
+from polyculture.cache.text.sanitize import parse
 from polyculture.generate.engines.bodies import small, table_of
 
 _LINE = re.compile(r"\r\n|\n|\r")

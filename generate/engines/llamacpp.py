@@ -22,8 +22,8 @@ from pydantic import Field
 
 from polyculture.cache.errors import EngineError, SystematicFaultError
 from polyculture.cache.extras import Extra
-from polyculture.cache.faults import CONNECTION, kind_of_error
 from polyculture.cache.identity import model_sha256
+from polyculture.cache.work.faults import CONNECTION, kind_of_error
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING
 from polyculture.generate.engines.kind import EngineKind, Offer

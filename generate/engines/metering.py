@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, cast
 
-from polyculture.cache.sanitize import ResponseSanitizer
+from polyculture.cache.text.sanitize import ResponseSanitizer
 
 
 @dataclass(frozen=True, slots=True)

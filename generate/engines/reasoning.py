@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.sanitize import parse
+from polyculture.cache.text.sanitize import parse
 
 TAIL = 8  # tokens of a prompt in which an opening tag that ends it stands whole
 _MARKS = Path(__file__).with_name("reasoning.toml")

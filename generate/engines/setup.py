@@ -15,7 +15,7 @@ import orjson
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import code_sha256, model_sha256
-from polyculture.cache.sanitize import without_secrets
+from polyculture.cache.text.sanitize import without_secrets
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.options import Use

@@ -31,8 +31,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog import Language
-from polyculture.cache.folding import PHRASES, fold, fold_case
 from polyculture.cache.identity import content_id
+from polyculture.cache.text.folding import PHRASES, fold, fold_case
 from polyculture.cache.toml_files import parse_model, read_toml
 
 BUILT_IN = Path(__file__).parent

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from polyculture.cache.schema.measured import CELL, EVERY, Difference, Number
+from polyculture.cache.store.schema.measured import CELL, EVERY, Difference, Number
 from polyculture.instruments.cbs.averages import (
     Contrast,
     Tally,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from polyculture.cache.schema.measured import Number
+from polyculture.cache.store.schema.measured import Number
 from polyculture.instruments.cbs.averages import Tally, averaged, tally
 from polyculture.instruments.cbs.score_interval import MeanScore
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix

@@ -13,13 +13,13 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.layout import Measure, compose
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import Difference, Number
-from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.layout import Measure, compose
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.schema.measured import Difference, Number
+from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import asked_store
 from polyculture.instruments.cbs.averages import Tally, tally
 from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_differences, score_number, scored_cells
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.cache.layout import compose
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import EVERY
-from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.schema.measured import EVERY
+from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, by_type, contexts_in
 from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws, lacking_columns
 from polyculture.instruments.cbs.layout import CBS

@@ -18,13 +18,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
-from polyculture.cache.manifest import setup_id
-from polyculture.cache.parquet import present_rows, read_rows
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.store.answers import find_answers, sibling_parts
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.parquet import present_rows, read_rows
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id

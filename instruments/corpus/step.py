@@ -15,10 +15,10 @@ from pathlib import Path
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.shards import PART_ROWS
-from polyculture.cache.worker import Done, Kept, Work
+from polyculture.cache.store.parquet import objects_to_table
+from polyculture.cache.store.shards import PART_ROWS
+from polyculture.cache.work.outcome import Outcome
+from polyculture.cache.work.worker import Done, Kept, Work
 from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models

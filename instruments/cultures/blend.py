@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.folding import fold
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.folding import fold
+from polyculture.cache.text.folding import fold
 from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import explain
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babel.core import get_global
 
-from polyculture.cache.folding import fold
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.datasets.model import BOTH, CAUSAL, CulturalEntity, DataSet, LeftOut, MaskedContext
 from polyculture.instruments.datasets.selection import with_missing_sides
 from polyculture.published.cells import NONE, PAPERS, UNITS, PublishedCell, published

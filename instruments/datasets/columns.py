@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from polyculture.cache.scripts import script_counts, script_share
+from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.instruments.datasets.gaps import read_gaps
 from polyculture.instruments.datasets.model import BOTH, MASK, read_sentiment
 from polyculture.instruments.datasets.rules import Block, DatasetRules

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import arriving_folder, exchange, store_faults
 from polyculture.cache.identity import file_sha256
-from polyculture.cache.sanitize import replace_control_chars
+from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.instruments.datasets.rules import Source
 
 TIMEOUT = 600  # seconds for one step of git

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from polyculture.cache.layout import Table
-from polyculture.cache.parquet import objects_to_table, read_rows
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.parquet import objects_to_table, read_rows
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import (
     DATASET_CONTEXTS,
     DATASET_ENTITIES,

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.datasets.sheets import SUFFIXES
 

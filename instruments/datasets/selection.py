@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.datasets.load import ANY, QA
 from polyculture.instruments.datasets.model import CAUSAL, CulturalEntity, DataSet, MaskedContext
 

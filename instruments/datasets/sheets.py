@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from polyculture.cache.errors import DataSetError, UserError
-from polyculture.cache.folding import fold
 from polyculture.cache.spreadsheet import is_error, open_workbook
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.datasets.model import SourceLocation
 from polyculture.sources.encoding import UTF_8, encoding_of
 from polyculture.sources.tables import LOOKED_AT, separator_of

@@ -14,7 +14,7 @@ from polyculture.instruments.datasets.opened import DatasetOptions, Names, chang
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from polyculture.cache.layout import Table
+    from polyculture.cache.store.layout import Table
 
 LAYERS = ("first", "middle", "last")
 
@@ -39,7 +39,7 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
     from dataclasses import replace
 
-    from polyculture.cache.parquet import present_rows
+    from polyculture.cache.store.parquet import present_rows
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.datasets.present import present_tables
     from polyculture.instruments.embeddings.layout import WANTED_REPRESENTATIONS

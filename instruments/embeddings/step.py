@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import setup_id
-from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.run_folder import Job
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.parquet import objects_to_table
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import REPRESENTING, Represented, Representing, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.instruments.cbs.measure import GROUNDED, NEUTRAL
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.heat import Head, Heat, plain_heads

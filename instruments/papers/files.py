@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import NamedTuple
 
 from polyculture.cache.files import replacing
-from polyculture.cache.sanitize import replace_control_chars
+from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.datasets.presets import Preset, read_preset
 from polyculture.instruments.papers.join import COUNTS, CUT, INCOMPLETE, THIN, Cell, JoinedTable, Line, notes_in

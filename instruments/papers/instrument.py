@@ -10,7 +10,7 @@ from polyculture.instruments.papers.options import DATA_PARTS, PaperOptions, cho
 from polyculture.instruments.papers.own import AsPaper
 
 if TYPE_CHECKING:
-    from polyculture.cache.run_folder import RunFolder
+    from polyculture.cache.store.run_folder import RunFolder
     from polyculture.instruments.papers.join import JoinedTable
 
 _OURS = AsPaper()
@@ -32,7 +32,7 @@ def study(asked: Asked, options: PaperOptions) -> Study:
 
 
 def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
-    from polyculture.cache.manifest import require_run
+    from polyculture.cache.store.manifest import require_run
     from polyculture.instruments.papers.answer import answer
     from polyculture.instruments.papers.files import listings, notes_of, with_names
     from polyculture.instruments.papers.join import published_alone
@@ -63,9 +63,9 @@ def joined_tables(
 
     Raises `StoreError` where there is no run.
     """
-    from polyculture.cache.layout import compose
-    from polyculture.cache.manifest import read_manifest
-    from polyculture.cache.store import open_store
+    from polyculture.cache.store.layout import compose
+    from polyculture.cache.store.manifest import read_manifest
+    from polyculture.cache.store.store import open_store
     from polyculture.instruments import INSTRUMENTS
     from polyculture.instruments.datasets.presets import read_preset
     from polyculture.instruments.papers.join import join, stopped

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from polyculture.cache.schema.measured import EVERY
+from polyculture.cache.store.schema.measured import EVERY
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
 from polyculture.instruments.papers.tables import ALL, NO_COLUMN, Heads, PaperTable

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.cache.schema.measured import EVERY
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.schema.measured import EVERY
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.published.cells import NONE
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from polyculture.cache.manifest import Manifest, read_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema.measured import EVERY
+from polyculture.cache.store.manifest import Manifest, read_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema.measured import EVERY
 from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.presets import PaperPart, Preset
 from polyculture.instruments.papers.options import DATA_PARTS, protocol_values

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from polyculture.cache.schema.measured import EVERY
+from polyculture.cache.store.schema.measured import EVERY
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.published.cells import NONE, PublishedCell
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import setup_id
-from polyculture.cache.run_folder import Job
+from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.run_folder import Job
 from polyculture.cache.toml_files import read_toml
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection

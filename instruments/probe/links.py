@@ -11,11 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.folding import fold
-from polyculture.cache.layout import compose
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.schema import CORE
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.store import open_store
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.contract import Asked
 from polyculture.instruments.probe.layout import PROBE, PROBE_LINKS, ItemLink
 

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from polyculture.cache.layout import Measure, compose
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
+from polyculture.cache.store.layout import Measure, compose
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.probe.flattening import FEWEST
 from polyculture.instruments.probe.layout import (
     PROBE_HUMAN_ANSWERS,
@@ -24,8 +24,8 @@ from polyculture.instruments.probe.layout import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from polyculture.cache.layout import Table
-    from polyculture.cache.run_folder import RunFolder
+    from polyculture.cache.store.layout import Table
+    from polyculture.cache.store.run_folder import RunFolder
 
 COLUMNS = ("question_id", "culture", "language", "question")
 
@@ -129,7 +129,7 @@ def present_questions(
     """The tables to write so that these are the run's questions of `dataset`, asked by these requests; none where they
     are. Other data sets stay, and what was asked of these questions under arms that are not asked now.
     """
-    from polyculture.cache.parquet import present_rows
+    from polyculture.cache.store.parquet import present_rows
 
     asked = [
         QuestionRow(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from polyculture.cache.folding import fold
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.probe.words import function_words
 
 LONGEST_WORDS, LONGEST = 4, 40  # words and characters of an item: more is a sentence

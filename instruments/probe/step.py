@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.folding import fold
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.text.folding import fold
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import MODEL, Models

@@ -9,10 +9,10 @@ from operator import attrgetter
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.layout import compose
-from polyculture.cache.run_folder import Job
-from polyculture.cache.schema import CORE
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import Decoding
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, missing_controls, unkept_lines

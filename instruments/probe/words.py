@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.folding import fold
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.probe.taggers import RULE, recorded, tagged_words
 
 _LETTERS = (

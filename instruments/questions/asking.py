@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import setup_id
-from polyculture.cache.run_folder import Job
+from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.run_folder import Job
 from polyculture.generate.engines.base import Decoding, ScoreRequest
 from polyculture.generate.request import request_id
 from polyculture.generate.sampling import SamplingSettings

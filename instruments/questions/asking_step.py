@@ -11,7 +11,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TypeVar
 
-from polyculture.cache.worker import Done, Kept, Load, Work
+from polyculture.cache.work.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.base import Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING

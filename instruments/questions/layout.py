@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Number
+from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Number
 
 LIKELIHOODS = (
     "letter",

@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import compose
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.shards import JobShards
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.store import asked_store
 from polyculture.instruments.questions.layout import ANSWERS, READINGS, AnswerRow, ReadingRow
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.reading.readers import Reader, readers_of

@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
-from polyculture.cache.parquet import present_rows
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.suggestions import did_you_mean
-from polyculture.cache.worker import Step
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.parquet import present_rows
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity

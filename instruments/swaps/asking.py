@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import orjson
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import setup_id
-from polyculture.cache.run_folder import Job
-from polyculture.cache.worker import Load
+from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.work.worker import Load
 from polyculture.generate.engines.answer import NO_ANSWER, text_in
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted, compose
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted, compose
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import DATASETS
 
 

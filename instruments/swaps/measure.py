@@ -12,13 +12,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.layout import Measure, compose
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import CELL, WITHOUT, Difference, Number
-from polyculture.cache.schema.measured import EVERY as ALL
-from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.layout import Measure, compose
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.schema.measured import CELL, WITHOUT, Difference, Number
+from polyculture.cache.store.schema.measured import EVERY as ALL
+from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import asked_store
 from polyculture.instruments.swaps.layout import MEASURES, SWAPS
 from polyculture.instruments.swaps.rates import (
     EVERY,

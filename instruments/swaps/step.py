@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
-from polyculture.cache.parquet import joined, present_rows, read_rows
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.shards import JobShards
-from polyculture.cache.worker import Done, Kept, Load, Work
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.parquet import joined, present_rows, read_rows
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.work.worker import Done, Kept, Load, Work
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.datasets.model import DataSet

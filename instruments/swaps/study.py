@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.run_folder import Job
+from polyculture.cache.store.run_folder import Job
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.schema.measured import EVERY, Difference
+from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.differences import Part as Cell

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from polyculture.cache.folding import ANSWERS, fold
+from polyculture.cache.text.folding import ANSWERS, fold
 from polyculture.instruments.datasets.model import LABELS, MASK, CulturalEntity, Label, MaskedContext, gold_label
 from polyculture.instruments.swaps.prompts import Prompts, fill
 

@@ -36,7 +36,7 @@ class TokensOptions(BaseModel):
 
 def study(asked: Asked, options: TokensOptions) -> Study:
     """Counts the shares of languages in vocabularies; lists them, then tokens per entity beside scores."""
-    from polyculture.cache.parquet import present_rows
+    from polyculture.cache.store.parquet import present_rows
     from polyculture.instruments.tokens.layout import WANTED_VOCABULARIES
     from polyculture.instruments.tokens.step import VocabularyStep, wanted_vocabularies
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Table, Wanted, compose
+from polyculture.cache.store.layout import Layer, Layout, Table, Wanted, compose
 from polyculture.instruments.cbs.layout import CBS
 
 

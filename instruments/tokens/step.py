@@ -18,11 +18,11 @@ from fontTools.unicodedata import script_name
 
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import setup_id
-from polyculture.cache.run_folder import Job
-from polyculture.cache.scripts import script_of
-from polyculture.cache.suggestions import did_you_mean
-from polyculture.cache.worker import Done, Kept, Step, Work
+from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.text.scripts import script_of
+from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cache.work.worker import Done, Kept, Step, Work
 from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id

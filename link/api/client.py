@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import httpx
 import orjson
 
-from polyculture.cache.http_answers import TooLargeError, retry_after
+from polyculture.cache.network.http_answers import TooLargeError, retry_after
 from polyculture.link.entity_json import Rows
 from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, duration
 from polyculture.link.qid import number

@@ -16,7 +16,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
-from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings, SearchHit
 from polyculture.link.api.kept import Kept, kept_answers, read_searches
 from polyculture.link.api.names import Named, Searches

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, Topic
 from polyculture.cache.errors import CatalogError, StoreError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.link.qid import number as item_number
 
 HARD_CASES = Path(__file__).with_name("gold") / "hard.tsv"

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.inflection import Rule, base_language
+from polyculture.cache.text.inflection import Rule, base_language
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.tables import TABLES
 from polyculture.link.keys import NO_RULES, keys_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.inflection import inflections
+from polyculture.cache.text.inflection import inflections
 from polyculture.link.index.snapshot import VERSION
 
 STARTER = Path(__file__).with_name("starter")

@@ -19,7 +19,7 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id
-from polyculture.cache.outcome import Progress, silent
+from polyculture.cache.work.outcome import Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.fill import fetch_needed
 from polyculture.link.api.kept import kept_answers

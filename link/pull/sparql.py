@@ -20,8 +20,8 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from polyculture.cache.http_answers import TooLargeError, retry_after
 from polyculture.cache.identity import content_id
+from polyculture.cache.network.http_answers import TooLargeError, retry_after
 from polyculture.link.api.kept import Kept
 from polyculture.link.entity import PROPERTIES
 from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.link.linker import Linker, rows_of
 from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise

@@ -38,7 +38,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.metrics.comparison.compare import Part, Row
 from polyculture.metrics.declared import RANGES, is_count
 from polyculture.metrics.inference.family import HIGHER, LOWER

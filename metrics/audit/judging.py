@@ -24,12 +24,12 @@ import duckdb
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.errors import StoreError
-from polyculture.cache.inventory import record_table, require_table
 from polyculture.cache.locks import Lock
-from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import JUDGEMENTS, Judgement
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.inventory import record_table, require_table
+from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import JUDGEMENTS, Judgement
+from polyculture.cache.store.sql_file import read_sql
 
 SQL = Path(__file__).with_name("sql")
 OF_MENTIONS: Mapping[str, tuple[str, ...]] = {

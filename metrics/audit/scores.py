@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.metrics.inference.jackknife import share_of
 
 _SQL = Path(__file__).with_name("sql")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from polyculture.cache.errors import ExperimentError, Mistakes
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
-from polyculture.cache.suggestions import did_you_mean, near_words
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.cache.text.suggestions import did_you_mean, near_words
 from polyculture.metrics import MEASURE
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.comparison.columns import ComparedRun

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.schema import SHARED_TEXTS
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.schema import SHARED_TEXTS
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics.text_doubts import same_texts
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from polyculture.cache.schema.measured import UNNAMED, WITHOUT
+from polyculture.cache.store.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable
 from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
 from polyculture.metrics.declared import is_overlap

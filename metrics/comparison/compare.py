@@ -25,8 +25,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT, Difference
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT, Difference
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import cells_behind
 from polyculture.metrics.comparison.columns import Columns, ComparedRun, columns_of, least_sizes

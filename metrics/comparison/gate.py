@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.schema.measured import EVERY
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.schema.measured import EVERY
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import RUN

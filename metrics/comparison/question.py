@@ -12,9 +12,9 @@ from itertools import combinations
 from pathlib import Path
 
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.model_facts import ModelFacts
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.model_facts import ModelFacts
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics.audit.corrected import between_languages, is_judged, with_judges
 from polyculture.metrics.comparison.baseline import (
     SAME_ANSWERS,
@@ -47,7 +47,7 @@ class Question:
     names: tuple[str, ...] = ()  # values of the run, or groups: each pair of them
     native: bool = False
     rest: bool = False  # each name against all others
-    group: str | None = None  # of `cache.model_facts.GROUPS`
+    group: str | None = None  # of `cache.store.model_facts.GROUPS`
     by: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()  # none: the usual ones; conditions name theirs
     targets: tuple[str, ...] = ()  # none: both; of conditions the one that they have

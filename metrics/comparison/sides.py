@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.declared import is_gain, is_overlap
 from polyculture.metrics.inference.jackknife import Integers, Numbers

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import Sides

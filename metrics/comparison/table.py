@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.schema import DIFFERENCES
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.cache.store.parquet import objects_to_table
+from polyculture.cache.store.schema import DIFFERENCES
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.corrected import turned
 from polyculture.metrics.comparison.baseline import SAME_ANSWERS

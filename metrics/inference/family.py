@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from polyculture.cache.schema.measured import Difference
+from polyculture.cache.store.schema.measured import Difference
 
 RATE = 0.05  # of rows that are told apart, those that do not differ
 SAME_PROMPTS, NEW_PROMPTS = (

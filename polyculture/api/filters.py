@@ -10,7 +10,7 @@ import duckdb
 from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 
 _LISTED = 40  # known values that an error lists; of more, the nearest
 _LOOKED_THROUGH = 100_000  # of these

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import duckdb
 
 from polyculture.api.filters import filtered
-from polyculture.cache.damage import damaged_file
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.manifest import require_run
-from polyculture.cache.queries import LiveStore, check_query, query_faults
-from polyculture.cache.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
+from polyculture.cache.store.damage import damaged_file
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.queries import LiveStore, check_query, query_faults
+from polyculture.cache.store.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.console import quietly
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import store_layout

@@ -10,8 +10,8 @@ from typing import Any
 from polyculture.api.handle import Run
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.manifest import require_run
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.experiment.file import Experiment, read_experiment
 from polyculture.experiment.workspace import Workspace, changed_lines
 from polyculture.running.opening import open_workspace

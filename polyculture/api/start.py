@@ -9,7 +9,7 @@ from typing import Any
 from polyculture.api.handle import Run
 from polyculture.api.opening import runs_folder
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.faults import RetryFailed
+from polyculture.cache.work.faults import RetryFailed
 from polyculture.console import quietly
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.jobs import Part

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import Judgement
-from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import Judgement
+from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import open_store
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import cell, print_table, write_records
 from polyculture.collect.mining.annotators import Kappa, cohens_kappa

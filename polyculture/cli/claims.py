@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from polyculture.cache.manifest import require_run
-from polyculture.cache.schema import Condition
-from polyculture.cache.store import open_store
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.schema import Condition
+from polyculture.cache.store.store import open_store
 from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format
 from polyculture.cli.tables import write_records

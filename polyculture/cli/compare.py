@@ -13,7 +13,7 @@ import typer
 
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import ConditionHeldError, ExperimentError, StoreError, UntestableError
-from polyculture.cache.manifest import require_run
+from polyculture.cache.store.manifest import require_run
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
@@ -29,7 +29,7 @@ from polyculture.running.opening import open_workspace
 
 
 class FactName(StrEnum):
-    """The facts that models are grouped by: `cache.model_facts.GROUPS`."""
+    """The facts that models are grouped by: `cache.store.model_facts.GROUPS`."""
 
     ORIGIN = "origin"
     OPEN = "open"

@@ -1,4 +1,4 @@
-"""Prints declared tables (`cache.sql_file`): those of a study, of a run's metrics, and of `polyculture table`."""
+"""Prints declared tables (`cache.store.sql_file`): those of a study, of a run's metrics, and of `polyculture table`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.sanitize import escape_control_chars
-from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
+from polyculture.cache.store.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
+from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import Format
 from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, fits, print_table, write_values
 from polyculture.console import say
@@ -15,7 +15,7 @@ from polyculture.console import say
 if TYPE_CHECKING:
     import duckdb
 
-    from polyculture.cache.sql_file import Header
+    from polyculture.cache.store.sql_file import Header
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Shown, Study
 
@@ -123,8 +123,8 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], column: str, metrics: Sequ
 
 def print_metrics(workspace: Workspace) -> None:
     """Prints the metrics per model and language; those languages first in which most models can be compared."""
-    from polyculture.cache.manifest import require_run
-    from polyculture.cache.store import asked_store
+    from polyculture.cache.store.manifest import require_run
+    from polyculture.cache.store.store import asked_store
     from polyculture.metrics import METRICS_LAYOUT
     from polyculture.metrics.comparison.table import explained
     from polyculture.metrics.limits import disqualified
@@ -156,8 +156,8 @@ def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
 
 
 def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
-    from polyculture.cache.sql_file import read_table
-    from polyculture.cache.store import asked_store
+    from polyculture.cache.store.sql_file import read_table
+    from polyculture.cache.store.store import asked_store
     from polyculture.running.layout import store_layout
 
     tables = [(read_table(one.file), one.values) for one in shown]

@@ -13,7 +13,7 @@ import typer
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import store_faults
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.console import say
 
 TEMPLATE = Path(__file__).with_name("experiment.toml")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyculture.cache.sanitize import replace_control_chars
+from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.cli.options import Packs, SnapshotName
 from polyculture.experiment.snapshots import STARTER
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture import __version__
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import claim_folder, remove_folder, replacing, scratch_folder, store_faults
-from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cache.work.outcome import Outcome, Progress
 from polyculture.cli.options import Format
 from polyculture.console import say
 

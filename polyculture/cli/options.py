@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 if TYPE_CHECKING:
-    from polyculture.cache.faults import RetryFailed
+    from polyculture.cache.work.faults import RetryFailed
 
 ExperimentFile = Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="The experiment file, e.g. exp.toml.")]
 Runs = Annotated[
@@ -117,7 +117,7 @@ def _with_nearest(message: str, context: Any) -> str:
         known = re.findall(r"'(.+?)'", found["known"])
     else:
         return message
-    from polyculture.cache.suggestions import near_words
+    from polyculture.cache.text.suggestions import near_words
 
     told, dashes = found[0].rstrip("."), found.groupdict().get("dashes", "")
     near = near_words(found["word"], known)
@@ -161,7 +161,7 @@ def with_reason(args: list[str]) -> list[str]:
 
 def retry_failed(reason: str | None) -> RetryFailed | None:
     """What the option says, for the steps."""
-    from polyculture.cache.faults import RetryFailed
+    from polyculture.cache.work.faults import RetryFailed
 
     return None if reason is None else RetryFailed(reason)
 

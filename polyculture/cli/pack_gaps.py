@@ -12,8 +12,8 @@ from polyculture.cache.catalog import Catalog, Language, Topic, read_catalog
 from polyculture.cache.catalog.pack import GOLD, PACK, REVIEWS
 from polyculture.cache.catalog.read import COUNTRIES, REGIONS, read_pack
 from polyculture.cache.errors import CatalogError, StoreError, UserError
-from polyculture.cache.inflection import key_rules
-from polyculture.cache.schema import CONDITIONS
+from polyculture.cache.store.schema import CONDITIONS
+from polyculture.cache.text.inflection import key_rules
 from polyculture.cache.toml_files import read_toml
 from polyculture.extract.gold import read_gold
 from polyculture.generate.integrity import check_wording

@@ -15,7 +15,7 @@ from polyculture.cache.catalog.read import COUNTRIES
 from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.files import arriving_folder, store_faults
-from polyculture.cache.schema import CONDITIONS
+from polyculture.cache.store.schema import CONDITIONS
 from polyculture.generate.names import read_names
 from polyculture.generate.wording import Wording, read_wording
 

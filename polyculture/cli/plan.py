@@ -35,7 +35,7 @@ from polyculture.running.run_status import STAGES, run_status
 from polyculture.running.studies import calls_in_file, calls_of_run, check_able, check_calls, open_works
 
 if TYPE_CHECKING:
-    from polyculture.cache.manifest import Manifest
+    from polyculture.cache.store.manifest import Manifest
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.running.instrument_calls import InstrumentCall
 

@@ -13,12 +13,12 @@ import typer
 from polyculture.cache.catalog.pack import REVIEWS
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.files import store_faults
-from polyculture.cache.inventory import record_table, require_table
-from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import PROMPT_REVIEWS, PromptReview
 from polyculture.cache.spreadsheet import require_csv
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.inventory import record_table, require_table
+from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import PROMPT_REVIEWS, PromptReview
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_sheet, write_values
 from polyculture.console import say

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cache.sanitize import escape_control_chars
+from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli import prompt_review
 from polyculture.cli.options import STAGE, ExperimentFile, Format, OutputFile, OutputFormat, Runs, StageGroup
 from polyculture.cli.tables import print_table, write_values

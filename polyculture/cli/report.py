@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.manifest import require_run
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli.options import ExperimentFile, Runs
 from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
 from polyculture.instruments.datasets.presets import read_preset

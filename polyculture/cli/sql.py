@@ -13,11 +13,11 @@ from typer.core import TyperCommand
 from polyculture.cache.database import memory_limit, most_memory
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.guard import begin
-from polyculture.cache.queries import check_query, interrupted_after, query_faults
-from polyculture.cache.shards import unsealed
-from polyculture.cache.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
-from polyculture.cache.store import open_store
-from polyculture.cache.view_template import asks_of_schema
+from polyculture.cache.store.queries import check_query, interrupted_after, query_faults
+from polyculture.cache.store.shards import unsealed
+from polyculture.cache.store.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
+from polyculture.cache.store.store import open_store
+from polyculture.cache.store.view_template import asks_of_schema
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
 from polyculture.cli.tables import write_rows
 from polyculture.console import say

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cache.run_folder import Job
-from polyculture.cache.sanitize import escape_control_chars
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line

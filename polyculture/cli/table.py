@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.manifest import require_run
-from polyculture.cache.sql_file import OVER_ALL, typed
-from polyculture.cache.suggestions import did_you_mean, near_words
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.sql_file import OVER_ALL, typed
+from polyculture.cache.text.suggestions import did_you_mean, near_words
 from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_rows

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.files import replacing, store_faults
-from polyculture.cache.sanitize import escape_control_chars
+from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import Format
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _write_parquet(table: Any, output: Path | None) -> None:
     import pyarrow as pa
 
     from polyculture.cache.errors import StoreError
-    from polyculture.cache.parquet import write_parquet
+    from polyculture.cache.store.parquet import write_parquet
 
     if output is None:
         raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")

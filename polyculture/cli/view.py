@@ -10,7 +10,7 @@ import typer
 from aiohttp import web
 
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.manifest import require_run
+from polyculture.cache.store.manifest import require_run
 from polyculture.cli.options import ExperimentFile, Runs
 from polyculture.reports.names import Names
 from polyculture.reports.view.live import PageStore

@@ -196,7 +196,7 @@ def _kept_languages(catalog: list[Path] | None, also: list[str] | None) -> froze
 def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], workers: int | None) -> None:
     from polyculture.cache.errors import install_line
     from polyculture.cache.extras import DUMPS
-    from polyculture.cache.outcome import Outcome
+    from polyculture.cache.work.outcome import Outcome
     from polyculture.console import watch
     from polyculture.link.dumps.build import BuildSettings, build_index
 

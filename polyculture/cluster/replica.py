@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError, StoreError
-from polyculture.cache.faults import RetryFailed
-from polyculture.cache.run_folder import Job
-from polyculture.cache.stop_rule import StopRule
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.work.faults import RetryFailed
+from polyculture.cache.work.stop_rule import StopRule
 from polyculture.console import say, send_lines
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.models import LoadedModels

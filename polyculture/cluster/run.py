@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from polyculture.cache.run_folder import Job
-from polyculture.cache.worker import models_of
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.work.worker import models_of
 from polyculture.cluster.connection import connected
 from polyculture.cluster.replica import Order, Terminal
 from polyculture.cluster.replica_pool import Need, ReplicaPool

@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 
 SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 ADDRESS = "base_url"  # of a server, in a setup

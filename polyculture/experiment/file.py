@@ -16,10 +16,10 @@ from pydantic_core import ErrorDetails
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, Mistakes
-from polyculture.cache.model_facts import Price
-from polyculture.cache.sanitize import find_key
-from polyculture.cache.schema import CONDITIONS, Condition
-from polyculture.cache.suggestions import did_you_mean, meant_by, near_words
+from polyculture.cache.store.model_facts import Price
+from polyculture.cache.store.schema import CONDITIONS, Condition
+from polyculture.cache.text.sanitize import find_key
+from polyculture.cache.text.suggestions import did_you_mean, meant_by, near_words
 from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import describe_fault
 from polyculture.experiment.sections import (

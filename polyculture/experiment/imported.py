@@ -17,10 +17,17 @@ from typing import Any
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import replacing
-from polyculture.cache.inventory import require_moved_in, require_table
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import IMPORTED_FILES, IMPORTED_PROMPTS, PROMPTS, ImportedFile, Prompt, WantedResponse
+from polyculture.cache.store.inventory import require_moved_in, require_table
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import (
+    IMPORTED_FILES,
+    IMPORTED_PROMPTS,
+    PROMPTS,
+    ImportedFile,
+    Prompt,
+    WantedResponse,
+)
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.generate.request import imported_request_id

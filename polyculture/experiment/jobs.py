@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.run_folder import Job
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.workspace import Workspace
 
 One = TypeVar("One")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes
-from polyculture.cache.schema import Prompt
+from polyculture.cache.store.schema import Prompt
 from polyculture.experiment.file import Experiment
 from polyculture.generate.integrity import check_prompts, check_wording, refuse
 from polyculture.generate.prompt_file import read_prompt_file

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from polyculture.cache.database import check_path
 from polyculture.cache.files import is_folder_name
-from polyculture.cache.manifest import require_run
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.run_folder import RunFolder
 
 RUNS = "runs"  # beside the experiment file
 

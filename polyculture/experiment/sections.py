@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from polyculture.cache.faults import StopLimits, fault_table
+from polyculture.cache.work.faults import StopLimits, fault_table
 from polyculture.extract.base import MAX_TOKENS
 from polyculture.generate.design import PromptDesign, choose_wordings
 from polyculture.generate.sampling import SamplingSettings

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.sampling import with_sentence

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.manifest import Manifest, read_manifest, setup_id
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import Manifest, read_manifest, setup_id
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.experiment.file import Experiment
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.options import SYSTEM

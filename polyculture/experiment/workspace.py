@@ -16,11 +16,11 @@ import pyarrow as pa
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing, sweep
-from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
-from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.sanitize import conceal
-from polyculture.cache.schema import PROMPTS, WANTED_RESPONSES, Prompt
+from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import PROMPTS, WANTED_RESPONSES, Prompt
+from polyculture.cache.text.sanitize import conceal
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import Experiment

@@ -8,8 +8,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
-from polyculture.cache.manifest import setup_id
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.console import say
 from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options

@@ -10,11 +10,11 @@ from functools import cache, partial
 from typing import Any
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
-from polyculture.cache.ledger import FOLDER, Ledger
-from polyculture.cache.model_facts import Price
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.ledger import FOLDER, Ledger
+from polyculture.cache.store.model_facts import Price
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import Bills, JobBudget, budgeted

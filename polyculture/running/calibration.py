@@ -9,8 +9,8 @@ from dataclasses import replace
 from pydantic import BaseModel
 
 from polyculture.cache.files import replacing
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Work, do_works, left
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.work.worker import Work, do_works, left
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import SAMPLING, Completion, Request, Sampling

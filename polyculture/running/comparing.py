@@ -15,13 +15,13 @@ from typing import Any
 from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.layout import Table
-from polyculture.cache.manifest import require_run
-from polyculture.cache.model_facts import ModelFacts
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import ENTITY_COUNTRIES, LINKS
-from polyculture.cache.store import asked_store, open_store
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.model_facts import ModelFacts
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import ENTITY_COUNTRIES, LINKS
+from polyculture.cache.store.store import asked_store, open_store
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT

@@ -14,8 +14,8 @@ from pathlib import Path
 import duckdb
 
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.store import open_store
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.store import open_store
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import CELLS, METRICS_LAYOUT
 from polyculture.metrics.comparison.table import NEEDS

@@ -13,12 +13,12 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.faults import RetryFailed
-from polyculture.cache.model_facts import BATCH, DIRECT
-from polyculture.cache.schema import WANTED_RESPONSES, Prompt
-from polyculture.cache.store import asked_store
-from polyculture.cache.suggestions import did_you_mean
-from polyculture.cache.worker import Load, Step, Work, is_untouched, models_of, work_state
+from polyculture.cache.store.model_facts import BATCH, DIRECT
+from polyculture.cache.store.schema import WANTED_RESPONSES, Prompt
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cache.work.faults import RetryFailed
+from polyculture.cache.work.worker import Load, Step, Work, is_untouched, models_of, work_state
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace

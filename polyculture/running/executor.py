@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from polyculture.cache.run_folder import Job
+from polyculture.cache.store.run_folder import Job
 from polyculture.instruments.contract import Study
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.pipeline import Pipeline

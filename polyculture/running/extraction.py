@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.faults import RetryFailed
-from polyculture.cache.parquet import largest
-from polyculture.cache.run_folder import Job
-from polyculture.cache.schema import EXTRACTIONS, RESPONSES
-from polyculture.cache.shards import JobShards, part_files, value_of
-from polyculture.cache.worker import left
+from polyculture.cache.store.answers import sibling_parts
+from polyculture.cache.store.parquet import largest
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.schema import EXTRACTIONS, RESPONSES
+from polyculture.cache.store.shards import JobShards, part_files, value_of
+from polyculture.cache.work.faults import RetryFailed
+from polyculture.cache.work.worker import left
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT
 from polyculture.experiment.snapshots import STARTER, find_snapshot
@@ -157,8 +157,8 @@ class ExtractionStage:
         return sum(self._shared_of(job) for job in self.workspace.jobs) if self.by_model else 0
 
     def _shared_of(self, job: Job) -> int:
-        from polyculture.cache.answers import sibling_parts
-        from polyculture.cache.worker import work_state
+        from polyculture.cache.store.answers import sibling_parts
+        from polyculture.cache.work.worker import work_state
 
         run = self.workspace.run
         if not sibling_parts(run, job, EXTRACTIONS):

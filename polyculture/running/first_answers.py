@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice, takewhile
 from typing import Any, TypeVar
 
-from polyculture.cache.stop_rule import StopRule
+from polyculture.cache.work.stop_rule import StopRule
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.models import Wrapper

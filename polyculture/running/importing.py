@@ -10,9 +10,9 @@ from pathlib import Path
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import UserError
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cache.work.outcome import Outcome
 from polyculture.console import say, watch
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.imported import catalog_of, name_of, read_imported, write_lists

@@ -18,8 +18,8 @@ from polyculture.cache.errors import EngineError, PolycultureError, StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
-from polyculture.cache.outcome import Progress
-from polyculture.cache.worker import Step, Work
+from polyculture.cache.work.outcome import Progress
+from polyculture.cache.work.worker import Step, Work
 from polyculture.console import say, watch
 from polyculture.experiment.jobs import choose_models
 from polyculture.experiment.workspace import Workspace
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.cache.catalog import Catalog
-    from polyculture.cache.run_folder import RunFolder
+    from polyculture.cache.store.run_folder import RunFolder
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
     from polyculture.generate.engines.options import Use

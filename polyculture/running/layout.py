@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from polyculture.cache.layout import Layout, compose
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.layout import Layout, compose
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments import INSTRUMENTS
 from polyculture.metrics import METRICS_LAYOUT
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
-from polyculture.cache.outcome import Outcome
+from polyculture.cache.work.outcome import Outcome
 from polyculture.console import say, watch
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
 
 if TYPE_CHECKING:
-    from polyculture.cache.manifest import Manifest
+    from polyculture.cache.store.manifest import Manifest
     from polyculture.link.api.client import ApiSettings
     from polyculture.link.api.names import Named
     from polyculture.link.index.snapshot import Snapshot
@@ -68,8 +68,8 @@ class LinkingStage:
     @property
     def _published(self) -> PublishedLinker | None:
         """The links that the texts came with, where the experiment takes those."""
-        from polyculture.cache.parquet import read_rows
-        from polyculture.cache.schema import PUBLISHED_ITEMS
+        from polyculture.cache.store.parquet import read_rows
+        from polyculture.cache.store.schema import PUBLISHED_ITEMS
         from polyculture.link.published import PublishedLinker, published_links
 
         workspace = self.workspace
@@ -155,7 +155,7 @@ def tell_uncovered_countries(workspace: Workspace, source: Snapshot) -> None:
 
 def link_with(workspace: Workspace, name: str) -> None:
     """Links the run's mentions with another snapshot, beside the run's own links, and says so."""
-    from polyculture.cache.manifest import require_run
+    from polyculture.cache.store.manifest import require_run
     from polyculture.link.index.snapshot import verify
     from polyculture.link.stage import link_beside
 

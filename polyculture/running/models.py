@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.stop_rule import StopRule
-from polyculture.cache.worker import Step, Work
+from polyculture.cache.work.stop_rule import StopRule
+from polyculture.cache.work.worker import Step, Work
 from polyculture.console import brief, never_silent, say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind

@@ -9,13 +9,13 @@ from typing import Self
 import pyarrow as pa
 
 from polyculture.cache.errors import Mistakes
-from polyculture.cache.manifest import Manifest, require_run
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import Job
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, WANTED_RESPONSES
-from polyculture.cache.shards import recover_lost, remove_rows_about_lost
-from polyculture.cache.store import asked_store
-from polyculture.cache.worker import left
+from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES, WANTED_RESPONSES
+from polyculture.cache.store.shards import recover_lost, remove_rows_about_lost
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.work.worker import left
 from polyculture.console import say
 from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.file import check_prompted

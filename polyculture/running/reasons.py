@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import asked_store
 from polyculture.running.layout import layout_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder, store_faults
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.console import say, watch
 
 if TYPE_CHECKING:

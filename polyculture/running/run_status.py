@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError
-from polyculture.cache.layout import Table
 from polyculture.cache.locks import is_locked
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS, RESPONSES
-from polyculture.cache.shards import JobShards
-from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import asked_store
-from polyculture.cache.worker import work_state
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import EXTRACTIONS, RESPONSES
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.work.worker import work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import layout_of

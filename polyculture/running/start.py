@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.errors import JobHeldError
-from polyculture.cache.faults import RetryFailed
 from polyculture.cache.locks import Lock, is_locked
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.work.faults import RetryFailed
 from polyculture.console import say
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes

@@ -10,12 +10,12 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.errors import BudgetError, IncompleteError, JobHeldError, SystematicFaultError
-from polyculture.cache.faults import RetryFailed
-from polyculture.cache.outcome import Outcome, Progress
-from polyculture.cache.run_folder import Job
-from polyculture.cache.shards import recover
-from polyculture.cache.stop_rule import Places, StopRule
-from polyculture.cache.worker import Step, Work, do_works, end_stage, models_of
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.shards import recover
+from polyculture.cache.work.faults import RetryFailed
+from polyculture.cache.work.outcome import Outcome, Progress
+from polyculture.cache.work.stop_rule import Places, StopRule
+from polyculture.cache.work.worker import Step, Work, do_works, end_stage, models_of
 from polyculture.console import Place, brief, say, watch
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options

@@ -18,10 +18,10 @@ from polyculture.cache.errors import (
     PolycultureError,
     together,
 )
-from polyculture.cache.shards import recover_lost
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.shards import recover_lost
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
-from polyculture.cache.worker import Step, Work, models_of, work_state
+from polyculture.cache.work.worker import Step, Work, models_of, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line

@@ -30,7 +30,7 @@ def table_rows(
     workspace: Workspace, table: ReportTable, values: Mapping[str, Any] | None = None
 ) -> Iterator[duckdb.DuckDBPyRelation]:
     """The rows of a table of a run, while the block lasts. Raises `StoreError` where a value fits nothing."""
-    from polyculture.cache.store import asked_store
+    from polyculture.cache.store.store import asked_store
     from polyculture.metrics import KEPT
     from polyculture.running.layout import report_sections, store_layout
 
@@ -50,7 +50,7 @@ def table_columns(table: ReportTable) -> list[tuple[str, str, str]]:
     """The columns of a table with their types and what they mean; of a computed one those that its header explains."""
     from polyculture.cache.database import memory_database
     from polyculture.cache.files import scratch_folder
-    from polyculture.cache.view_template import write_view_template
+    from polyculture.cache.store.view_template import write_view_template
     from polyculture.running.layout import store_layout
 
     declared = table.declared

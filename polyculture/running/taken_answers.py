@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from polyculture.cache.answers import sibling_parts
 from polyculture.cache.database import memory_database
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import RESPONSES, WANTED_RESPONSES
-from polyculture.cache.shards import part_files
+from polyculture.cache.store.answers import sibling_parts
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES, WANTED_RESPONSES
+from polyculture.cache.store.shards import part_files
 
 _GONE = "a run that is no longer beside this one"
 # A row is a run that answers came from; NULL: this run, or an imported file.

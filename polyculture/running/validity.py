@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.locks import Lock
-from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
-from polyculture.cache.parquet import is_stored, write_parquet
-from polyculture.cache.schema import tables_of_setups
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.manifest import Manifest, read_manifest, setup_id, write_manifest
+from polyculture.cache.store.parquet import is_stored, write_parquet
+from polyculture.cache.store.schema import tables_of_setups
+from polyculture.cache.store.store import asked_store
 from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
 from polyculture.experiment.setups import EXTRACT
@@ -22,7 +22,7 @@ from polyculture.generate.request import SAMPLE
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
-    from polyculture.cache.run_folder import RunFolder
+    from polyculture.cache.store.run_folder import RunFolder
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Validity
 

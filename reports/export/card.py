@@ -8,8 +8,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.sanitize import replace_control_chars
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.reports.export.asked import Asked
 from polyculture.reports.export.redaction import Redaction
 from polyculture.reports.export.tables import ExportedTable

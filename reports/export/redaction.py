@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.sanitize import conceal
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.text.sanitize import conceal
 
 ADDRESS, PATH = "(address left out)", "(path left out)"
 # Services that everybody reaches at the same address: which of them answered is a part of the method.

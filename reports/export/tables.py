@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.sql_file import DICTIONARY
+from polyculture.cache.store.sql_file import DICTIONARY
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 
 # Views of hashes and running numbers, from which other views are computed: they say nothing by themselves.

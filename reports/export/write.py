@@ -24,10 +24,10 @@ from polyculture.cache.files import (
     store_faults,
 )
 from polyculture.cache.identity import file_sha256
-from polyculture.cache.layout import Layout
-from polyculture.cache.manifest import Manifest, require_run
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.reports.export.asked import Asked, what_was_asked
 from polyculture.reports.export.card import data_card

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.reports.asked_about import CountryLine, Sentence
 from polyculture.reports.figures.chart import Chart, Links, Margins, Mark
 from polyculture.reports.figures.figure import Figure, Key, Panel, model_keys

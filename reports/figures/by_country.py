@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.reports.figures.chart import Mark
 from polyculture.reports.figures.figure import Figure, Key, Panel, key_of, make_figure, number_mark
 from polyculture.reports.figures.kinds import FEWEST_IN_BOX, axis_limits, boxes

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import UNSTATED, Manifest
+from polyculture.cache.store.manifest import UNSTATED, Manifest
 from polyculture.reports.figures.figure import (
     COUNTS,
     Figure,

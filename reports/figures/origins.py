@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.reports.figures.figure import Figure, Key, Panel, make_figure, reach
 from polyculture.reports.figures.heat import Head, Heat, codes
 from polyculture.reports.names import Names, ordered

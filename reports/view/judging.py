@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.schema import Judgement
+from polyculture.cache.store.schema import Judgement
 from polyculture.metrics.audit.judging import (
     OF_MENTIONS,
     OF_RESPONSES,

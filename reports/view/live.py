@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.queries import LiveStore, check_query
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.queries import LiveStore, check_query
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.reports.view.question import Found, Question, ask, stop
 
 SQL = Path(__file__).with_name("sql")

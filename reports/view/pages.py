@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.layout import Layout
+from polyculture.cache.store.layout import Layout
 from polyculture.reports.names import Names
 from polyculture.reports.view.judging import Judging
 from polyculture.reports.view.live import PageStore

@@ -19,8 +19,8 @@ import duckdb
 from polyculture.cache.database import memory_limit, most_memory
 from polyculture.cache.errors import StoreError
 from polyculture.cache.guard import GRACE, watching
-from polyculture.cache.queries import interrupted_after, over_limit
-from polyculture.cache.store import reopen_store
+from polyculture.cache.store.queries import interrupted_after, over_limit
+from polyculture.cache.store.store import reopen_store
 
 # Types of values of a bounded length; any other is shown as text: a date of DuckDB may be none of Python's.
 _SHORT = frozenset(

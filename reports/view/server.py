@@ -22,10 +22,10 @@ import pyarrow as pa
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from polyculture.cache.damage import damaged_file
 from polyculture.cache.errors import PolycultureError, StoreError
-from polyculture.cache.layout import Layout
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.damage import damaged_file
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.view.pages import FOLDER, NotInRunError, Pages
 
 LOOPBACK = "127.0.0.1"

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from polyculture.cache.database import memory_database
-from polyculture.cache.store import asked_store, open_store
+from polyculture.cache.store.store import asked_store, open_store
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 

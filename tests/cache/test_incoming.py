@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polyculture.cache.sanitize import ResponseSanitizer, parse
+from polyculture.cache.text.sanitize import ResponseSanitizer, parse
 
 
 @pytest.mark.parametrize("digits", ["9" * 20, "9" * 31, "9" * 5_000, "-" + "9" * 5_000])

@@ -21,11 +21,11 @@ from filelock import _unix
 from polyculture.cache import locks as hold
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.locks import Lock, is_locked
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import JobShards
 from tests import servers
-from tests.cache.test_shards import JOB, response
+from tests.cache.store.test_shards import JOB, response
 from tests.servers import StubServer
 from tests.test_nothing_is_lost import say, write_experiment
 

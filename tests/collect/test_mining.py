@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.folding import fold_with_offsets
+from polyculture.cache.text.folding import fold_with_offsets
 from polyculture.collect.mining.annotators import AnnotatedSheet, cohens_kappa, compare
 from polyculture.collect.mining.corpus import open_corpus
 from polyculture.collect.mining.count import counted

@@ -19,8 +19,8 @@ from markdown_it import MarkdownIt
 from mkdocs.config import load_config
 from typer.main import get_command
 
-from polyculture.cache.faults import fault_table
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
+from polyculture.cache.work.faults import fault_table
 from polyculture.cli.app import app
 from polyculture.generate.engines.openai.servers import known_servers
 from polyculture.running.layout import store_layout

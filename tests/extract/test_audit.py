@@ -11,7 +11,7 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError
-from polyculture.cache.outcome import Outcome
+from polyculture.cache.work.outcome import Outcome
 from polyculture.extract.audit import ExtractionAudit, audit
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyculture.cache.folding import fold_surface, fold_with_offsets, without_spaces
+from polyculture.cache.text.folding import fold_surface, fold_with_offsets, without_spaces
 from polyculture.extract import offsets
 from polyculture.extract.base import FoundMention, NamedEntity
 from polyculture.extract.offsets import clean

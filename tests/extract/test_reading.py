@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.manifest import read_manifest
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import WANTED_RESPONSES
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.manifest import read_manifest
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import WANTED_RESPONSES
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.work.outcome import Outcome
 from polyculture.extract import answer as answer_module
 from polyculture.extract import reading
 from polyculture.extract.answer import ReadAnswer, read_answer

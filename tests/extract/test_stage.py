@@ -11,16 +11,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from polyculture.cache.answers import wanted_batches
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
-from polyculture.cache.shards import JobShards
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.answers import wanted_batches
+from polyculture.cache.store.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.work.outcome import Outcome
 from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer

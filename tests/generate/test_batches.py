@@ -16,10 +16,10 @@ import psutil
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.ledger import Ledger
-from polyculture.cache.model_facts import Price
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.ledger import Ledger
+from polyculture.cache.store.model_facts import Price
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecords, waiting

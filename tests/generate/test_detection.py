@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.scripts import script_counts
+from polyculture.cache.text.scripts import script_counts
 from polyculture.generate.detection import Detection, chinese_variant, detect
 
 CATALOG = read_catalog()

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.async_runner import Background
 from polyculture.cache.errors import EngineError
+from polyculture.cache.network.async_runner import Background
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.faults import kind_of_error
+from polyculture.cache.work.faults import kind_of_error
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
 from polyculture.generate.engines.error_body import NO_REASON, WEB_PAGE, named_wait, read_error
 from polyculture.generate.engines.openai.engine import OpenAIEngine

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.faults import kind_of_error
+from polyculture.cache.work.faults import kind_of_error
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.answer import read_answer
 from polyculture.generate.engines.event_stream import BrokenStreamError, assemble

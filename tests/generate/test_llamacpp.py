@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache import extras
 from polyculture.cache.errors import EngineError, MissingDependencyError, SystematicFaultError
-from polyculture.cache.faults import kind_of_error
+from polyculture.cache.work.faults import kind_of_error
 from polyculture.extract.answer import answer_schema
 from polyculture.generate.engines import (
     SCORING,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.schema import Prompt
+from polyculture.cache.store.schema import Prompt
 from polyculture.generate.design import PromptDesign
 from polyculture.generate.names import POOL, PersonName, drawn_names, read_names
 from polyculture.generate.prompts import build_prompts

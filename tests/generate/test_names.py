@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.scripts import script_counts, script_share
+from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.generate.design import read_preset
 from polyculture.generate.detection import chinese_variant
 from polyculture.generate.names import FOLDER

@@ -9,8 +9,8 @@ from typing import Any, Self
 import pytest
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import StopLimits, fault_table
-from polyculture.cache.stop_rule import StopRule
+from polyculture.cache.work.faults import StopLimits, fault_table
+from polyculture.cache.work.stop_rule import StopRule
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.base import (
     Completion,

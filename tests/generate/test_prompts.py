@@ -12,7 +12,7 @@ from lingua import IsoCode639_1, LanguageDetectorBuilder
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError
-from polyculture.cache.schema import CONDITIONS, Prompt
+from polyculture.cache.store.schema import CONDITIONS, Prompt
 from polyculture.generate.design import (
     Preset,
     PromptDesign,

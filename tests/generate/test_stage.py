@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.answers import find_answers
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import EngineError, JobHeldError
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import CONDITIONS, RESPONSES
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.answers import find_answers
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import CONDITIONS, RESPONSES
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.work.outcome import Outcome
 from polyculture.generate.engines import Completion, ModelSpec, Request, Sampling, open_engine
 from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.prompts import build_prompts

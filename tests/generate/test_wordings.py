@@ -10,8 +10,8 @@ import pytest
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError
-from polyculture.cache.schema import ALL_CONDITIONS, CONDITIONS
-from polyculture.cache.scripts import script_counts, script_share
+from polyculture.cache.store.schema import ALL_CONDITIONS, CONDITIONS
+from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.experiment.file import read_experiment
 from polyculture.generate.design import PromptDesign, choose_wordings, known_wordings, study_wordings
 from polyculture.generate.integrity import check_wording

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from tests.golden.experiment import NAME, golden_models, run_all, write_workspace
 from tests.golden.numbers import GOLDEN, golden_files, read_numbers, write_golden
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from tests.golden.experiment import NAME, golden_models, run_all, write_workspace
 from tests.golden.numbers import (
     CLOSE,

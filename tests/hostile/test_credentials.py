@@ -15,8 +15,8 @@ from urllib.parse import quote
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.http_answers import retry_after
-from polyculture.cache.sanitize import conceal, find_key, hide_keys, learn, user_of
+from polyculture.cache.network.http_answers import retry_after
+from polyculture.cache.text.sanitize import conceal, find_key, hide_keys, learn, user_of
 from polyculture.generate.engines import ModelSpec, check_model
 from polyculture.generate.engines.openai.chat import ChatApi
 from polyculture.generate.engines.setup import model_setup

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from polyculture.cache import faults
-from polyculture.cache.faults import FaultKind, RetryFailed, fault_table, kind_of, kind_of_error
+from polyculture.cache.store import sql_file
+from polyculture.cache.work.faults import FaultKind, RetryFailed, fault_table, kind_of, kind_of_error
 from polyculture.generate.engines.error_body import NO_REASON
 
 TABLE = fault_table()
@@ -50,7 +50,7 @@ def test_the_servers_code_decides_before_its_status(status: int, code: str | Non
 
 def shown_reasons(errors: Sequence[str | None]) -> list[str]:
     """Reasons as the view `failures` has them."""
-    macros = Path(faults.__file__).with_name("failures.sql").read_text(encoding="utf-8").split("-- failed:")[0]
+    macros = Path(sql_file.__file__).with_name("failures.sql").read_text(encoding="utf-8").split("-- failed:")[0]
     with duckdb.connect() as store:
         store.execute(macros)
         store.execute("CREATE TABLE told (place BIGINT, error VARCHAR)")

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import BudgetError
-from polyculture.cache.ledger import Ledger
-from polyculture.cache.model_facts import Price
+from polyculture.cache.store.ledger import Ledger
+from polyculture.cache.store.model_facts import Price
 from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
 from tests.hostile.fault_server import TEXT, FaultServer, Mode

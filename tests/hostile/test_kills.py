@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.ledger import Ledger
-from polyculture.cache.model_facts import Price
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.ledger import Ledger
+from polyculture.cache.store.model_facts import Price
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.openai.limiter import START

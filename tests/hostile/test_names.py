@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import JobShards, committed_parts, unsealed
-from tests.cache.test_shards import response
+from polyculture.cache.store.run_folder import NAME_FILE, Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import JobShards, committed_parts, unsealed
+from tests.cache.store.test_shards import response
 
 LONG = "openai:" + "設定" * 30  # 60 letters, 540 bytes when percent-encoded
 NAMES = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.faults import fault_table
+from polyculture.cache.work.faults import fault_table
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import HTML, TRUNCATED, Reply, StubServer, failure
 from tests.stored import rows

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.outcome import silent
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import committed_parts
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import committed_parts
+from polyculture.cache.work.outcome import silent
 from polyculture.imports.mapping import find_mapping
 from polyculture.imports.shapes import LOOKED_AT, find_source
 from polyculture.imports.survey import Survey, survey, texts_of

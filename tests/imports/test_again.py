@@ -18,10 +18,10 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError, UserError
 from polyculture.cache.identity import content_id
-from polyculture.cache.inventory import recorded_parts
-from polyculture.cache.parquet import write_parquet
-from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
-from polyculture.cache.schema import RESPONSES
+from polyculture.cache.store.inventory import recorded_parts
+from polyculture.cache.store.parquet import write_parquet
+from polyculture.cache.store.run_folder import RunFolder, incoming_folder, sealed_import
+from polyculture.cache.store.schema import RESPONSES
 from polyculture.experiment.imported import read_imported
 from polyculture.imports.incoming import unreadable
 from polyculture.imports.mapping import Columns

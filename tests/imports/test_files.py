@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.spreadsheet import NO_VALUE, open_workbook
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.imports.shapes import find_source
 from polyculture.sources.encoding import misread
 from polyculture.sources.files import kind_of, read_file

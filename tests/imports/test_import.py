@@ -15,8 +15,8 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.errors import UserError
-from polyculture.cache.run_folder import RunFolder, incoming_folder, sealed_import
-from polyculture.cache.suggestions import near_words
+from polyculture.cache.store.run_folder import RunFolder, incoming_folder, sealed_import
+from polyculture.cache.text.suggestions import near_words
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import NoTextError, TextReader
 from polyculture.running.linking import assumed_names
@@ -281,7 +281,7 @@ def test_an_import_that_was_killed_is_repeated_without_doubles(tmp_path: Path) -
     program = (
         "import polyculture.imports.taking as t\nt.FLUSH_ROWS = 20\n"
         "from pathlib import Path\nfrom tests.imports.conftest import take\n"
-        "from polyculture.cache.run_folder import RunFolder\n"
+        "from polyculture.cache.store.run_folder import RunFolder\n"
         f"take(RunFolder(Path({str(run.root)!r})), Path({str(file)!r}))\n"
     )
     process = subprocess.Popen([sys.executable, "-c", program])

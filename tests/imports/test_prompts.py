@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.schema import CONDITIONS
+from polyculture.cache.store.schema import CONDITIONS
 from polyculture.generate.prompts import build_prompts
 from polyculture.imports.prompts import PromptReader
 from tests.imports.conftest import read, write_lines

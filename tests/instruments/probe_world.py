@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.folding import fold
-from polyculture.cache.manifest import read_manifest, setup_id, write_manifest
-from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.manifest import read_manifest, setup_id, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.text.folding import fold
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.instruments.probe.layout import (
     PROBE_ITEMS,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.instruments.probe.attention.measure import (
     AttentionStudy,

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import asked_store
 from polyculture.generate.engines.openai.scoring import PROBE
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.parquet import write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.parquet import write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.layout import CBS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.cbs.measure import link_entities
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load

@@ -12,11 +12,11 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.parquet import write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_file import read_table
-from polyculture.cache.store import asked_store, open_store
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.parquet import write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.sql_file import read_table
+from polyculture.cache.store.store import asked_store, open_store
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.step import ScoringJob, scoring_jobs

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.cbs.averages import averaged, mean_contrast, paired, tally
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix

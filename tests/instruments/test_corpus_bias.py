@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.cbs.averages import tally
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.shards import JobShards
-from polyculture.cache.store import open_store
+from polyculture.cache.store.manifest import Manifest, read_manifest, setup_id, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of

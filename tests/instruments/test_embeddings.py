@@ -13,8 +13,8 @@ import pytest
 from sklearn.metrics import davies_bouldin_score
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store, open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import asked_store, open_store
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, SourceLocation
 from polyculture.instruments.datasets.selection import Selection

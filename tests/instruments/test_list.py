@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.layout import Layout, Table, compose
-from polyculture.cache.schema import Prompt
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import Layout, Table, compose
+from polyculture.cache.store.schema import Prompt
+from polyculture.cache.store.store import open_store
 from polyculture.cli.app import PANELS
 from polyculture.instruments import INSTRUMENTS
 from polyculture.running.layout import store_layout

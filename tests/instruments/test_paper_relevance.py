@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.options import SOURCE, PaperOptions, paper_parts

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from polyculture.cache.manifest import require_run
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli.tables import WIDTH
 from polyculture.instruments.papers.files import write_tables
 from polyculture.instruments.papers.instrument import joined_tables

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import PATCHING, Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest

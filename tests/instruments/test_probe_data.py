@@ -10,9 +10,9 @@ import pytest
 from openpyxl import Workbook
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.cultures.blend import NUMERIC, UNANSWERED
 from polyculture.instruments.probe.layout import PROBE_QUESTIONS, QuestionRow
 from polyculture.instruments.probe.published import open_published, open_table

@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layer_groups import SHOWN, layer_groups
 from polyculture.instruments.probe.layout import PROBE_SIMILARITIES, SimilarityRow

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layout import PROBE_LINKS, ItemLink
 from polyculture.instruments.probe.links import kinds_of

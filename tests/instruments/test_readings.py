@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.parquet import write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.parquet import write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import asked_store
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.english import in_english

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyculture.cache.schema.measured import Difference
+from polyculture.cache.store.schema.measured import Difference
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.swaps.rates import Whole
 from polyculture.instruments.swaps.swap_differences import Answers, answer_differences

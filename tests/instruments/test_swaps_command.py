@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.layout import Table
-from polyculture.cache.manifest import Manifest, setup_id, write_manifest
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema.measured import Number
-from polyculture.cache.shards import JobShards
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import Manifest, setup_id, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema.measured import Number
+from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.datasets.layout import DATASET_CONTEXTS, DATASET_ENTITIES, DatasetContext, DatasetEntity
 from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,

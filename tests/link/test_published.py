@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from polyculture.cache.identity import query_number
-from polyculture.cache.schema import PUBLISHED_ITEMS
+from polyculture.cache.store.schema import PUBLISHED_ITEMS
 from polyculture.link.published import PublishedLinker, published_links
 from polyculture.link.queries import QUERY_COLUMNS, numbered
 from tests.link_world import CATALOG, index_of, item

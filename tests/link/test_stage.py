@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.catalog import Region
-from polyculture.cache.manifest import Manifest, read_manifest
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import read_metadata, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.manifest import Manifest, read_manifest
+from polyculture.cache.store.parquet import read_metadata, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.work.outcome import Outcome
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES
 from polyculture.link.stage import DIGEST, distinct_surfaces, link_beside, link_run

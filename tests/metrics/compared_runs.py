@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from polyculture.cache.schema import Prompt
+from polyculture.cache.store.schema import Prompt
 from tests.store_builder import StoreBuilder
 
 ITEMS = 12  # of each topic; item k is of the country k, counted around

@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.schema.measured import Difference
+from polyculture.cache.store.schema.measured import Difference
 from polyculture.metrics.cell_changes import CellMetrics
 from polyculture.metrics.comparison.columns import Columns, ComparedRun
 from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides

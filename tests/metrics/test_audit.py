@@ -15,10 +15,10 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import JUDGEMENTS, Judgement
-from polyculture.cache.store import open_store
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import JUDGEMENTS, Judgement
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import Corrected, _corrected, _shift, corrected_metrics
 from polyculture.metrics.audit.judging import Case, cases_of, drawn, judgements_of, keep_answer, regions_of
 from polyculture.metrics.audit.scores import Share, audit_scores, share_limits

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import JUDGEMENTS, Judgement
-from polyculture.cache.store import open_store
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import JUDGEMENTS, Judgement
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import corrected_metrics
 from polyculture.metrics.audit.judging import Case
 from polyculture.metrics.audit.scores import Share, _share, answer_shares, audit_scores, open_rows

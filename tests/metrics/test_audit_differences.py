@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import JUDGEMENTS, MENTIONS, Judgement, Prompt
-from polyculture.cache.shards import committed_parts
-from polyculture.cache.store import open_store
+from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import JUDGEMENTS, MENTIONS, Judgement, Prompt
+from polyculture.cache.store.shards import committed_parts
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import judged_shifts, turned
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.question import Question

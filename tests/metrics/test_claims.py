@@ -14,11 +14,11 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError, UserError
-from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import DIFFERENCES, NUMBERS, Condition
-from polyculture.cache.schema.measured import EVERY
-from polyculture.cache.store import open_store
+from polyculture.cache.store.parquet import objects_to_table
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import DIFFERENCES, NUMBERS, Condition
+from polyculture.cache.store.schema.measured import EVERY
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import PAPERS, Claim, read_claims

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.model_facts import GROUPS, SIZES, ModelFacts
+from polyculture.cache.store.model_facts import GROUPS, SIZES, ModelFacts
 from polyculture.cli.compare import FactName
 from polyculture.experiment.file import read_experiment
 from polyculture.metrics.comparison.sides import REST, Sides, group_sides

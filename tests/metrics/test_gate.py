@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.schema.measured import EVERY, Difference
+from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.gate import CANNOT_FAIL, Condition, Side, decide, read_conditions
 from polyculture.metrics.declared import COMPARED
@@ -242,8 +242,8 @@ def test_a_gate_ends_with_its_exit_code_whatever_the_candidate_lacks(tmp_path: P
 
 
 def test_at_temperature_0_a_gate_must_be_told_its_target(folder: Path, tmp_path: Path) -> None:
-    from polyculture.cache.manifest import read_manifest, write_manifest
-    from polyculture.cache.run_folder import RunFolder
+    from polyculture.cache.store.manifest import read_manifest, write_manifest
+    from polyculture.cache.store.run_folder import RunFolder
 
     for name in ("before", "after"):
         path = RunFolder(folder / "runs" / name).manifest

@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.manifest import require_run, write_manifest
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import NUMBERS, WANTED_RESPONSES
-from polyculture.cache.sql_file import names_in
-from polyculture.cache.store import measure_file, open_store
-from polyculture.cache.view_template import statements_of
+from polyculture.cache.store.manifest import require_run, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import NUMBERS, WANTED_RESPONSES
+from polyculture.cache.store.sql_file import names_in
+from polyculture.cache.store.store import measure_file, open_store
+from polyculture.cache.store.view_template import statements_of
+from polyculture.cache.work.outcome import Outcome
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout

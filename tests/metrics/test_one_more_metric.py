@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import contextlib, io, json, sys
 from pathlib import Path
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.cli.declared import print_declared
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun

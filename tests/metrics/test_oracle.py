@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from polyculture.cache.schema import Prompt
-from polyculture.cache.store import open_store
+from polyculture.cache.store.schema import Prompt
+from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.declared import DECLARED
 from polyculture.metrics.measure import measure

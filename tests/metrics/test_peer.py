@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from skbio.diversity import alpha
 
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.metrics.power import LANGUAGE, MODEL, PromptValue, side_values

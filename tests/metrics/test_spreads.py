@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from scipy.stats import false_discovery_control
 
-from polyculture.cache.manifest import require_run, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema.measured import Difference
-from polyculture.cache.store import asked_store, inputs_of
+from polyculture.cache.store.manifest import require_run, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema.measured import Difference
+from polyculture.cache.store.store import asked_store, inputs_of
 from polyculture.metrics import MEASURE, METRICS_LAYOUT
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.measure import MOST_PAIRED, measure

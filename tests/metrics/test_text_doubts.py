@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from polyculture.cache.manifest import require_run, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.manifest import require_run, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.answer import read_text
 from polyculture.metrics.measure import measure
 from polyculture.metrics.text_doubts import text_doubts

@@ -13,8 +13,8 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.judging import cases_of, drawn, keep_answer, regions_of
 from polyculture.metrics.measure import measure
 from polyculture.metrics.text_regions import RegionShare, region_shares

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun, columns_of
 from polyculture.metrics.comparison.compare import Terms, compare

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.store import open_store
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder

@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.metrics.wording_runs import build

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import Prompt
 from tests.store_builder import StoreBuilder
 
 LANGUAGES, TOPICS, COUNTRIES = ("en", "it"), ("clothing", "food"), ("IT", "JP")

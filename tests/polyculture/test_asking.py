@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import committed_parts
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import committed_parts
 from polyculture.experiment.file import read_experiment
 from polyculture.running.estimate import estimates
 from polyculture.running.instrument_calls import ExperimentAsked

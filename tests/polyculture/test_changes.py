@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.files import ABANDONED, sweep
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.store import asked_store
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
 from polyculture.running.opening import open_workspace

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import JobHeldError, SystematicFaultError, UserError
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import JobShards
 from polyculture.cluster.run import RayCluster
 from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline

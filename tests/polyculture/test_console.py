@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from polyculture import console
 from polyculture.cache.errors import UserError
-from polyculture.cache.outcome import Outcome
+from polyculture.cache.work.outcome import Outcome
 from polyculture.cli.tables import WIDTH, print_table
 
 
@@ -117,7 +117,7 @@ def on_a_terminal(work: str, columns: int = 80) -> str:
 def test_the_bar_moves_before_the_first_answer_and_fits_eighty_columns() -> None:
     """It stood still while the first answers were on their way."""
     program = """
-from polyculture.cache.outcome import Outcome
+from polyculture.cache.work.outcome import Outcome
 from polyculture.console import Place, watch
 with watch("generate vllm:Qwen/Qwen2.5-7B-Instruct-with-a-long-name zh-tw transportation", 500, Place(3, 9, 3000)) as p:
     p(Outcome(0, 0))

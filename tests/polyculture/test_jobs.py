@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture

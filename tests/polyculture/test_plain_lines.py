@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import EngineError, ExperimentError, StoreError, UserError
-from polyculture.cache.run_folder import Job
+from polyculture.cache.store.run_folder import Job
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.generate.engines.openai.transport import open_client

@@ -13,8 +13,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import _disk_faults
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import _disk_faults
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError
-from polyculture.cache.store import asked_store
+from polyculture.cache.store.store import asked_store
 from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 

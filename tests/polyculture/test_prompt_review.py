@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.metrics.prompt_review import review_standing
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import polyculture
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from tests.polyculture.test_command_line import ROOT
 from tests.polyculture.test_command_line import polyculture as command
 from tests.report_run import Synthetic

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polyculture
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import JobShards
 from polyculture.experiment.file import Experiment, read_experiment
 from polyculture.running.given import toml_text, workspace_of
 from tests.polyculture.test_command_line import polyculture as command

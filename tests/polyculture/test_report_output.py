@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics.measure import measure
 from tests.metrics.compared_runs import specific_with, write_run
 from tests.polyculture.test_command_line import one_line, polyculture

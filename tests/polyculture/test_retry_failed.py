@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.faults import RetryFailed
+from polyculture.cache.work.faults import RetryFailed
 from polyculture.cli.options import with_reason
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer, failure

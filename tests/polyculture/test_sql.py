@@ -17,7 +17,7 @@ import pytest
 
 from polyculture.__main__ import STOPPED
 from polyculture.cache import database, guard
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli import tables
 from polyculture.cli.options import Format
 from tests.polyculture.test_command_line import one_line, polyculture, polyculture_process

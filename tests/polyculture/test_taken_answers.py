@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.manifest import FORMAT, read_manifest
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.store.manifest import FORMAT, read_manifest
+from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cli.demo import RECORDED
 from polyculture.running.taken_answers import taken_lines
 from tests.store_builder import StoreBuilder

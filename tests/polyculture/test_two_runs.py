@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_jobs import status, tables, undisturbed, wait_for, write_experiment
 from tests.quick_start import begin_polyculture

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.schema import SNAPSHOT_LINKS, WANTED_RESPONSES, SnapshotLink, WantedResponse
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.schema import SNAPSHOT_LINKS, WANTED_RESPONSES, SnapshotLink, WantedResponse
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.reports.asked_about import CountryLine, ModelShare, _withheld, country_lines, sentence

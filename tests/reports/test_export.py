@@ -17,10 +17,10 @@ import pytest
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import file_sha256
-from polyculture.cache.manifest import read_manifest, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.store import open_store
+from polyculture.cache.store.manifest import read_manifest, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.store import open_store
 from polyculture.cli import export as cli
 from polyculture.reports.export import tables as exported_tables
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
@@ -183,8 +183,8 @@ def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Pat
 def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from polyculture.reports.export import write; from polyculture.cache.run_folder import RunFolder\n"
-        "from polyculture.cache.schema import CORE\n"
+        "from polyculture.reports.export import write; from polyculture.cache.store.run_folder import RunFolder\n"
+        "from polyculture.cache.store.schema import CORE\n"
         "write.data_card = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "write.write_export(RunFolder(Path(sys.argv[1])), CORE, Path(sys.argv[2]))\n"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.manifest import require_run, write_manifest
+from polyculture.cache.store.manifest import require_run, write_manifest
 from polyculture.reports.report import write_report
 from tests.report_run import sections_named
 from tests.reports.test_page import Page, parsed

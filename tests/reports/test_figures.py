@@ -14,8 +14,8 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import font_manager
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.manifest import Manifest, read_manifest
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import Manifest, read_manifest
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.figures import style
 from polyculture.reports.figures.by_country import country_boxes

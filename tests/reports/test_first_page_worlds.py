@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import Prompt
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.reports.building import open_report

@@ -12,10 +12,10 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import JUDGEMENTS
+from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import JUDGEMENTS
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.extract.audit import audit
 from polyculture.extract.base import Extractor
@@ -150,7 +150,7 @@ def test_a_judged_run_shows_its_own_error(tmp_path: Path) -> None:
 
 
 def extractions(run: RunFolder) -> list[str]:
-    from polyculture.cache.store import open_store
+    from polyculture.cache.store.store import open_store
 
     with open_store(run) as store:
         return [key for (key,) in store.sql("SELECT extraction_id FROM extractions ORDER BY 1").fetchall()]

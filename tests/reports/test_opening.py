@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics.declared import COMPARED, is_per_country
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.findings import findings

@@ -20,8 +20,8 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare

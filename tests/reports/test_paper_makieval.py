@@ -11,10 +11,10 @@ from statistics import mean
 
 import pytest
 
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import read_manifest, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.manifest import read_manifest, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.own import AsPaper
 from polyculture.metrics import METRICS_LAYOUT

@@ -20,10 +20,10 @@ import polyculture
 from polyculture.cache import identity
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.files import cache_folder
-from polyculture.cache.manifest import require_run, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import committed_parts
+from polyculture.cache.store.manifest import require_run, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import committed_parts
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.reports import evidence, renewal

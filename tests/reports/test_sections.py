@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from jinja2 import UndefinedError
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.report import write_report
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.sections import with_instruments

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.cbs.section import SECTIONS
 from polyculture.reports.names import Names
 from polyculture.reports.sections import OWN_SECTIONS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics.measure import measure
 from polyculture.reports.numbers import FEWEST, rests_on
 from polyculture.reports.report import write_report

@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.guard import resident_memory
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.names import Names
 from polyculture.reports.view.live import PageStore
 from polyculture.reports.view.pages import Pages, pieces

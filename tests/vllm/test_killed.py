@@ -14,9 +14,9 @@ from typing import Any
 import psutil
 import pytest
 
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import JobShards
 from polyculture.generate.engines import ModelSpec, Request
 from polyculture.generate.engines.vllm.engine import VllmEngine
 from polyculture.generate.engines.vllm.worker import shared_memory

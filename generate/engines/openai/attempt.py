@@ -13,8 +13,8 @@ import openai
 from tenacity import RetryCallState, stop_after_attempt, wait_random_exponential
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.faults import RATE_LIMIT
-from polyculture.cache.sanitize import ResponseSanitizer, parse
+from polyculture.cache.text.sanitize import ResponseSanitizer, parse
+from polyculture.cache.work.faults import RATE_LIMIT
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.openai.faults import RequestError, WebPageError
 from polyculture.generate.engines.openai.limiter import Limiter

@@ -16,10 +16,10 @@ import openai
 from openai.types import Batch, FileObject
 from tenacity import Retrying
 
-from polyculture.cache.async_runner import Background
 from polyculture.cache.errors import EngineError
 from polyculture.cache.files import replacing
-from polyculture.cache.http_answers import MEBIBYTE
+from polyculture.cache.network.async_runner import Background
+from polyculture.cache.network.http_answers import MEBIBYTE
 from polyculture.generate.engines.batch_records import BatchRecord
 from polyculture.generate.engines.openai.attempt import retry_policy
 from polyculture.generate.engines.openai.chat import PATH, ChatApi

@@ -21,10 +21,10 @@ from openai.types import Batch
 from pydantic import BaseModel
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.faults import FaultKind, kind_of_error
 from polyculture.cache.identity import content_id
-from polyculture.cache.model_facts import BATCH
-from polyculture.cache.sanitize import parse
+from polyculture.cache.store.model_facts import BATCH
+from polyculture.cache.text.sanitize import parse
+from polyculture.cache.work.faults import FaultKind, kind_of_error
 from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, urlsplit
 import openai
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.http_answers import proxy_variable
-from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of, without_password
+from polyculture.cache.network.http_answers import proxy_variable
+from polyculture.cache.text.sanitize import hide_keys, learn, mended, parse, user_of, without_password
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request

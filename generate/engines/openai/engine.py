@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 import openai
 from httpx2 import Response  # openai's own HTTP client
 
-from polyculture.cache.async_runner import Background
+from polyculture.cache.network.async_runner import Background
 from polyculture.generate.engines.answer import NO_ANSWER, completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.models import Closing

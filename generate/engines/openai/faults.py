@@ -8,8 +8,8 @@ import aiohttp
 import openai
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of, kind_of_error
-from polyculture.cache.sanitize import conceal, mended, without_password
+from polyculture.cache.text.sanitize import conceal, mended, without_password
+from polyculture.cache.work.faults import CONTENT_POLICY, FaultKind, kind_of, kind_of_error
 from polyculture.generate.engines.base import Ending
 from polyculture.generate.engines.error_body import WEB_PAGE, ServerError, named_wait, read_error
 from polyculture.generate.engines.metering import Usage

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 import orjson
 from pydantic import Field, field_validator, model_validator
 
-from polyculture.cache.faults import fault_table
-from polyculture.cache.sanitize import find_key, looks_like_key, user_of
+from polyculture.cache.text.sanitize import find_key, looks_like_key, user_of
+from polyculture.cache.work.faults import fault_table
 from polyculture.generate.engines.openai.servers import FieldName, Length, SchemaForm, with_server
 from polyculture.generate.engines.options import PACE, Decides, Options
 

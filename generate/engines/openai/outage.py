@@ -17,7 +17,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 
-from polyculture.cache.faults import LOADING
+from polyculture.cache.work.faults import LOADING
 from polyculture.generate.engines.openai.faults import RequestError
 
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more

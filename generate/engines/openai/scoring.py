@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.model_facts import DIRECT
-from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
+from polyculture.cache.store.model_facts import DIRECT
+from polyculture.cache.text.sanitize import ResponseSanitizer, hide_keys, parse
 from polyculture.generate.engines.answer import LONGEST_NAME
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.bodies import first_choice

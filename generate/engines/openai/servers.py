@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 
 FieldName = Literal["temperature", "top_p", "top_k", "seed", "max_tokens", "max_completion_tokens", "response_format"]
 Length = Literal["max_tokens", "max_completion_tokens"]

@@ -21,7 +21,7 @@ from httpx2 import (
     create_ssl_context,
 )
 
-from polyculture.cache.http_answers import (
+from polyculture.cache.network.http_answers import (
     ACCEPTED,
     MEBIBYTE,
     EncodingError,

@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 import orjson
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.model_files import REMEDY, broken_file
 from polyculture.generate.engines.stop_token import end_of_turn

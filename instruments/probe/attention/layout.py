@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted, compose
-from polyculture.cache.manifest import Manifest
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted, compose
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.questions.layout import LAYOUT as QUESTIONS
 from polyculture.instruments.questions.layout import MEASURE as ANSWERED
 

@@ -24,10 +24,10 @@ import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.layout import Measure, compose
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import Difference, Number
+from polyculture.cache.store.layout import Measure, compose
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows, paired_difference
 from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.asking import GENERATED

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import ATTENDING, Message
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import Attention, AttentionRequest

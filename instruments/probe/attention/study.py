@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.layout import Table
-from polyculture.cache.parquet import present_rows
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.parquet import present_rows
 from polyculture.generate.engines import ATTENDING, check_can
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.probe.attention.layout import ASKED, WANTED_ATTENTION

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.published import open_published
 from polyculture.instruments.probe.questions import OpenQuestion

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
 
-from polyculture.cache.folding import fold
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.blend import ANNOTATIONS, Blend, load_blend
 from polyculture.instruments.cultures.cultures import Culture, Cultures, read_cultures
 from polyculture.instruments.datasets.opened import data_folder

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.folding import fold
-from polyculture.cache.layout import compose
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.store import open_store
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.store import open_store
+from polyculture.cache.text.folding import fold
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion

@@ -18,8 +18,8 @@ from pathlib import Path
 from random import Random
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.folding import fold
 from polyculture.cache.identity import content_id
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.splitting import echo_of

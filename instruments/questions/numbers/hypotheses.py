@@ -25,7 +25,7 @@ import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.schema.measured import Difference, Number
+from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.instruments.differences import Sides, difference_rows
 from polyculture.instruments.questions.layout import EMPTY, MEASURE
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired

@@ -10,10 +10,10 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.layout import Measure, compose
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
+from polyculture.cache.store.layout import Measure, compose
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.declared import Declared

@@ -22,8 +22,8 @@ import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.schema.measured import EVERY, Difference
-from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store.schema.measured import EVERY, Difference
+from polyculture.cache.store.sql_file import read_sql
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.families import Family, compared_families, families, named

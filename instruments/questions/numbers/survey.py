@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.schema.measured import Number
+from polyculture.cache.store.schema.measured import Number
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.uncertainty import Numbers

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from polyculture.cache.schema.measured import Difference, Number
+from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.metrics.inference.family import UNTESTABLE
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from polyculture.cache.folding import Folding, fold, nfkc
+from polyculture.cache.text.folding import Folding, fold, nfkc
 from polyculture.generate.engines.answer import text_in
 
 ENDS = "。！？।॥۔؟։።፧፨။།༎។៕᠃᠉᱾᱿"  # of sentences, in scripts that have marks of their own

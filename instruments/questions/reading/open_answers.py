@@ -3,7 +3,7 @@
 Exact match and token F1 are those of SQuAD (Rajpurkar et al. 2016): without case, punctuation and articles, the best
 over all accepted answers. Soft match is that of BLEnD (Myung et al. 2024, SEM-B and SEM-W; nlee0212/BLEnD,
 evaluation/exact_match.py), where an accepted answer stands within the text, be it within a word. BLEnD lemmatises words
-in 13 languages by as many packages; here words are compared as `cache/folding` folds them, without the plural s in
+in 13 languages by as many packages; here words are compared as `cache/text/folding` folds them, without the plural s in
 English, and a number within a longer one is another number. Texts and accepted answers are spelled alike first:
 digits of all scripts are 0 to 9, forms of one Arabic letter are one.
 """
@@ -14,8 +14,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from polyculture.cache.folding import ANSWERS, fold, fold_case
-from polyculture.cache.inflection import singular
+from polyculture.cache.text.folding import ANSWERS, fold, fold_case
+from polyculture.cache.text.inflection import singular
 from polyculture.instruments.questions.reading.answer_text import answer_text, unspelled
 from polyculture.instruments.questions.reading.languages import ENGLISH, Language, language_of
 from polyculture.instruments.questions.reading.tokens import HANGUL, NO_SPACES

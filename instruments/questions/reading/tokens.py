@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
-from polyculture.cache.folding import fold
+from polyculture.cache.text.folding import fold
 from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, plain, unspelled
 from polyculture.instruments.questions.reading.languages import PROCLITICS, Language, language_of
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
-from polyculture.cache.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import describe_fault
 from polyculture.instruments.datasets.fetch import check_as_received

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.sanitize import mended
+from polyculture.cache.text.sanitize import mended
 from polyculture.instruments.questions.asking import SLOT
 from polyculture.instruments.questions.model import Prompt, Question
 from polyculture.instruments.questions.rules.files import row_place

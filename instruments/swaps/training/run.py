@@ -18,7 +18,7 @@ from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, model_sha256
 from polyculture.cache.locks import Lock
-from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cache.work.outcome import Outcome, Progress
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.swaps.training.examples import (
     Example,

@@ -9,11 +9,11 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema.measured import Number
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema.measured import Number
+from polyculture.cache.store.shards import JobShards
 from polyculture.instruments.questions.layout import (
     ANSWERS,
     LAYOUT,

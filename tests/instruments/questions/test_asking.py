@@ -14,7 +14,7 @@ import pytest
 import polyculture.instruments.questions as questions
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.run_folder import Job
+from polyculture.cache.store.run_folder import Job
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.questions.asking import (
     AskJob,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.parquet import write_parquet
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.shards import JobShards
+from polyculture.cache.store.parquet import write_parquet
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.shards import JobShards
 from polyculture.generate.engines import ModelSpec, Scored, TokenScore
 from polyculture.generate.engines.mock import MockEngine
 from polyculture.generate.sampling import SamplingSettings

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.layout import compose
-from polyculture.cache.schema import CORE
-from polyculture.cache.sql_file import read_table
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.sql_file import read_table
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions import section
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.reading_step import UNEQUAL, unread_lines

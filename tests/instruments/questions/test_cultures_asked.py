@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, oracle, write_sheets
 from tests.instruments.probe_world import write_probes

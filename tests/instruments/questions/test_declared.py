@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.layout import compose
-from polyculture.cache.schema import CORE
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.numbers.declared import declared_numbers, is_declared
 from polyculture.instruments.questions.rules.check import lacking

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyculture.cache.schema.measured import Number
+from polyculture.cache.store.schema.measured import Number
 from tests.instruments.questions.answered import (
     FAILED,
     GAPS,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.layout import compose
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.numbers.withheld import FEW_READ
 from polyculture.metrics import METRICS_LAYOUT

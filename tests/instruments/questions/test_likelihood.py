@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.questions.asking import Method
 from polyculture.instruments.questions.asking_step import LikelihoodStep

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from polyculture.cache.schema.measured import Difference
+from polyculture.cache.store.schema.measured import Difference
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired

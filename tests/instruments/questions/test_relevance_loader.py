@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.loaders.probed import read_concepts

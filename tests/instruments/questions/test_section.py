@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import read_manifest, write_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import CORE
-from polyculture.cache.sql_file import read_table
-from polyculture.cache.store import open_store
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.manifest import read_manifest, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
+from polyculture.cache.store.sql_file import read_table
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions import section
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.rules.opened import citation_of

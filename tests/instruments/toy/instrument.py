@@ -10,8 +10,8 @@ from polyculture.instruments.toy.layout import LENGTHS, Length
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.run_folder import Job
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import SAMPLING
 from polyculture.generate.engines.base import Decoding, Message, Request
 from polyculture.generate.engines.models import MODEL, Models

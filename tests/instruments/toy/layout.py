@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Table, Wanted
+from polyculture.cache.store.layout import Layer, Layout, Table, Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,90 @@
+"""The rows of a job's files that count, for the next step: those of a request that the experiment makes now
+(`generate/request.py`), in this run or a sibling.
+
+What no request of now asks stays on disk, and counts again when its request comes back. For the views of a store
+`view_template` says the same in SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from polyculture.cache.database import memory_database
+from polyculture.cache.errors import StoreError
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.parquet import check_columns, opened_parquet, rows_to_table
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.shards import part_files
+
+BATCH_ROWS = 10_000
+
+
+def wanted_batches(
+    run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table, columns: Sequence[str], rows: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """The job's committed rows of the requests in `wanted` (request_id, n), failed ones included, `rows` at a time: the
+    input of the next step.
+
+    Rows that are still in the job's journal are not included; the next process that opens the job commits them.
+    """
+    import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
+    requests, limits = wanted["request_id"].combine_chunks(), wanted["n"].combine_chunks()
+    for part in part_files(run.shards(table.name, job)):
+        with opened_parquet(part) as file:
+            for batch in file.iter_batches(batch_size=rows):
+                limit = limits.take(pc.index_in(batch["request_id"], value_set=requests))  # null: nobody wants it
+                kept = batch.filter(pc.less(batch["sample"], limit))
+                if kept.num_rows:
+                    yield kept.select(list(columns))
+
+
+def find_answers(
+    run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table, by: Sequence[str] | None = None
+) -> pa.Table:
+    """The rows of a table in sibling runs for the wanted keys, in no particular order.
+
+    `wanted` has the table's key, and the columns that a row found takes from here: the cell that its prompt has in this
+    run. The key is that of the request as sent, so an answer is valid in every run; by this run nothing was paid for
+    it. Of several runs the first by name speaks. Failures are not reused, nor are files that lack a column.
+
+    Where the key says more than the request, the columns `by` tell which answer is to the same one; this run's own rows
+    are looked at, too.
+    """
+    files = [part for _, part in sibling_parts(run, job, table)] if wanted.num_rows else []
+    if by is not None and wanted.num_rows:
+        files = [*part_files(run.shards(table.name, job)), *files]
+    if not files:
+        return rows_to_table(table, [])
+    same = by or (table.key,)
+    here = [f'wanted."{name}" AS "{name}"' for name in wanted.column_names if name not in same]
+    query = f"""
+        SELECT DISTINCT ON (wanted.{table.key}) stored.* REPLACE ({", ".join((*here, "NULL AS purchase"))})
+        FROM read_parquet($files, filename = 'file') AS stored JOIN wanted USING ({", ".join(map(str, same))})
+        WHERE stored.status = 'ok'
+        ORDER BY wanted.{table.key}, stored.file
+    """  # noqa: S608, our own names
+    with memory_database() as connection:
+        connection.register("wanted", wanted)
+        found: pa.Table = connection.sql(query, params={"files": [str(file) for file in files]}).to_arrow_table()
+    return found.select(table.schema.names).cast(table.schema)
+
+
+def sibling_parts(run: RunFolder, job: Job, table: Table[Any]) -> list[tuple[RunFolder, Path]]:
+    """The parts of a job's table in sibling runs of this format, each with its run."""
+    beside = sorted(path for path in run.root.parent.glob("*/") if path.resolve() != run.root.resolve())
+    runs = [RunFolder(path) for path in beside]
+    parts = [(one, part) for one in runs for part in part_files(one.shards(table.name, job))]
+    return [(one, part) for one, part in parts if _readable(part, table)]
+
+
+def _readable(part: Path, table: Table[Any]) -> bool:
+    try:
+        check_columns(part, table)
+    except (OSError, pa.ArrowInvalid, StoreError):
+        return False
+    return True

@@ -1,0 +1,212 @@
+"""Stops a stage by evidence: one fault meets eight different prompts in a row, whatever its words are.
+
+    rule = StopRule("generate openai:one", StopLimits(answers=8, minutes=5))
+    rule.fail(Failure(job, "response-id", "prompt-id", "HTTP 400: Budget has been exceeded!"))     # eight times
+    rule.stopped                                                                      # the error that ends the stage
+
+A prompt may be at fault itself, so that all its failures are one piece of evidence; unless it was answered before, or
+nothing was ever answered: then each failure is one. "In a row" means without an answer of use in between, in the order
+in which answers come: of many requests in flight, those that were sent before the fault began end a row at most once
+each. A batch has no order in time: its engine spreads the failures evenly between the answers. A fault that comes and
+goes, as a model that fails every other time, ends rows by itself: a row must be twice as long as the longest of that
+fault that an answer ended.
+
+Why eight: a fault that meets one answer in five by chance meets eight in a row once in 390,000 answers, and what a
+wrong stop costs is to give the command again. A stage is a step with its models; its rule lives as long as the command.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.errors import SystematicFaultError
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.run_folder import Job
+from polyculture.cache.work.faults import (
+    LOADING,
+    LOST_BATCH,
+    OTHER,
+    REJECTED,
+    FaultKind,
+    StopLimits,
+    fault_table,
+    kind_of_error,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Places = Mapping[str, str]  # what the table's remedies leave open: 'url', 'key'
+Keys = dict[Job, set[str]]  # of rows, by job
+ODD_USAGE = "usage: "  # how the note begins of an answer whose tokens do not add up
+_REMEMBERED = 1000  # prompts with an answer of use, the last ones
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed answer as the rule sees it."""
+
+    job: Job
+    key: str  # of its row
+    subject: str  # what was asked: several samples of a prompt have one
+    error: str | None
+    first_try: bool = True  # not a second attempt because of a first answer that was of no use
+
+
+@dataclass(slots=True)
+class _Row:
+    """Failures of one kind since the last answer of use."""
+
+    since: float  # when the first of them came
+    error: str | None = None  # of the last of them
+    evidence: set[str] = field(default_factory=set)
+    subjects: set[str] = field(default_factory=set)
+    keys: Keys = field(default_factory=dict)
+
+
+@dataclass
+class StopRule:
+    """What the answers of a stage tell of it. Threads that work on jobs side by side share it."""
+
+    name: str = ""  # of the stage and its models, for the line
+    limits: StopLimits = field(default_factory=lambda: fault_table().stop)
+    places: Callable[[], Places] = dict
+    clock: Callable[[], float] = time.monotonic
+    answered: bool = False  # has any answer been of use?
+    has_rows: bool = False  # were there answers of use before this command?
+    drains: bool = False  # what was asked is paid and comes: it is kept before the stage ends
+    stopped: SystematicFaultError | None = None
+    advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
+    odd_usage: int = 0  # answers whose tokens do not add up, as their notes say
+    _rows: dict[str, _Row] = field(default_factory=dict)  # by kind of fault
+    _ended: dict[str, int] = field(default_factory=dict)  # the longest row of a kind that an answer ended
+    _failed: dict[str, Keys] = field(default_factory=dict)  # by kind, all of this command
+    _of_use: dict[str, None] = field(default_factory=dict)  # prompts with an answer of use, the last ones
+    _last: float = 0.0  # when the last answer of use came
+    _fault: str | None = None  # the kind that stopped it
+    _lock: Lock = field(default_factory=Lock)
+
+    def succeed(self, subject: str = "") -> None:
+        """An answer was of use."""
+        with self._lock:
+            self.answered, self._last = True, self.clock()
+            if subject:
+                self._of_use.pop(subject, None)
+                self._of_use[subject] = None
+            if len(self._of_use) > _REMEMBERED:
+                del self._of_use[next(iter(self._of_use))]
+            if self.stopped is None:
+                for kind, row in self._rows.items():
+                    self._ended[kind] = max(self._ended.get(kind, 0), len(row.evidence))
+                self._rows.clear()
+
+    def fail(self, failure: Failure) -> None:
+        """An answer failed. Sets `stopped` where that makes it systematic."""
+        kind = kind_of_error(failure.error)
+        with self._lock:
+            row = self._rows.setdefault(kind.name, _Row(self.clock()))
+            row.error = failure.error
+            for keys in (row.keys, self._failed.setdefault(kind.name, {})):
+                keys.setdefault(failure.job, set()).add(failure.key)
+            if failure.first_try:
+                blameless = not self.answered or failure.subject in self._of_use
+                row.evidence.add(failure.key if blameless else failure.subject)
+                row.subjects.add(failure.subject)
+            if self.stopped is None and self._is_enough(kind, row):
+                words = "prompts" if len(row.subjects) == len(row.evidence) else "answers"
+                self._stop(kind, row, f"{len(row.evidence)} {words} in a row failed for this reason")
+
+    def end(self, *, is_part: bool = False) -> None:
+        """The stage has nothing more to ask. A fault that met all its answers is at fault, however few they were.
+
+        `is_part`: others ask the same service beside this process, and may know better.
+        """
+        with self._lock:
+            if self.stopped is not None or self.answered or self.has_rows or is_part or len(self._rows) != 1:
+                return
+            [row] = self._rows.values()
+            kind = kind_of_error(row.error)
+            several = kind.name == REJECTED and len(row.subjects) > 1 and self.limits.answers > 0
+            if not kind.final or several or self._is_long(row):
+                self._stop(kind, row, f"all {len(row.evidence)} answers failed for this reason")
+
+    @property
+    def is_one_prompt(self) -> bool:
+        """Whether as many answers as may fail have failed for one fault, all of one prompt: its job ends."""
+        with self._lock:
+            if self.answered:
+                return False
+            return any(self._is_long(row) and len(row.subjects) == 1 for row in self._rows.values())
+
+    @property
+    def unsettled(self) -> Mapping[Job, set[str]]:
+        """By job, the keys of rows that do not count as settled: what failed for the fault that stopped the stage.
+
+        And rejections in words that nobody knows, of several prompts, where nothing was answered after them: no
+        evidence says that the prompts are to blame. It is a copy: jobs beside the one that stopped go on to fail.
+        """
+        with self._lock:
+            found: Keys = {}
+            row = self._rows.get(REJECTED)
+            if self._fault is not None:
+                found = self._failed[self._fault]
+            elif row is not None and self.limits.answers and len(row.subjects) > 1:
+                found = row.keys
+            return {job: set(keys) for job, keys in found.items()}
+
+    def _is_enough(self, kind: FaultKind, row: _Row) -> bool:
+        """Whether a row of failures stops the stage."""
+        if not self._is_long(row, 2 * self._ended.get(kind.name, 0)) or (len(row.subjects) < 2 and not self.answered):
+            return False
+        # A service that had answered may do so again, and one that is loading its model will answer.
+        passes = (self.answered and kind.repeat == "always") or kind.name == LOADING
+        patience = self.limits.minutes * 60
+        return not passes or 0 < patience <= self.clock() - (self._last if self.answered else row.since)
+
+    def _is_long(self, row: _Row, least: int = 0) -> bool:
+        return self.limits.answers > 0 and len(row.evidence) >= max(self.limits.answers, least)
+
+    def _stop(self, kind: FaultKind, row: _Row, words: str) -> None:
+        own = self.places()
+        told = kind.remedy.format(**{"url": "the server", "key": "Check the API key.", **own})
+        remedy = self.advice(row.error or "") or told
+        what = f"{self.name}: {kind.says} ({row.error}): {words}, and nothing of it is settled"
+        self._fault = kind.name
+        self.stopped = SystematicFaultError(what, where=own.get("url"), remedy=remedy)
+
+
+def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -> None:
+    """Tells a rule of the rows of one answer: of use if any of them is; otherwise the first says why not.
+
+    A refusal in words is an answer, though of no use. What fails before anybody is asked, as an entity that no token
+    stands for, says nothing of the others; nor does a batch that is lost, whose rows must not be bought again unasked,
+    or an answer that the token limit cut and that is asked for again with more room.
+    """
+    key = table.key or ""
+    rule.odd_usage += any(ODD_USAGE in (getattr(row, "note", None) or "") for row in rows)
+    subject = str(getattr(rows[0], table.subject or key)) if rows else ""
+    if not rows or any(row.status == "ok" for row in rows):
+        rule.succeed(subject)
+        return
+    row = rows[0]
+    refused = getattr(row, "ending", None) == "withheld" and not (row.error or "").startswith("HTTP ")
+    kind = kind_of_error(row.error).name
+    grows = row.status == "unusable" and getattr(row, "ending", None) == "cut"
+    not_asked = kind == LOST_BATCH or (kind == OTHER and getattr(row, "purchase", None) is None)
+    if not (refused or not_asked or grows):
+        first_try = (getattr(row, "attempts", None) or 1) <= 1
+        rule.fail(Failure(job, getattr(row, key), subject, row.error, first_try))
+
+
+def see_table(rule: StopRule, job: Job, rows: pa.Table, table: Table[Any]) -> None:
+    """The same of many answers in bulk."""
+    if rows.num_rows == 0 or "ok" in rows["status"].unique().to_pylist():
+        rule.succeed()
+        return
+    for row in rows.to_pylist():
+        see_rows(rule, job, [SimpleNamespace(**row)], table)

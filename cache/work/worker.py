@@ -1,0 +1,363 @@
+"""The worker: asks for answers and keeps them, resumable at any moment.
+
+A `Step` declares its works. Each is a job with its items, and each item has the keys of its rows. The worker reads
+what is on disk, retries transient failures, reuses answers of sibling runs, and hands the rest to the step. It writes
+every answer before it takes the next. It knows neither models nor instruments: generation, extraction and every
+instrument are steps.
+
+    class Echo(Step[str, None]):
+        name, tables = "echo", (ECHOES,)
+
+        def works(self): yield Work(Job("m", "en", "food"), {"model": "m"}, lambda: iter(["a", "b"]), size=2)
+        def keys(self, item): return (content_id(item),)
+        def ask(self, work, items, models, kept):
+            for item in items:
+                yield Done((EchoRow(content_id(item), item),))
+
+    outcome = do_works(run, Echo(), list(Echo().works()), models)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import pyarrow as pa
+
+from polyculture.cache.errors import JobHeldError
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.shards import JobShards, value_of
+from polyculture.cache.work.faults import RetryFailed
+from polyculture.cache.work.outcome import Outcome, Progress, silent, throttled
+from polyculture.cache.work.stop_rule import StopRule, see_rows, see_table
+
+I = TypeVar("I")  # noqa: E741, an item
+M = TypeVar("M", contravariant=True)  # what a step opens its models from
+
+Span = Literal["job", "all"]
+_STATUS = ("status", "retryable", "error", "ending")
+A = TypeVar("A")
+
+
+class Kept(Protocol):
+    """The rows of a job that are on disk already."""
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """All committed rows of a table of the job."""
+        ...
+
+
+@dataclass(frozen=True)
+class Work(Generic[I]):
+    """One job of a step: what is asked, and of whom."""
+
+    job: Job
+    models: Mapping[str, str]  # by role; empty where no model is asked
+    items: Callable[[], Iterator[I]]  # may be called several times
+    size: int  # keys of all items together
+    name: str = ""  # in messages; the job's own name where it is empty
+    # What all of it costs at most, where that is said faster than item by item: a million of them take `plan` seconds.
+    loads: Callable[[], Iterator[Load]] | None = None
+
+    def __str__(self) -> str:
+        return self.name or str(self.job)
+
+
+def models_of(work: Work[Any]) -> tuple[str, ...]:
+    """The models of a work by their roles; works of the same ones are done together."""
+    return tuple(work.models.values())
+
+
+@dataclass(frozen=True)
+class Done:
+    """The rows that a step made of an item, written whole or not at all.
+
+    Rows are objects of the row types of the step's tables, or Arrow tables by name for bulk work; these bypass the
+    journal. The column `status` is 'ok', 'failed' (with `retryable`), or 'unusable': an answer that was paid for and
+    does not complete its item.
+    """
+
+    rows: tuple[Any, ...] | Mapping[str, pa.Table]
+    job: Job | None = None  # where the step works on several jobs at once
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The upper bound of an item's cost, for `plan`."""
+
+    text: str  # what the model reads
+    answer_tokens: int  # at most
+    times: int = 1
+    apart: str = ""  # what it reads beside that, once: texts that recur are counted once
+
+
+class Step(ABC, Generic[I, M]):
+    """A stage of work that asks for answers. The last of its tables commits, and has the key."""
+
+    name: str  # in messages: 'generate', 'extract', 'score'
+    tables: tuple[Table[Any], ...]
+    span: Span = "job"  # whether `ask` takes one job at a time, or all of them in one pass
+
+    @abstractmethod
+    def works(self) -> Iterator[Work[I]]:
+        """All jobs, those that are done included."""
+
+    @abstractmethod
+    def keys(self, item: I) -> tuple[str, ...]:
+        """The keys of the rows that complete an item."""
+
+    @abstractmethod
+    def ask(self, work: Work[I], items: Iterator[I], models: M, kept: Kept) -> Iterator[Done]:
+        """Asks for the missing items. Models are opened here, with the first item."""
+
+    def adopt(self, run: RunFolder, work: Work[I], missing: Sequence[I]) -> Mapping[str, pa.Table] | None:
+        """Rows of all tables, by name, that sibling runs hold for missing items; None where nothing is shared."""
+
+    def load(self, item: I) -> Load | None:
+        """The upper bound of its cost; None where no model is asked."""
+
+
+@dataclass(frozen=True)
+class WorkState(Generic[I]):
+    """The state of a work's items."""
+
+    outcome: Outcome
+    missing: list[I]
+    settled: set[str] = field(default_factory=set)  # keys of missing items whose row is kept
+    # Keys of failures that are asked again; their items are among the missing ones.
+    retry_transient: set[str] = field(default_factory=set)
+    retry_permanent: set[str] = field(default_factory=set)  # permanent ones that `RetryFailed` names
+
+
+def read_state(step: Step[I, M], work: Work[I], shards: JobShards, retry: RetryFailed | None = None) -> WorkState[I]:
+    """The state of a work on disk: its parts, and the journal of a running or killed process.
+
+    Final failures that `retry` names are missing like transient ones.
+    """
+    states = _states(shards, retry)
+    if not states:  # nothing to compare keys with, which are hashes
+        return WorkState(Outcome(0, 0, reused=0), list(work.items()))
+    done = failed = 0
+    missing: list[I] = []
+    settled: set[str] = set()
+    retry_transient: set[str] = set()
+    retry_permanent: set[str] = set()
+    for item in work.items():
+        keys = step.keys(item)
+        found = [states.get(key) for key in keys]
+        if "retry_permanent" in found:
+            retry_permanent |= {key for key, state in zip(keys, found, strict=True) if state == "retry_permanent"}
+            found = ["retry_transient" if state == "retry_permanent" else state for state in found]
+        done += found.count("ok")
+        failed += found.count("failed")
+        if "retry_transient" in found or None in found:
+            missing.append(item)
+            retry_transient |= {key for key, state in zip(keys, found, strict=True) if state == "retry_transient"}
+            settled.update(key for key, state in zip(keys, found, strict=True) if state in ("ok", "failed"))
+    return WorkState(Outcome(done, failed, reused=done), missing, settled, retry_transient, retry_permanent)
+
+
+def is_untouched(run: RunFolder, step: Step[I, M], work: Work[I]) -> bool:
+    """Whether nothing of a work is on disk."""
+    return not _states(JobShards(run, work.job, step.tables), None)
+
+
+def work_state(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None) -> WorkState[I]:
+    """The state of a work, also while another process works on it: takes no lock and changes nothing."""
+    return read_state(step, work, JobShards(run, work.job, step.tables), retry)
+
+
+def left(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None) -> int:
+    """How many items of a work would be asked now: neither complete nor held by a sibling run."""
+    missing = work_state(run, step, work, retry).missing
+    adopted = step.adopt(run, work, missing) if missing else None
+    return len(missing) - (adopted[step.tables[-1].name].num_rows if adopted is not None else 0)
+
+
+def do_works(
+    run: RunFolder,
+    step: Step[I, M],
+    works: Sequence[Work[I]],
+    models: M,
+    progress: Progress = silent,
+    *,
+    rule: StopRule | None = None,
+    retry: RetryFailed | None = None,
+) -> Outcome:
+    """Does the missing items of several works together, and returns the outcome of all their items.
+
+    Where `rule` finds a fault systematic, nothing more is asked, and what failed for it stays to be asked. Raises
+    `SystematicFaultError` then, `JobHeldError` where another process holds one of the jobs, and whatever step, models
+    and store raise.
+    """
+    with ExitStack() as stack:
+        opened = [_OpenWork(stack.enter_context(JobShards(run, work.job, step.tables)), step, work) for work in works]
+        for one in opened:
+            stack.callback(one.restore)
+        outcome = sum((one.begin(run, retry) for one in opened), Outcome(0, 0))
+        if rule is not None:
+            rule.has_rows |= outcome.done > 0
+        report = throttled(progress)
+        report(outcome)
+        busy = [one for one in opened if one.missing]
+        if busy:
+            by_job = {one.work.job: one for one in busy}
+            items = (item for one in busy for item in one.missing)
+            with cancelling(step.ask(busy[0].work, items, models, busy[0].shards)) as answers:
+                for done in answers:
+                    one = by_job[done.job or busy[0].work.job]
+                    outcome += one.keep(done)
+                    report(outcome)
+                    if rule is not None and _ends(rule, one, done):
+                        break
+    progress(outcome)
+    if rule is not None and rule.stopped is not None:
+        end_stage(run, step, rule)
+    return outcome
+
+
+def end_stage(run: RunFolder, step: Step[Any, Any], rule: StopRule) -> None:
+    """Makes what a stage left unsettled such that the next run asks it; raises the fault that stopped it, if any did.
+
+    A job that another process has taken meanwhile is left to it.
+    """
+    for job, keys in rule.unsettled.items():
+        with suppress(JobHeldError), JobShards(run, job, step.tables) as shards:
+            shards.reopen(keys)
+    if rule.stopped is not None:
+        raise rule.stopped
+
+
+def _ends(rule: StopRule, one: _OpenWork[Any], done: Done) -> bool:
+    """Whether nothing more is asked for a work after an answer."""
+    commit, job = one.shards.commit, one.work.job
+    if isinstance(done.rows, Mapping):
+        see_table(rule, job, done.rows[commit.name], commit)
+    else:
+        see_rows(rule, job, [row for row in done.rows if type(row) is commit.row], commit)
+    return not rule.drains and (rule.stopped is not None or rule.is_one_prompt)
+
+
+class _OpenWork(Generic[I]):
+    """One work with its shards, held by this process."""
+
+    def __init__(self, shards: JobShards, step: Step[I, Any], work: Work[I]) -> None:
+        self.shards, self.step, self.work = shards, step, work
+        self.missing: list[I] = []
+        self._settled: set[str] = set()
+        self._retired: pa.Table | None = None  # failures that are asked again
+        self._written: set[str] = set()  # keys of rows that came since
+        self._names = {table.row: table.name for table in step.tables}
+
+    def begin(self, run: RunFolder, retry: RetryFailed | None = None) -> Outcome:
+        """Reads the state, retires failures that are retried, and reuses answers of sibling runs."""
+        state = read_state(self.step, self.work, self.shards, retry)
+        retired = self.shards.retire(state.retry_transient | state.retry_permanent, state.retry_permanent)
+        self._retired = retired if retired.num_rows else None
+        # What failed before comes last: it may fail once more, and says little of the others.
+        self.missing = sorted(
+            state.missing, key=lambda item: not state.retry_transient.isdisjoint(self.step.keys(item))
+        )
+        self._settled = state.settled
+        return state.outcome + self._adopt(run)
+
+    def restore(self) -> None:
+        """Keeps why answers failed that were to be asked again and were not, as where the money ends before them."""
+        if self._retired is not None:
+            self.shards.restore(self._retired, self._written)
+
+    def keep(self, done: Done) -> Outcome:
+        """Writes the rows of an item and counts them. A row that exists already is not written twice."""
+        commit = self.shards.commit
+        if isinstance(done.rows, Mapping):
+            rows = self._unsettled(done.rows[commit.name])
+            self._write(rows[commit.key or ""].to_pylist())
+            self.shards.append_part({**done.rows, commit.name: rows})
+            return _count(rows["status"].to_pylist())
+        record: dict[str, list[Any]] = {name: [] for name in self._names.values()}
+        for row in done.rows:
+            record[self._names[type(row)]].append(row)
+        if self._settled:
+            new = [row for row in record[commit.name] if value_of(row, commit.key or "") not in self._settled]
+            record[commit.name] = new
+        if record[commit.name]:
+            self._write([value_of(row, commit.key or "") for row in record[commit.name]])
+            self.shards.append(record)
+        return _count([row.status for row in record[self.shards.commit.name]])
+
+    def _write(self, keys: Sequence[Any]) -> None:
+        if self._retired is not None:
+            self._written.update(map(str, keys))
+
+    def _unsettled(self, rows: pa.Table) -> pa.Table:
+        import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
+        if not self._settled:
+            return rows
+        there = pa.array(sorted(self._settled), pa.string())
+        return rows.filter(~pc.field(self.shards.commit.key or "").isin(there))
+
+    def _adopt(self, run: RunFolder) -> Outcome:
+        adopted = self.step.adopt(run, self.work, self.missing) if self.missing else None
+        commit = self.shards.commit
+        if adopted is None or not adopted[commit.name].num_rows:
+            return Outcome(0, 0)
+        self.shards.append_part(adopted)
+        taken = set(adopted[commit.name][commit.key or ""].to_pylist())
+        self._write(list(taken))
+        self.missing = [item for item in self.missing if not taken.issuperset(self.step.keys(item))]
+        found = _count(adopted[commit.name]["status"].to_pylist())
+        return Outcome(found.done, found.failed, reused=found.done)
+
+
+def _count(status: Sequence[Any]) -> Outcome:
+    return Outcome(status.count("ok"), status.count("failed"))
+
+
+def _states(shards: JobShards, retry: RetryFailed | None) -> dict[str, str]:
+    """By key: 'ok', 'failed' (permanently), 'retry_transient', or 'retry_permanent' (one that `retry` names).
+
+    Unusable answers complete nothing.
+    """
+    table = shards.commit
+    key = table.key or ""
+    known = [name for name in _STATUS[: None if retry is not None else 2] if name in table.columns]
+    rows = shards.read(table.name, [key, *known])
+    columns = [rows[name].to_pylist() for name in known]
+    states = {
+        one: _state(retry, **dict(zip(known, values, strict=True)))
+        for one, *values in zip(rows[key].to_pylist(), *columns, strict=True)
+    }
+    for record in shards.read_journal():
+        for row in record.get(table.name, ()):
+            states[value_of(row, key)] = _state(retry, **{name: value_of(row, name) for name in known})
+    return {key: state for key, state in states.items() if state != "unusable"}
+
+
+def _state(
+    retry: RetryFailed | None,
+    status: str,
+    error: str | None = None,
+    ending: str | None = None,
+    **retryable: bool | None,  # of tables that have the column; what asks nothing, as a reading, fails the same again
+) -> str:
+    if status != "failed" or not retryable:
+        return status
+    if retryable["retryable"] is not False:
+        return "retry_transient"
+    return "retry_permanent" if retry is not None and retry.names(error, ending) else status
+
+
+@contextmanager
+def cancelling(answers: Iterator[A]) -> Iterator[Iterator[A]]:
+    """The answers, which end with the block: requests in flight behind a generator are cancelled."""
+    try:
+        yield answers
+    finally:
+        close = getattr(answers, "close", None)
+        if close is not None:
+            close()
