@@ -11,6 +11,9 @@ each. A batch has no order in time: its engine spreads the failures evenly betwe
 goes, as a model that fails every other time, ends rows by itself: a row must be twice as long as the longest of that
 fault that an answer ended.
 
+Until the first answer of use, the rule admits as many requests at a time as would stop the stage (`rounds`): what all
+of them would meet, these few show.
+
 Why eight: a fault that meets one answer in five by chance meets eight in a row once in 390,000 answers, and what a
 wrong stop costs is to give the command again. A stage is a step with its models; its rule lives as long as the command.
 """
@@ -18,11 +21,12 @@ wrong stop costs is to give the command again. A stage is a step with its models
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice, takewhile
 from threading import Lock
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.store.layout import Table
@@ -41,6 +45,9 @@ from polyculture.cache.work.faults import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+R = TypeVar("R")  # a request to an engine
+# Takes the requests of at most so many answers from an iterator, and returns what is left of these requests.
+First = Callable[[Iterator[R], int], tuple[list[R], list[R]]]
 Places = Mapping[str, str]  # what the table's remedies leave open: 'url', 'key'
 Keys = dict[Job, set[str]]  # of rows, by job
 ODD_USAGE = "usage: "  # how the note begins of an answer whose tokens do not add up
@@ -79,6 +86,7 @@ class StopRule:
     clock: Callable[[], float] = time.monotonic
     answered: bool = False  # has any answer been of use?
     has_rows: bool = False  # were there answers of use before this command?
+    few_first: bool = False  # each answer may cost: a few are asked for until one is of use
     drains: bool = False  # what was asked is paid and comes: it is kept before the stage ends
     stopped: SystematicFaultError | None = None
     advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
@@ -90,6 +98,22 @@ class StopRule:
     _last: float = 0.0  # when the last answer of use came
     _fault: str | None = None  # the kind that stopped it
     _lock: Lock = field(default_factory=Lock)
+
+    def rounds(self, requests: Iterable[R], first: First[R]) -> Iterator[Iterator[R]]:
+        """The requests as they may be asked, a round after the other; none once the stage has stopped.
+
+        With `few_first` a round has the requests of `limits.answers` answers, until one was of use. The last round has
+        all others. A round is over when all its answers have come: whoever waited for a request to be admitted while
+        answers are in flight would wait for ever where they are told of in the same thread.
+        """
+        left = iter(requests)
+        while self.few_first and self.limits.answers and not self.answered and self.stopped is None:
+            now, later = first(left, self.limits.answers)
+            if not now:
+                return
+            left = chain(later, left)
+            yield iter(now)
+        yield takewhile(lambda _: self.stopped is None, left)
 
     def succeed(self, subject: str = "") -> None:
         """An answer was of use."""
@@ -178,6 +202,11 @@ class StopRule:
         what = f"{self.name}: {kind.says} ({row.error}): {words}, and nothing of it is settled"
         self._fault = kind.name
         self.stopped = SystematicFaultError(what, where=own.get("url"), remedy=remedy)
+
+
+def whole(requests: Iterator[R], most: int) -> tuple[list[R], list[R]]:
+    """The next `most` requests, none of them split."""
+    return list(islice(requests, most)), []
 
 
 def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -> None:

@@ -15,12 +15,12 @@ from polyculture.cache.work.stop_rule import StopRule
 from polyculture.cache.work.worker import Step, Work
 from polyculture.console import brief, never_silent, say
 from polyculture.experiment.workspace import Workspace
+from polyculture.generate.admission import admitted
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.running.batching import asked_in_batches, batch_folder, check_nothing_waits, open_batches
 from polyculture.running.budget import Budget, open_budget
-from polyculture.running.first_answers import watched
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability, ModelSpec, Sampling
@@ -115,10 +115,7 @@ class WorkModels:
                 check_nothing_waits(folder, step, job)
             engine = self.loaded.engine(spec, needs)
         limited = self.loaded.budget.engine(engine, needs, spec.model, account, job) if account else engine
-        if self.rule is None:
-            return limited
-        self.rule.drains = account in BATCHED and asked_in_batches(spec)
-        return watched(limited, needs, self.rule, paid=find_kind(spec).paid)
+        return limited if self.rule is None else admitted(limited, needs, self.rule)
 
 
 def loaded_as(spec: ModelSpec) -> str:

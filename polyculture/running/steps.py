@@ -226,7 +226,17 @@ class StepRunner:
         models = models_of(work)
         name = " ".join((step.name, *models))
         limits = self.workspace.experiment.stop.limits
-        new = partial(StopRule, name, limits, partial(self._places, models), advice=partial(self._advice, models))
+        specs = [self.workspace.experiment.model_spec(model) for model in models]
+        in_batches = step.tables[-1].account in BATCHED and any(map(asked_in_batches, specs))
+        new = partial(
+            StopRule,
+            name,
+            limits,
+            partial(self._places, models),
+            advice=partial(self._advice, models),
+            few_first=not in_batches and any(find_kind(spec).paid for spec in specs),
+            drains=in_batches,
+        )
         known = self.rules.setdefault(name, new())
         if known.stopped is not None:  # it is asked anew
             known = self.rules[name] = new()

@@ -11,6 +11,7 @@ import pytest
 from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.work.faults import StopLimits, fault_table
 from polyculture.cache.work.stop_rule import StopRule
+from polyculture.generate.admission import admitted
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.base import (
     Completion,
@@ -18,9 +19,9 @@ from polyculture.generate.engines.base import (
     Message,
     Request,
 )
+from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.running.first_answers import FirstSamples, UntilStopped
 from tests.servers import Reply, StubServer, failure
 
 FAULTS = fault_table().stop.answers
@@ -136,9 +137,9 @@ class Counting(Wrapper):
 
 @pytest.mark.parametrize(("prompts", "seeds"), [(1, 100), (3, 50), (30, 10), (2, 3), (0, 0)])
 def test_the_first_answers_go_to_as_many_prompts_as_there_are(prompts: int, seeds: int) -> None:
-    engine, rule = Counting(), StopRule(limits=StopLimits(20, 5))
+    engine, rule = Counting(), StopRule(limits=StopLimits(20, 5), few_first=True)
     found = []
-    for completion in FirstSamples(engine, rule).sample(requests(prompts, seeds)):
+    for completion in admitted(engine, SAMPLING, rule).sample(requests(prompts, seeds)):
         found.append((completion.request_id, completion.seed))
         if len(found) == min(20, prompts * seeds):
             rule.succeed()
@@ -149,9 +150,23 @@ def test_the_first_answers_go_to_as_many_prompts_as_there_are(prompts: int, seed
         assert len(engine.given) <= 2
 
 
+def test_no_more_than_the_first_answers_are_asked_for_while_none_of_them_is_of_use() -> None:
+    engine, rule = Counting(), StopRule(limits=StopLimits(8, 5), few_first=True)
+    for at, completion in enumerate(admitted(engine, SAMPLING, rule).sample(requests(30, 4)), start=1):
+        assert completion.error is None
+        assert [len(some) for some in engine.given][:-1] == [8] * ((at - 1) // 8), "a round ends before the next"
+    assert [len(some) for some in engine.given] == [8] * 15
+
+
+def test_a_service_that_is_free_is_asked_for_all_at_once() -> None:
+    engine, rule = Counting(), StopRule(limits=StopLimits(8, 5))
+    assert len(list(admitted(engine, SAMPLING, rule).sample(requests(30, 4)))) == 120
+    assert [len(some) for some in engine.given] == [120]
+
+
 def test_nothing_more_is_asked_of_batches_once_the_stage_has_stopped() -> None:
-    engine, rule = Counting(), StopRule(limits=StopLimits(20, 5))
-    answers = UntilStopped(engine, rule).sample(requests(100, 1))
+    engine, rule = Counting(), StopRule(limits=StopLimits(20, 5), drains=True)
+    answers = admitted(engine, SAMPLING, rule).sample(requests(100, 1))
     for _ in range(30):
         next(answers)
     rule.stopped = SystematicFaultError("so it is told")
