@@ -77,8 +77,12 @@ class Asked(Protocol):
         """A progress for a piece of work of `total` units."""
         ...
 
-    def say(self, line: str) -> None:
-        """Writes a line to the terminal."""
+    def info(self, line: str) -> None:
+        """Logs a remark on progress, once for each command."""
+        ...
+
+    def warning(self, line: str) -> None:
+        """Logs what makes numbers doubtful, or what is left out, once for each command."""
         ...
 
 

@@ -133,7 +133,7 @@ def _run() -> None:
     from polyculture.cli.app import app
     from polyculture.cli.arrow_alone import load_arrow_alone
     from polyculture.cli.options import help_for, message_of
-    from polyculture.console import say
+    from polyculture.console import say, shown
 
     command = "".join(sys.argv[1:2])
     if command not in WITHOUT_ARROW and not command.startswith("-") and "--help" not in sys.argv:
@@ -141,7 +141,8 @@ def _run() -> None:
         load_arrow_alone(without=("pandas", "numpy") if command in WITHOUT_NUMPY else ("pandas",))
     _started()
     try:
-        code = app(standalone_mode=False)
+        with shown():
+            code = app(standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         sys.stdout.flush()  # here a reader that has gone, or a full disk, is still an error of the command

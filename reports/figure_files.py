@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from matplotlib.text import Text
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics import METRICS_LAYOUT
@@ -29,7 +29,7 @@ from polyculture.reports.opening import picture
 from polyculture.reports.section import Section
 from polyculture.reports.sections import OWN_SECTIONS
 
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 _MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "◇": "D"}
 _HOLLOW = ("outline", "◇")
 _INCH = 72  # points

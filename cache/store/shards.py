@@ -12,7 +12,6 @@ recorded (`cache.store.inventory`), so that a part which somebody removes is nam
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
@@ -26,6 +25,7 @@ import pyarrow as pa
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import replacing, store_faults, sweep
 from polyculture.cache.locks import Lock
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.inventory import (
     PartRecord,
     check_parts,
@@ -60,7 +60,7 @@ SET_ASIDE = "set-aside.jsonl"  # records of the journal that no part can hold
 _NAMED = 5  # keys of such records in the line about them
 _NO_FIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
 _PART = re.compile(rf"part-(?:[0-9]{{5}}|[1-9][0-9]{{5,}}){re.escape(SUFFIX)}")
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 _told: set[Path] = set()  # strange files that this process has named
 
 # One unit of work that is done or not done: table name -> rows, objects of the table's row type. What is read back from

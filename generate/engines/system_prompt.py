@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.log import get_logger
 
 Turn = Mapping[str, str]  # role and content
 Render = Callable[[Sequence[Turn]], str]
 REMEDY = "Take `system` out of its options, or out of [prompts]; or name a model whose template has a system role."
 REFUSES = "its chat template has no system role"
 _ASKED = {"role": "user", "content": "?"}
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 
 
 class SystemPrompts:

@@ -86,12 +86,12 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     from polyculture.instruments.datasets.presets import OURS, told
 
     if options.preset != OURS:
-        asked.say(told(options.preset, "cbs", options.model_dump()))
+        asked.info(told(options.preset, "cbs", options.model_dump()))
     forms = {model: _form(asked, model, options) for model in asked.models}
-    dataset = with_phrasings(options.opened(asked.say, causal="causal" in forms.values()))
+    dataset = with_phrasings(options.opened(asked.warning, causal="causal" in forms.values()))
     if options.phrasings:
         for line in dropped_pronouns([context for context in dataset.contexts if context.form in forms.values()]):
-            asked.say(str(line))
+            asked.warning(str(line))
     prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
     setups = {model: asked.setup(model, "score") for model in asked.models}
     drawing, empty = options.protocol.drawing(asked.seed), options.rule == "calibrated"
@@ -99,7 +99,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     chosen = {
         form: scoring_jobs(
             dataset, "", replace(options.selection(form), phrasings=options.phrasings), prefixes, None, drawing,
-            empty=empty, tell=asked.say,
+            empty=empty, tell=asked.warning,
         )
         for form in dict.fromkeys(forms.values())
     }  # fmt: skip
@@ -141,7 +141,7 @@ def measure(asked: Asked) -> None:
     link_entities(asked)
     measure_bias(asked.run)
     for model, versions in mixed_versions(asked.run):
-        asked.say(
+        asked.warning(
             f"{model}: these scores were made by {' and by '.join(versions)}; name one by revision and dtype to "
             "have all made by it"
         )
@@ -156,7 +156,9 @@ def _listing(asked: Asked, options: CbsOptions) -> Listing:
     """The scores by the protocol that is asked, under its name, beside ours."""
     from polyculture.instruments.cbs.protocol import COLUMNS, protocol_rows
 
-    rows = [row for row in protocol_rows(asked.run, options.protocol, asked.seed, asked.say) if row[0] in asked.models]
+    rows = [
+        row for row in protocol_rows(asked.run, options.protocol, asked.seed, asked.warning) if row[0] in asked.models
+    ]
     names = [options.preset if name == "cbs" and options.preset != "ours" else name for name in COLUMNS]
     without = {name for name, has in (("model", len(asked.models) > 1), ("sd", options.draws)) if not has}
     without |= {"incomplete"} if not any(row[-1] for row in rows) else set()

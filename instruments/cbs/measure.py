@@ -113,7 +113,7 @@ def link_entities(asked: Asked) -> None:
         rows.append(row)
     write_parquet(objects_to_table(CULTURAL_LINKS, rows), asked.run.table(CULTURAL_LINKS.name))
     linked = sum(row.status == "linked" for row in rows)
-    asked.say(f"link entities: {linked} of {len(rows)} linked")
+    asked.info(f"link entities: {linked} of {len(rows)} linked")
 
 
 def _queries(asked: Asked) -> pa.Table:

@@ -52,10 +52,10 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     from polyculture.instruments.corpus.step import SMOOTHINGS, CorpusStep, model_name
 
     source = _open(options)
-    dataset = options.opened(asked.say, causal=True)
+    dataset = options.opened(asked.warning, causal=True)
     selection = replace(options.selection("causal"), languages=(options.language,))
     models = [model_name(source.name, smoothing) for smoothing in SMOOTHINGS]
-    chosen = scoring_jobs(dataset, "", selection, setup=source.setup, tell=asked.say)
+    chosen = scoring_jobs(dataset, "", selection, setup=source.setup, tell=asked.warning)
     jobs = [replace(one, job=replace(one.job, model=model)) for model in models for one in chosen]
 
     return Study(

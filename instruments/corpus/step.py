@@ -81,7 +81,7 @@ class CorpusStep(ScoringStep):
         model, intake = self._count(needed_by(list(pairs.values())))
         files = len(self._corpus.files)
         read = f"{intake.bytes / MEGABYTE:,.1f} MB of text, {intake.tokens:,} tokens in {files} files"
-        self._asked.say(f"Read {read}; {intake.broken} lines or rows without text")
+        self._asked.info(f"Read {read}; {intake.broken} lines or rows without text")
         version = f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {files} files"
         for job, group in groupby(missing, key=lambda pair: pair.job):
             while part := list(islice(group, PART_ROWS)):

@@ -45,11 +45,11 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     from polyculture.instruments.embeddings.layout import WANTED_REPRESENTATIONS
     from polyculture.instruments.embeddings.step import RepresentingStep, representing_jobs
 
-    dataset = options.opened(asked.say, causal=options.form == "causal")
+    dataset = options.opened(asked.warning, causal=options.form == "causal")
     selection = replace(options.selection(options.form), settings=options.setting or (NEUTRAL,))
     setups = {model: asked.setup(model, "represent") for model in asked.models}
     # Chosen once: all models are asked the same, and what cannot be compared is told once.
-    chosen = representing_jobs(dataset, selection, asked.say)
+    chosen = representing_jobs(dataset, selection, asked.warning)
     jobs = [
         replace(one, job=replace(one.job, model=model), setup=setup)
         for model, setup in setups.items()

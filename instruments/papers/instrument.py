@@ -27,7 +27,7 @@ def study(asked: Asked, options: PaperOptions) -> Study:
         chosen = Selection(options.language, options.culture, options.type, form=ANY)
         if error := unknown_word(open_data_set(options.data or preset.data, options.folder), chosen):
             raise error
-    asked.say(f"{preset.title} ({preset.source})")
+    asked.info(f"{preset.title} ({preset.source})")
     return Study(tables=lambda: _listings(asked, options))
 
 
@@ -42,7 +42,7 @@ def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
 
     preset = options.preset
     if not asked.run.manifest.exists():  # no part could be asked, each with its reason
-        asked.say(f"Nothing was asked, so the tables of {preset.title} have published numbers alone")
+        asked.warning(f"Nothing was asked, so the tables of {preset.title} have published numbers alone")
         for table in paper_tables(options.name, published(options.name)):
             if table.cells:
                 yield from listings(preset, published_alone(table))
@@ -52,7 +52,7 @@ def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
     for one in found:
         yield from listings(preset, with_names(one, names.model))
     if without:
-        asked.say(notes_of(without))
+        asked.warning(notes_of(without))
     yield answer(asked.run, options.name, preset, asked.catalog, options.data)
 
 

@@ -47,11 +47,13 @@ def link_items(asked: Asked) -> None:
     items = [Linkable(language, topic or "", key, item) for language, topic, key, item, _ in rows]
     known = [one for one in items if one.queries and one.language in asked.catalog.languages]
     if len(known) < len(items):
-        asked.say(f"link items: {len(items) - len(known)} of {len(items)} are of topics or languages without a linker")
+        asked.warning(
+            f"link items: {len(items) - len(known)} of {len(items)} are of topics or languages without a linker"
+        )
     found = _found(asked, known)
     links = [_link(one, found) for one in known]
     write_parquet(objects_to_table(PROBE_LINKS, links), asked.run.table(PROBE_LINKS.name))
-    asked.say(f"link items: {sum(one.status == 'linked' for one in links)} of {len(links)} linked")
+    asked.info(f"link items: {sum(one.status == 'linked' for one in links)} of {len(links)} linked")
 
 
 @cache

@@ -47,11 +47,11 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
     jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, lenders, model)]
     rules = jobs[0].rules
     for line in opened.told:
-        asked.say(line)
+        asked.warning(line)
     if options.tagger == ("auto",) and (
         lacking := sorted(one for one, name in rules.taggers.items() if name == "rule")
     ):
-        asked.say(f"{', '.join(lacking)}: no spaCy model is installed, so content words are by the rule (--tagger)")
+        asked.warning(f"{', '.join(lacking)}: no spaCy model is installed, so content words are by the rule (--tagger)")
 
     def derive() -> None:
         from polyculture.instruments.probe.measure import measure_probe, measure_similarities
@@ -126,7 +126,7 @@ def _tell_few(asked: Asked, questions: Sequence[OpenQuestion]) -> None:
         cultures.setdefault(one.language, set()).add(one.culture)
     few = sorted(language for language, names in cultures.items() if len(names) < FEWEST)
     if few:
-        asked.say(f"{', '.join(few)}: asked about fewer than {FEWEST} cultures; items, and no flattening score")
+        asked.warning(f"{', '.join(few)}: asked about fewer than {FEWEST} cultures; items, and no flattening score")
 
 
 def _lenders(
@@ -145,8 +145,10 @@ def _tell_lacking(asked: Asked) -> None:
     """A line for each filter that keeps no item of a culture, and one for controls without which scores say little."""
     with open_store(asked.run, compose(CORE, PROBE)) as store:
         for line in unkept_lines(store):
-            asked.say(line)
+            asked.warning(line)
         missing = missing_controls(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
     if missing:
         what = "no control was run" if len(missing) == len(CONTROLS) else f"not run: {', '.join(missing)}"
-        asked.say(f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)")
+        asked.warning(
+            f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)"
+        )

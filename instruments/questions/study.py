@@ -84,8 +84,8 @@ def study(asked: Asked, options: AskOptions) -> Study:
     """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
     sets = options.opened(asked.run.root)
     for one in sets:
-        tell_remarks(one, asked.say)
-    parts = [part_of(one, options, asked.seed, asked.say) for one in sets]
+        tell_remarks(one, asked.warning)
+    parts = [part_of(one, options, asked.seed, asked.info) for one in sets]
     setups: dict[str, Setup] = {}
     by_method: dict[Method, list[AskJob]] = {}
     for part in parts:
@@ -116,7 +116,7 @@ def read_study(
 
         measure_questions(asked.run)
         for line in unread_lines(asked.run, names):
-            asked.say(line)
+            asked.warning(line)
 
     return Study(
         [*steps, reading],

@@ -36,19 +36,19 @@ def size_lines(texts: Sequence[SwapTexts], task: str, entities: int) -> Iterator
 
 def study(asked: Asked, options: SwapOptions) -> Study:
     """The task by prompts to the experiment's models, or by a classifier or tagger. Raises `DataSetError`."""
-    dataset = options.opened(asked.say)
+    dataset = options.opened(asked.warning)
     if options.preset != OURS:
-        asked.say(told(options.preset, options.task, options.model_dump()))
+        asked.info(told(options.preset, options.task, options.model_dump()))
     lacking = without_sentiment(dataset) if options.task == "sentiment" else None
     if lacking:
-        asked.say(lacking)
+        asked.warning(lacking)
     own = options.own_model
     models = asked.models if own is None else [f"transformers:{own.name}"]
     setups = {model: asked.setup(model, "answer") for model in models}
     selection = replace(options.selection("causal"), entities=None)
     draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
     # Drawn once: all models are asked about the same texts, and what is left out is told once.
-    texts = swap_texts(dataset, options.task, selection, draws, tell=asked.say)
+    texts = swap_texts(dataset, options.task, selection, draws, tell=asked.warning)
     by_language: dict[str, Asking]
     if own is None:
         by_language = {language: _questions(language, asked, options) for language in _languages(texts)}
@@ -63,14 +63,14 @@ def study(asked: Asked, options: SwapOptions) -> Study:
         for one in texts
     ]
     for line in size_lines(texts, options.task, options.entities) if options.equal_sides else ():
-        asked.say(line)
+        asked.info(line)
 
     def derive() -> None:
         measure_swaps(asked.run, options.task)
         for line in health_lines(read_numbers(asked.run, options.task), options.task, models):
-            asked.say(line)
+            asked.warning(line)
         for line in apart_lines(asked.run, options.task, models):
-            asked.say(line)
+            asked.warning(line)
 
     return Study(
         [
@@ -127,7 +127,7 @@ def _with_labels(asked: Asked, texts: Sequence[SwapTexts], labels: Labels) -> li
             lacking, remedy="Name a file that has some (labels = 'FILE' under [ner]), or other types with --type."
         )
     if without:
-        asked.say(f"{lacking}: left out; a file of labels may name some")
+        asked.warning(f"{lacking}: left out; a file of labels may name some")
     return [one for one in texts if one.entity_type not in without]
 
 

@@ -74,7 +74,7 @@ def _languages(asked: Asked, named: Sequence[str], characters: str) -> list[str]
     if len(faults) == len({*named}):
         raise next(iter(faults.values()))
     for language in faults:
-        asked.say(f"{language}: cannot be told from other languages by how it is written; left out")
+        asked.warning(f"{language}: cannot be told from other languages by how it is written; left out")
     return [language for language in named if language not in faults]
 
 

@@ -18,7 +18,6 @@ from polyculture.cache.store.damage import damaged_file
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.queries import LiveStore, check_query, query_faults
 from polyculture.cache.store.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
-from polyculture.console import quietly
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import store_layout
 
@@ -201,7 +200,7 @@ class Run:
         from polyculture.running.results import measure_run, report_copy, report_run
 
         run, catalog = self._workspace.run, self._workspace.catalog
-        with quietly(), self._faults():
+        with self._faults():
             if path is None:
                 measure_run(run, catalog)
                 return report_run(run, catalog)

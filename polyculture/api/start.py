@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from polyculture.api.handle import Run
 from polyculture.api.opening import runs_folder
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.console import quietly
+from polyculture.console import shown
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.workspace import Workspace
@@ -37,8 +38,8 @@ def run(
     in `runs/` of the present folder, and so are relative paths in them. Calling it again resumes, and so does
     `polyculture run`: both take the same locks, and refuse the same. `job` ('K/N'), `model`, `language` and `topic` do
     a part. With `accept_changes` what a changed experiment makes stale is made again. `retry_failed` asks again what
-    failed for good: all (True), or what failed for a reason. With `progress` the lines of the command line are
-    printed; else they go to the logger `polyculture`.
+    failed for good: all (True), or what failed for a reason. With `progress` the command line's lines and bars are
+    shown; the loggers below `polyculture` have the lines in any case.
 
     Raises `PolycultureError`: `ExperimentError` for an experiment that cannot be run, `ChangedExperimentError` for one
     that no longer fits what is stored, `IncompleteError` where some of the work failed, `JobHeldError` where another
@@ -46,7 +47,7 @@ def run(
     done until then is kept.
     """
     retry = None if retry_failed is False else RetryFailed("" if retry_failed is True else retry_failed)
-    with quietly(progress):
+    with shown() if progress else nullcontext():
         workspace = _workspace(experiment, runs)
         part = Part(job, model, language, topic)
         pipeline, _ = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry)

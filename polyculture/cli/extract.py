@@ -16,7 +16,7 @@ from polyculture.cache.catalog.pack import GOLD as OF_PACK
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_records
-from polyculture.console import say, watch
+from polyculture.console import say
 from polyculture.experiment.file import check_extractor
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
@@ -26,6 +26,7 @@ from polyculture.extract.gold import GOLD, GoldText, read_gold
 from polyculture.extract.llm import LlmExtractor, read_prompt, read_request
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
+from polyculture.progress import watch
 from polyculture.running.estimate import StageEstimate, requests_estimate
 from polyculture.running.models import load_model
 

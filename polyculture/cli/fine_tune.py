@@ -45,10 +45,11 @@ def fine_tune(
     the same command does the rest. CAMeL and Camellia do not say how theirs were trained; docs/swaps.md does.
     """
     from polyculture.cache.errors import JobHeldError
-    from polyculture.console import say, watch
+    from polyculture.console import say
     from polyculture.generate.engines.base import ModelSpec
     from polyculture.generate.engines.transformers.loading import check_installed
     from polyculture.instruments.swaps.training.run import train_seed
+    from polyculture.progress import watch
 
     given = {name: value for name, value in (("revision", revision), ("device", device)) if value is not None}
     spec = ModelSpec(f"transformers:{base}", given)

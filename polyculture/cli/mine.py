@@ -51,7 +51,7 @@ def mine(
     from polyculture.collect.mining.count import counted
     from polyculture.collect.mining.patterns import read_patterns
     from polyculture.collect.mining.sweep import sweep
-    from polyculture.console import watch
+    from polyculture.progress import watch
 
     if format is Format.PARQUET and output is None:
         raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")

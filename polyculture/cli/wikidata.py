@@ -63,9 +63,9 @@ def pull(
     snapshot is written: the same command resumes a pull that failed or was stopped, as one may where it says how many
     items there are. Items outside the topics are missing: a snapshot of a dump has more candidates per name.
     """
-    from polyculture.console import watch
     from polyculture.link.pull.pull import pull_index
     from polyculture.link.pull.sparql import SparqlSettings
+    from polyculture.progress import watch
     from polyculture.running.linking import link_lines
 
     wanted = (
@@ -197,8 +197,8 @@ def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], worker
     from polyculture.cache.errors import install_line
     from polyculture.cache.extras import DUMPS
     from polyculture.cache.work.outcome import Outcome
-    from polyculture.console import watch
     from polyculture.link.dumps.build import BuildSettings, build_index
+    from polyculture.progress import watch
 
     if dump.suffix == ".gz" and DUMPS.missing:
         say(f"Without {DUMPS.missing[0]} it is decompressed at half the speed: {install_line(DUMPS.name)}")

@@ -6,6 +6,7 @@ last. Here every line arrives once at the terminal of whoever started the run, b
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError, StoreError
+from polyculture.cache.log import get_logger, handled_by
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.stop_rule import StopRule
-from polyculture.console import say, send_lines
+from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.models import LoadedModels
 from polyculture.running.opening import open_workspace
@@ -53,8 +55,8 @@ class Replica:
     """
 
     def __init__(self, lines: Any) -> None:
-        send_to(lines)
         self._open = ExitStack()
+        self._open.enter_context(handled_by(_ToTerminal(lines)))
         self._loaded: dict[Path, LoadedModels] = {}  # by the run's folder
         self._rules: dict[Path, dict[str, StopRule]] = {}  # what all answers to this replica tell of each stage
 
@@ -103,22 +105,25 @@ class Replica:
         return self._loaded[workspace.run.root]
 
 
+Line = tuple[str, int, str]  # a record of the log: its logger, its level, what it says
+
+
 class Lines:
     """An actor of Ray's that holds lines until they are taken."""
 
     def __init__(self) -> None:
-        self._held: list[str] = []
+        self._held: list[Line] = []
 
-    def put(self, line: str) -> None:
+    def put(self, line: Line) -> None:
         self._held.append(line)
 
-    def take(self) -> list[str]:
+    def take(self) -> list[Line]:
         held, self._held = self._held, []
         return held
 
 
 class Terminal:
-    """Prints the lines of all replicas on this machine."""
+    """Logs the lines of all replicas on this machine."""
 
     def __init__(self, ray: Any) -> None:
         here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
@@ -128,24 +133,27 @@ class Terminal:
         self.lines: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Lines).remote()
 
     def show(self) -> None:
-        """Prints what has come since the last time; nothing where the actor was lost with its machine."""
+        """Logs what has come since the last time; nothing where the actor was lost with its machine."""
         try:
-            lines = self._ray.get(self.lines.take.remote())
+            lines: list[Line] = self._ray.get(self.lines.take.remote())
         except self._ray.exceptions.RayError:
             return
-        for line in lines:
-            say(line)
+        for name, level, line in lines:
+            get_logger(name).log(level, line)
 
 
-def send_to(lines: Any) -> None:
+class _ToTerminal(logging.Handler):
     """Sends the lines of this process to the actor `lines`, as long as it lives; after that to standard error."""
-    import ray
 
-    def send(line: str) -> bool:
+    def __init__(self, lines: Any) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        import ray
+
+        line = self.format(record)
         try:
-            ray.get(lines.put.remote(line))
+            ray.get(self._lines.put.remote((record.name, record.levelno, line)))
         except ray.exceptions.RayError:
-            return False
-        return True
-
-    send_lines(send)
+            say(line)

@@ -10,9 +10,11 @@ from typing import Any
 
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.locks import BEAT, LEASE
+from polyculture.cache.log import get_logger
 from polyculture.cluster.replica import Order, Replica, Result
-from polyculture.console import say
 from polyculture.running.pipeline import Pipeline
+
+_log = get_logger(__name__)
 
 LOST_AT_MOST = 3  # times that a job's worker may be lost before the job itself is taken for the reason
 LOOK_EVERY = 0.2  # seconds
@@ -63,7 +65,7 @@ class ReplicaPool:
         if self._silent_since is not None and time.monotonic() - self._silent_since > PLACE_WITHIN:
             self._silent_since = None
             place = f"a place with 1 CPU and {self._need.gpus:g} GPUs"
-            say(f"no worker has {place} yet: has the cluster one, and the same RAY_AUTH_MODE as this machine?")
+            _log.warning(f"no worker has {place} yet: has the cluster one, and the same RAY_AUTH_MODE as this machine?")
         futures = [*self._coming, *self._working]
         if futures:
             done, _ = self._ray.wait(futures, num_returns=1, timeout=LOOK_EVERY)
@@ -145,7 +147,7 @@ class ReplicaPool:
         if self._stopped:
             return
         if self._lost[order] < LOST_AT_MOST:
-            say(f"{what}; another one takes the job")
+            _log.warning(f"{what}; another one takes the job")
             self._waiting.append(order)
         else:
             self._pipeline.failed.append(f"{what} {LOST_AT_MOST} times")

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import models_of
 from polyculture.cluster.connection import connected
 from polyculture.cluster.replica import Order, Terminal
 from polyculture.cluster.replica_pool import Need, ReplicaPool
-from polyculture.console import say
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
 from polyculture.instruments.contract import Study
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.pipeline import Pipeline, add_model_versions
 from polyculture.running.studies import Share
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class RayCluster:
     ) -> list[Study]:
         """As an executor does (`running/executor.py`). Raises `UserError` where nobody answers at the address."""
         with connected(self.address) as ray:
-            say(f"cluster: {_inventory(ray)}")
+            _log.info(f"cluster: {_inventory(ray)}")
             cluster = _Cluster(ray, pipeline, Terminal(ray), self.gpus, self.replicas)
             cluster.work("generate", _by_model(jobs))
             pipeline.go_on_with("responses")

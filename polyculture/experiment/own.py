@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polyculture.cache.files import replacing
-from polyculture.console import say
+from polyculture.cache.log import get_logger
 from polyculture.instruments import command_line
+
+_log = get_logger(__name__)
 
 _NAME = re.compile(r"[^A-Za-z0-9]+")
 _TEXT = """\
@@ -66,11 +68,11 @@ def add_models(file: Path, models: Sequence[str], command: str = "import", desig
         lists = {"models": models, "languages": (), "topics": (), "countries": ()}
         added = write_lists(file, lists, (), {})
         if added:
-            say(f"{file}: added {', '.join(added)}")
+            _log.info(f"{file}: added {', '.join(added)}")
         return
     with replacing(file) as temporary:
         listed = json.dumps(list(models), ensure_ascii=False)
         words = {"command": command_line(command), "file": file, "models": listed, "design": design}
         text = _TEXT.format(name=json.dumps(name_of(file)), **words)
         temporary.write_text(text, encoding="utf-8")
-    say(f"Wrote {file}")
+    _log.info(f"Wrote {file}")

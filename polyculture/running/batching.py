@@ -8,9 +8,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.console import say
 from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options
 from polyculture.generate.request import SAMPLE
@@ -18,6 +18,8 @@ from polyculture.generate.request import SAMPLE
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
     from polyculture.generate.engines.kind import Batching
+
+_log = get_logger(__name__)
 
 # The location of the batches' ids in the run's folder, by stage.
 BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batches/extract"}
@@ -63,7 +65,7 @@ def open_batches(spec: ModelSpec, folder: Path, stop: Event) -> Sampling:
     found = _batching(spec)
     if found is None:
         raise EngineError("cannot be asked in batches", where=spec.model, remedy="Remove batch = true.")
-    return found[0].open(spec, folder, stop, say)
+    return found[0].open(spec, folder, stop, _log.info)
 
 
 def _batching(spec: ModelSpec) -> tuple[Batching[Any], Any] | None:

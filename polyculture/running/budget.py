@@ -10,12 +10,12 @@ from functools import cache, partial
 from typing import Any
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.ledger import FOLDER, Ledger
 from polyculture.cache.store.model_facts import Price
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import JobShards
-from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import Bills, JobBudget, budgeted
 from polyculture.generate.engines import find_kind, read_options
@@ -24,6 +24,8 @@ from polyculture.generate.named_costs import NamedCosts, with_named_costs
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 from polyculture.running.money import SHOWN, spent_line
+
+_log = get_logger(__name__)
 
 TOPICAL = ("generate", "extract")  # stages whose jobs belong to the experiment's topics
 
@@ -51,14 +53,14 @@ class Budget:
         price, spec = self.workspace.experiment.price(model), self.workspace.experiment.model_spec(model)
         if price is None:
             return engine
-        engine = with_named_costs(engine, needs, NamedCosts(model, price, self.told, say))
+        engine = with_named_costs(engine, needs, NamedCosts(model, price, self.told, _log.warning))
         if self.ledger is None:
             return engine
         spent = partial(spent_on, self.workspace, stage, job)
         batch = stage in TOPICAL and asked_in_batches(spec)
         account = f"{stage} {job}"
         bills = self.bills.setdefault(model, Bills())
-        job_budget = JobBudget(self.ledger, account, spent, say, batch=batch, bills=bills, model=model)
+        job_budget = JobBudget(self.ledger, account, spent, _log.info, batch=batch, bills=bills, model=model)
         kind = find_kind(spec)  # a model's options may raise the most tokens of an answer
         return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 
@@ -81,7 +83,7 @@ def open_budget(workspace: Workspace) -> Iterator[Budget]:
         spent, lost, unknown = ledger.spent(), ledger.lost(), ledger.unknown()
         ledger.close()
         if lost > SHOWN:
-            say(f"spent: {spent_line(spent, lost, unknown)}")
+            _log.info(f"spent: {spent_line(spent, lost, unknown)}")
 
 
 def _tariff(workspace: Workspace) -> str:

@@ -9,15 +9,17 @@ from dataclasses import replace
 from pydantic import BaseModel
 
 from polyculture.cache.files import replacing
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.work.worker import Work, do_works, left
-from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import SAMPLING, Completion, Request, Sampling
 from polyculture.generate.engines.models import OneModel, Wrapper
 from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.models import LoadedModels, WorkModels
+
+_log = get_logger(__name__)
 
 SECONDS = 60.0  # of work, without loading
 _JOBS = 3  # of a model: languages differ in how long their texts are
@@ -57,7 +59,7 @@ def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
     if not works:
         return None
     chosen, measured = _spread(works), list[TimedEngine]()
-    say(f"calibrate {model}: {seconds:.0f} s; the answers are kept")
+    _log.info(f"calibrate {model}: {seconds:.0f} s; the answers are kept")
     with LoadedModels(workspace) as loaded:
         loaded.engine(spec, SAMPLING)  # to load it takes its own time
         for work in chosen:

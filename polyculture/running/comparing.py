@@ -15,6 +15,7 @@ from typing import Any
 from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.files import scratch_folder
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.model_facts import ModelFacts
@@ -22,7 +23,6 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import ENTITY_COUNTRIES, LINKS
 from polyculture.cache.store.store import asked_store, open_store
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.columns import ComparedRun
@@ -39,6 +39,8 @@ from polyculture.reports.text_selections import SELECTIONS, text_selections
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
 
+_log = get_logger(__name__)
+
 # What a run's tables hold with the links of another snapshot.
 _OF_SNAPSHOT: Mapping[Table[Any], str] = {
     LINKS: """
@@ -54,7 +56,7 @@ _OF_SNAPSHOT: Mapping[Table[Any], str] = {
 
 
 def compared(
-    stack: ExitStack, workspace: Workspace, question: Question, tell: Tell = say, runs: Path | None = None
+    stack: ExitStack, workspace: Workspace, question: Question, tell: Tell = _log.warning, runs: Path | None = None
 ) -> Compared:
     """Compares what is asked for; `stack` closes what is opened, and nothing is written into a run.
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import UserError
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.outcome import Outcome
-from polyculture.console import say, watch
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.imported import catalog_of, name_of, read_imported, write_lists
 from polyculture.experiment.run_place import run_place
@@ -21,8 +21,11 @@ from polyculture.experiment.sections import PUBLISHED
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
 from polyculture.imports.shapes import LOOKED_AT, find_source
 from polyculture.imports.taking import Taken, take_file
+from polyculture.progress import watch
 from polyculture.running.opening import open_workspace
 from polyculture.sources.record import BadRow, Record
+
+_log = get_logger(__name__)
 
 _SHOWN_REASONS = 5
 
@@ -70,11 +73,11 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         progress(Outcome(taken.file.texts, taken.file.failed))
     if taken.columns is not None:
         decoded = f", decoded from {' and '.join(source.encodings)}" if source.encodings else ""
-        say(f"{path.name}, read as {source.format}{decoded}: {taken.columns.line}")
+        _log.info(f"{path.name}, read as {source.format}{decoded}: {taken.columns.line}")
         for note in taken.columns.notes:
-            say(f"  {note}")
+            _log.info(f"  {note}")
         if taken.columns.items and (assumed := [one for one in ITEM_FIELDS if one in taken.columns.guessed]):
-            say(f"  columns of items are assumed by their usual names: {', '.join(assumed)}")
+            _log.warning(f"  columns of items are assumed by their usual names: {', '.join(assumed)}")
     _write_experiment(experiment, run, packs, before, items=columns.items, links=wanted.links)
     workspace = open_workspace(experiment, runs)
     workspace.write(workspace.manifest())
@@ -116,9 +119,9 @@ def _write_experiment(
     sources = {"extractor": PUBLISHED, "links": PUBLISHED if links == PUBLISHED else "snapshot"}
     added = write_lists(file, found, packs, gone, **(sources if items else {}))
     if not there:
-        say(f"Wrote {file}")
+        _log.info(f"Wrote {file}")
     elif added:
-        say(f"{file}: added {', '.join(added)}")
+        _log.info(f"{file}: added {', '.join(added)}")
 
 
 def _lists(run: RunFolder) -> dict[str, list[str]]:
@@ -135,24 +138,28 @@ def _lists(run: RunFolder) -> dict[str, list[str]]:
 def _tell(taken: Taken, experiment: Path) -> None:
     file = taken.file
     if taken.columns is None:
-        say(f"{file.file} was imported on {file.imported_at}, and has not changed: nothing to do")
+        _log.info(f"{file.file} was imported on {file.imported_at}, and has not changed: nothing to do")
         return
     for part in taken.mended:
-        say(f"{part.path} {part.what}. These rows are made again from {file.file}")
+        _log.warning(f"{part.path} {part.what}. These rows are made again from {file.file}")
     replaced = f", in place of {taken.replaced}" if taken.replaced else ""
     left = f"{file.failed} rows or items not taken"
-    say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{replaced}, {left}")
+    _log.info(f"{file.file}: {file.rows} rows: {file.texts} texts taken{replaced}, {left}")
     if taken.empty or taken.broken:
-        say(f"  of these texts, empty: {taken.empty}; failed answers (as in `generate`): {taken.broken}")
+        _log.info(f"  of these texts, empty: {taken.empty}; failed answers (as in `generate`): {taken.broken}")
     for reason, count in taken.reasons.most_common(_SHOWN_REASONS):
-        say(f"  not taken: {count}: {reason}")
+        _log.warning(f"  not taken: {count}: {reason}")
     if taken.reasons:
-        say(f'All of them: polyculture sql {experiment} "FROM import_failures"')
+        _log.info(f'All of them: polyculture sql {experiment} "FROM import_failures"')
     if taken.unread_seeds:
-        say(f"not kept, as it is no whole number: the seed of {taken.unread_seeds} of the texts; their notes show it")
+        _log.warning(
+            f"not kept, as it is no whole number: the seed of {taken.unread_seeds} of the texts; their notes show it"
+        )
     if taken.cut:
-        say(f"cut where a next turn begins: {taken.cut} of the texts; their notes show at what")
+        _log.warning(f"cut where a next turn begins: {taken.cut} of the texts; their notes show at what")
     if taken.columns is not None and taken.columns.items and {"mode_of_transport", "vehicle_type"} & taken.types:
-        say("Its granularity of transportation is not settled: the study does not say which of mode_of_transport and "
-            "vehicle_type is specific. Here vehicle_type is (docs/importing.md)")  # fmt: skip
-    say(f"Go on without a model: polyculture run {experiment}")
+        _log.warning(
+            "Its granularity of transportation is not settled: the study does not say which of mode_of_transport and "
+            "vehicle_type is specific. Here vehicle_type is (docs/importing.md)"
+        )
+    _log.info(f"Go on without a model: polyculture run {experiment}")

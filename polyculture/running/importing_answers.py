@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyculture.cache.errors import DataSetError, ExperimentError, UserError
 from polyculture.cache.identity import content_id
-from polyculture.console import say
+from polyculture.cache.log import get_logger
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from polyculture.instruments.questions.model import QuestionSet
     from polyculture.sources.record import Rows
 
+_log = get_logger(__name__)
+
 
 def import_answers(
     path: Path, named: str, folder: Path | None, experiment: Path | None, runs: Path | None, wanted: Wanted
@@ -56,13 +58,13 @@ def import_answers(
         raise DataSetError(what, remedy="Name one.")
     taken = _taken(path, sets[0], wanted)
     for line in taken.lines():
-        say(f"{path.name}: {line}")
+        _log.info(f"{path.name}: {line}")
     models = sorted({row.model for row in taken.answers.values()})
     experiment = experiment or own_file("ask", named)
     add_models(experiment, models)
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
-    tell_remarks(sets[0], say)
+    tell_remarks(sets[0], _log.warning)
     study = read_study(asked, sets, [ImportStep(list(taken.answers.values()))], {}, taken.ids, lambda: taken.wanted)
     make_valid(workspace, "questions", study.validity)
     runner = StepRunner(workspace=workspace)

@@ -5,6 +5,7 @@ The run keeps the options of each command: `status`, `plan`, job arrays and clus
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -18,15 +19,16 @@ from polyculture.cache.errors import EngineError, PolycultureError, StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
+from polyculture.cache.log import get_logger
 from polyculture.cache.work.outcome import Progress
 from polyculture.cache.work.worker import Step, Work
-from polyculture.console import say, watch
 from polyculture.experiment.jobs import choose_models
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import check_can
 from polyculture.generate.engines.capabilities import CAPABILITIES
 from polyculture.instruments import Entry
 from polyculture.instruments.contract import Command, Part, Setup, Study
+from polyculture.progress import watch
 from polyculture.running.models import loaded_as
 from polyculture.running.validity import make_valid, setup_of
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
     from polyculture.generate.engines.options import Use
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class ExperimentAsked:
             m for m in chosen if base(m) != m and base(m) in chosen and loaded_as(spec(m)) == loaded_as(spec(base(m)))
         ]
         if alike:
-            self.say(f"{', '.join(alike)}: not asked by instruments; a system prompt is for texts alone")
+            self.info(f"{', '.join(alike)}: not asked by instruments; a system prompt is for texts alone")
         return tuple(model for model in chosen if model not in alike)
 
     @property
@@ -102,10 +106,16 @@ class ExperimentAsked:
     def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:
         return watch(label, total)
 
-    def say(self, line: str) -> None:
+    def info(self, line: str) -> None:
+        self._tell(logging.INFO, line)
+
+    def warning(self, line: str) -> None:
+        self._tell(logging.WARNING, line)
+
+    def _tell(self, level: int, line: str) -> None:
         if not self.quiet and line not in self.told:
             self.told.add(line)
-            say(line)
+            _log.log(level, line)
 
 
 @dataclass(frozen=True)
@@ -193,7 +203,7 @@ class InstrumentCall:
 
     def _tell_left_out(self, every: ExperimentAsked, faults: Mapping[str, EngineError]) -> None:
         for fault in faults.values():
-            every.say(f"{self.title}: left out: {fault}")
+            every.warning(f"{self.title}: left out: {fault}")
 
     def _fault(self, model: str) -> EngineError | None:
         for need in self._needs:
@@ -258,7 +268,7 @@ class PartCall(InstrumentCall):
         for model, fault in faults.items():
             told = (model, str(fault))
             alike = [one.part.name for one in self.parts if told in ((name, str(why)) for name, why in one.unable())]
-            every.say(f"{self._whole}, {', '.join(alike)}: left out: {fault}")
+            every.warning(f"{self._whole}, {', '.join(alike)}: left out: {fault}")
 
     @property
     def later(self) -> bool:
@@ -280,7 +290,7 @@ class PartCall(InstrumentCall):
             found = self.declared.study(asked, self.options) if asked.models else Study()
         except PolycultureError as fault:
             told = f"{self.title}: left out: {fault}"
-            asked.say(told)
+            asked.warning(told)
             return Study(missing="" if self.part.optional else told)
         return found
 

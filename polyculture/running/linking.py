@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
+from polyculture.cache.log import get_logger
 from polyculture.cache.work.outcome import Outcome
-from polyculture.console import say, watch
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
+from polyculture.progress import watch
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from polyculture.link.api.names import Named
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.published import PublishedLinker
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def check_topics(workspace: Workspace, source: Snapshot) -> None:
 
     if not workspace.experiment.link.fill:  # else it has the classes of the names so far
         for line in check_classes(source, workspace.catalog, workspace.experiment.topics):
-            say(line)
+            _log.warning(line)
 
 
 def tell_lacking(workspace: Workspace, source: Snapshot) -> None:
@@ -137,7 +140,7 @@ def tell_lacking(workspace: Workspace, source: Snapshot) -> None:
 
     experiment = workspace.experiment
     for line in lacking(source, workspace.catalog, experiment.languages, experiment.topics):
-        say(f"link.snapshot holds for {line}")
+        _log.warning(f"link.snapshot holds for {line}")
 
 
 def tell_uncovered_countries(workspace: Workspace, source: Snapshot) -> None:
@@ -150,7 +153,7 @@ def tell_uncovered_countries(workspace: Workspace, source: Snapshot) -> None:
         codes = [code for code in experiment.countries if topic in uncovered.get(code, ())]
         if codes:
             names = ", ".join(catalog.country(code).name for code in codes)
-            say(f"{topic}: link.snapshot holds no item of {names}, whose specificity will have no number")
+            _log.warning(f"{topic}: link.snapshot holds no item of {names}, whose specificity will have no number")
 
 
 def link_with(workspace: Workspace, name: str) -> None:
@@ -162,7 +165,7 @@ def link_with(workspace: Workspace, name: str) -> None:
     manifest, snapshot = require_run(workspace.run), find_snapshot(name, Path.cwd())
     verify(snapshot)
     outcome = link_beside(workspace.run, manifest, workspace.catalog, snapshot, workspace.experiment.link.forms)
-    say(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
+    _log.info(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 
 
 def fill_with(workspace: Workspace, names: Iterable[Named], out: Path) -> None:
@@ -176,7 +179,9 @@ def fill_with(workspace: Workspace, names: Iterable[Named], out: Path) -> None:
         report = fill_snapshot(workspace.catalog, names, out, api_settings(workspace), progress)
     if report.requests:
         items = report.snapshot.meta["counts"]["items"]
-        say(f"Wrote {out}: {items:,} items; {report.requests:,} requests for {report.names:,} names and their items")
+        _log.info(
+            f"Wrote {out}: {items:,} items; {report.requests:,} requests for {report.names:,} names and their items"
+        )
 
 
 def api_settings(workspace: Workspace, contact: str | None = None) -> ApiSettings:
@@ -191,7 +196,7 @@ def api_settings(workspace: Workspace, contact: str | None = None) -> ApiSetting
         contact=contact or section.contact or "",
         endpoint=section.endpoint,
         requests_per_minute=section.requests_per_minute or REQUESTS_PER_MINUTE,
-        tell=say,
+        tell=_log.info,
     )
     try:
         if settings.contact:

@@ -11,20 +11,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.log import get_logger
 from polyculture.cache.work.stop_rule import StopRule
 from polyculture.cache.work.worker import Step, Work
-from polyculture.console import brief, never_silent, say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.admission import admitted
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.options import SYSTEM
+from polyculture.progress import brief, never_silent
 from polyculture.running.batching import asked_in_batches, batch_folder, check_nothing_waits, open_batches
 from polyculture.running.budget import Budget, open_budget
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability, ModelSpec, Sampling
     from polyculture.generate.engines.capabilities import E_co
+
+_log = get_logger(__name__)
 
 
 @contextmanager
@@ -37,7 +40,7 @@ def load_model(spec: ModelSpec, needs: Capability[Any]) -> Iterator[Any]:
     from polyculture.generate.engines import open_engine
 
     with ExitStack() as stack:
-        with never_silent(lambda: say(f"{brief(spec.model)}: still being loaded")):
+        with never_silent(lambda: _log.info(f"{brief(spec.model)}: still being loaded")):
             engine = stack.enter_context(open_engine(spec, needs))
         yield engine
 

@@ -9,6 +9,7 @@ from typing import Self
 import pyarrow as pa
 
 from polyculture.cache.errors import Mistakes
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.run_folder import Job
@@ -16,7 +17,6 @@ from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES, WAN
 from polyculture.cache.store.shards import recover_lost, remove_rows_about_lost
 from polyculture.cache.store.store import asked_store
 from polyculture.cache.work.worker import left
-from polyculture.console import say
 from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.file import check_prompted
 from polyculture.experiment.workspace import Workspace
@@ -26,6 +26,8 @@ from polyculture.running.linking import LinkingStage, fill_with, plan_linking
 from polyculture.running.models import LoadedModels
 from polyculture.running.steps import StepRunner
 from polyculture.running.taken_answers import taken_lines
+
+_log = get_logger(__name__)
 
 # The extracted responses that none of the given extractors has processed.
 UNREAD = """
@@ -100,11 +102,11 @@ class Pipeline(StepRunner):
         """Samples the missing responses of these jobs; imported texts are never generated."""
         if self.workspace.experiment.imported:
             texts = sum(map(self.workspace.texts_of, jobs))
-            say(f"generate: {texts} texts are imported, and none is generated")
+            _log.info(f"generate: {texts} texts are imported, and none is generated")
             return
         self.run_step(self.workspace.sampling_step(jobs))
         for line in taken_lines(self.workspace.run, jobs):
-            say(f"generate: {line}")
+            _log.info(f"generate: {line}")
 
     def extract(self, jobs: Sequence[Job]) -> None:
         """Extracts the mentions of these jobs' responses that have none yet."""
@@ -144,7 +146,7 @@ class Pipeline(StepRunner):
         """Says what makes the texts doubtful; raises for missing work as `StepRunner.finish`."""
         with asked_store(self.workspace.run, ASKED, manifest=self.manifest) as store:
             for line in text_doubts(store, self.manifest):
-                say(line)
+                _log.warning(line)
         super().finish(view)
 
 
@@ -159,7 +161,7 @@ def check_changes(workspace: Workspace, manifest: Manifest, *, accept_changes: b
     if changes and not accept_changes:
         refuse_costly(changes, costly_rows(workspace, manifest), workspace.file)
     for change in changes:
-        say(f"{change}: the rows of {change.stage} and of later stages are stale and are made again")
+        _log.warning(f"{change}: the rows of {change.stage} and of later stages are stale and are made again")
 
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:

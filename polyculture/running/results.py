@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder, store_faults
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.console import say, watch
+from polyculture.progress import watch
 
 if TYPE_CHECKING:
     from polyculture.reports.section import Section
+
+_log = get_logger(__name__)
 
 
 def measure_run(run: RunFolder, catalog: Catalog) -> None:
@@ -25,9 +28,9 @@ def measure_run(run: RunFolder, catalog: Catalog) -> None:
     with watch("measure", 0) as progress:
         outcome = measure(run, progress, catalog)
     if outcome.done:
-        say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
+        _log.info(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
     else:
-        say("measure: no text of this run has been extracted, so there is no number of texts")
+        _log.warning("measure: no text of this run has been extracted, so there is no number of texts")
 
 
 def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, more: Sequence[Section] = ()) -> Path:
@@ -76,4 +79,4 @@ def tell_limits(manifest: Manifest, place: str) -> None:
 
     line = limit_line(manifest, place)
     if line:
-        say(line)
+        _log.warning(line)

@@ -10,6 +10,7 @@ from typing import Any
 
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.locks import is_locked
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import EXTRACTIONS, RESPONSES
@@ -17,11 +18,12 @@ from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import asked_store
 from polyculture.cache.work.worker import work_state
-from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import layout_of
 from polyculture.running.money import NAMED, SPENT, money_lines
 from polyculture.running.reasons import REASONS, FrequentReason, frequent_reasons
+
+_log = get_logger(__name__)
 
 DATA = Path(__file__).parent
 FAILED = -2  # the column of `run_status.sql`, before those to retry
@@ -95,7 +97,7 @@ def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
         try:
             works = list(asked.works())
         except PolycultureError as fault:
-            say(f"{asked.command}: nobody knows how far it is: {fault}")
+            _log.warning(f"{asked.command}: nobody knows how far it is: {fault}")
             continue
         for step, work in works:
             state = work_state(workspace.run, step, work)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.locks import Lock, is_locked
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.console import say
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
 from polyculture.instruments.contract import Study
@@ -23,6 +23,8 @@ from polyculture.running.linking import tell_lacking, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.studies import Share, calls_in_file, check_able, check_calls, in_turns, whole
+
+_log = get_logger(__name__)
 
 LOOK_EVERY = 1.0  # seconds between two looks whether others still hold a job
 
@@ -134,7 +136,7 @@ def _do_held(parts: RunParts) -> list[Study]:
     """Waits until nobody holds the jobs that others held, and does what is left of them."""
     pipeline = parts.pipeline
     jobs = frozenset(pipeline.held)
-    say(f"waits for {'1 job' if len(jobs) == 1 else f'{len(jobs)} jobs'} that other processes hold")
+    _log.info(f"waits for {'1 job' if len(jobs) == 1 else f'{len(jobs)} jobs'} that other processes hold")
     folders = [pipeline.workspace.run.shards(table.name, job) for table in store_layout().tables for job in jobs]
     while any(is_locked(folder / ".lock") for folder in folders):
         time.sleep(LOOK_EVERY)
@@ -153,7 +155,7 @@ def _finishing(run: RunFolder) -> Iterator[None]:
     try:
         lock.acquire()
     except JobHeldError:
-        say("another process links, measures or reports now; this one waits for it")
+        _log.info("another process links, measures or reports now; this one waits for it")
         lock.acquire(wait=True)
     try:
         yield

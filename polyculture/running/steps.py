@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,19 +11,22 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.errors import BudgetError, IncompleteError, JobHeldError, SystematicFaultError
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.shards import recover
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.outcome import Outcome, Progress
 from polyculture.cache.work.stop_rule import Places, StopRule
 from polyculture.cache.work.worker import Step, Work, do_works, end_stage, models_of
-from polyculture.console import Place, brief, say, watch
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
+from polyculture.progress import Place, brief, watch
 from polyculture.running.batching import asked_in_batches, batches_at_once, side_by_side
 from polyculture.running.models import BATCHED, LoadedModels, WorkModels
 from polyculture.running.reasons import reasons_line
+
+_log = get_logger(__name__)
 
 RunWork = Callable[[Progress], Outcome]
 
@@ -101,7 +105,9 @@ class StepRunner:
         imported = self.workspace.experiment.imported
         why = "the imported files have no text of them" if imported else "there is nothing to ask about them"
         of = f"{len(self.empty)} of {works} combinations of model, language and topic"
-        say(f"{step.name}: {of} have nothing to do, such as {self.empty[0].removeprefix(step.name).strip()}: {why}")
+        _log.warning(
+            f"{step.name}: {of} have nothing to do, such as {self.empty[0].removeprefix(step.name).strip()}: {why}"
+        )
         self.empty.clear()
 
     def recover(self, step: Step[Any, Any], works: Iterable[Work[Any]]) -> None:
@@ -132,13 +138,14 @@ class StepRunner:
         except JobHeldError as held:
             if job is None:
                 raise
-            say(f"{label}: {held}; skipped")
+            _log.warning(f"{label}: {held}; skipped")
             self.held[job] = str(held)
             return
         if job is not None and tell_settled and not (outcome.done or outcome.failed):
             self.empty.append(label)
         elif tell_settled or outcome.failed or outcome.reused < outcome.done:
-            say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+            level = logging.WARNING if outcome.failed else logging.INFO
+            _log.log(level, f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
         if outcome.failed:
             self.failed.append(f"{label}: {outcome.failed} failed")
             self.unread += not asks
@@ -246,7 +253,7 @@ class StepRunner:
         """Nothing is left of the works of a model."""
         rule.end(is_part=self.is_part)
         if rule.odd_usage:
-            say(
+            _log.warning(
                 f"{rule.name}: the tokens of {rule.odd_usage} answers do not add up to their total; the larger number "
                 "is billed, and `note` has both"
             )

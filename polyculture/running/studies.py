@@ -18,11 +18,11 @@ from polyculture.cache.errors import (
     PolycultureError,
     together,
 )
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.shards import recover_lost
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
 from polyculture.cache.work.worker import Step, Work, models_of, work_state
-from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part, Study
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     from polyculture.generate.engines.models import Models
     from polyculture.running.steps import StepRunner
+
+_log = get_logger(__name__)
 
 
 Share = Callable[[list[Work[Any]]], list[Work[Any]]]
@@ -151,7 +153,7 @@ def _run(runner: StepRunner, works: Sequence[_AskedWork]) -> None:
         if not isinstance(first.asked, PartCall):
             raise
         told = f"{first.asked.stage(first.step)} {' '.join(models_of(first.work))}: not asked: {fault}".rstrip(".")
-        say(told)
+        _log.warning(told)
         runner.failed.append(told)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.locks import Lock
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import Manifest, read_manifest, setup_id, write_manifest
 from polyculture.cache.store.parquet import is_stored, write_parquet
 from polyculture.cache.store.schema import tables_of_setups
 from polyculture.cache.store.store import asked_store
-from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
 from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ENGINES
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from polyculture.cache.store.run_folder import RunFolder
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Validity
+
+_log = get_logger(__name__)
 
 READER = "reader "  # how the keys of readers begin among what is asked
 Kind = tuple[str, str]  # a view and a model
@@ -132,8 +134,10 @@ def _of_instruments(manifest: Manifest) -> dict[str, dict[str, Any]]:
 def _tell(lost: Counter[Kind], reasons: Sequence[str]) -> None:
     told = _in_words(lost)
     if told:
-        say(f"{'; '.join(reasons)}. {told} of the last run are no longer valid: they stay on disk, and are valid "
-            "again when that comes back")  # fmt: skip
+        _log.warning(
+            f"{'; '.join(reasons)}. {told} of the last run are no longer valid: they stay on disk, and are valid "
+            "again when that comes back"
+        )
 
 
 def _in_words(lost: Counter[Kind]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import logging
 import re
 import secrets
 import socket
@@ -23,6 +22,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from polyculture.cache.errors import PolycultureError, StoreError
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.damage import damaged_file
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.run_folder import RunFolder
@@ -39,7 +39,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 

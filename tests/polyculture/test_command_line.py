@@ -20,7 +20,7 @@ import polyculture as package
 from polyculture.__main__ import main
 from polyculture.cache.errors import UserError
 from polyculture.cli.init import TEMPLATE, init
-from polyculture.console import Rate
+from polyculture.progress import Rate
 from polyculture.running.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from rich.cells import cell_len
 
-from polyculture import console
+from polyculture import console, progress
 from polyculture.cache.errors import UserError
 from polyculture.cache.work.outcome import Outcome
 from polyculture.cli.tables import WIDTH, print_table
@@ -18,11 +18,11 @@ def test_a_total_that_nobody_knows_is_not_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, total: int, says: str
 ) -> None:
     """It said `206 of 0`, and how many seconds were left of that."""
-    monkeypatch.setattr(console, "PLAIN_EVERY", 0.0)
-    with console.watch("ask", total) as progress:
-        progress(Outcome(100, 0))
-        progress(Outcome(150, 0))
-        progress(Outcome(205, 1))
+    monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
+    with console.shown(), progress.watch("ask", total) as tell:
+        tell(Outcome(100, 0))
+        tell(Outcome(150, 0))
+        tell(Outcome(205, 1))
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith(says)
     assert (" left" in said) == bool(total)
@@ -77,10 +77,10 @@ def test_nobody_waits_in_silence_for_the_first_answer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A first score came after 118 s, and nothing was said of the second minute."""
-    monkeypatch.setattr(console, "SILENT", 0.1)
+    monkeypatch.setattr(progress, "SILENT", 0.1)
     said = ""
-    with console.watch("score", 1_698) as progress:
-        progress(Outcome(0, 0))
+    with console.shown(), progress.watch("score", 1_698) as tell:
+        tell(Outcome(0, 0))
         end = time.monotonic() + 60
         while said.count("\n") < 2 and time.monotonic() < end:
             time.sleep(0.01)
@@ -118,8 +118,10 @@ def test_the_bar_moves_before_the_first_answer_and_fits_eighty_columns() -> None
     """It stood still while the first answers were on their way."""
     program = """
 from polyculture.cache.work.outcome import Outcome
-from polyculture.console import Place, watch
-with watch("generate vllm:Qwen/Qwen2.5-7B-Instruct-with-a-long-name zh-tw transportation", 500, Place(3, 9, 3000)) as p:
+from polyculture.console import shown
+from polyculture.progress import Place, watch
+label = "generate vllm:Qwen/Qwen2.5-7B-Instruct-with-a-long-name zh-tw transportation"
+with shown(), watch(label, 500, Place(3, 9, 3000)) as p:
     p(Outcome(0, 0))
     time.sleep(2.2)
     for number in (10, 20, 30):
@@ -138,13 +140,13 @@ with watch("generate vllm:Qwen/Qwen2.5-7B-Instruct-with-a-long-name zh-tw transp
 def test_lines_say_which_job_it_is_and_how_long_all_take(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console, "PLAIN_EVERY", 0.0)
-    with console.watch("generate m en food", 10, console.Place(1, 2, 10)) as progress:
+    monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
+    with console.shown(), progress.watch("generate m en food", 10, progress.Place(1, 2, 10)) as tell:
         for number in range(3):
-            progress(Outcome(number, 0))
+            tell(Outcome(number, 0))
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("job 1 of 2, generate m en food: 2 of 10, 0 failed, ")
     assert "all jobs at most" in said
     ticks = iter([0.0, 1.0, 2.0])
-    rate = console.Rate(100, clock=lambda: next(ticks), later=900)
+    rate = progress.Rate(100, clock=lambda: next(ticks), later=900)
     assert [rate.tell(number) for number in (0, 10, 20)][-1] == "10.0 a second, 8 s left, all jobs at most 1 min 38 s"

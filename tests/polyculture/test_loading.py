@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 import polyculture.generate.engines
-from polyculture import console
+from polyculture import progress
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.running import models
 
@@ -24,8 +24,8 @@ def test_who_waits_long_for_a_model_is_told_for_what(monkeypatch: pytest.MonkeyP
             time.sleep(0.01)
         yield spec.model
 
-    monkeypatch.setattr(models, "say", lines.append)
-    monkeypatch.setattr(console, "SILENT", 0.05)
+    monkeypatch.setattr(models._log, "info", lines.append)
+    monkeypatch.setattr(progress, "SILENT", 0.05)
     monkeypatch.setattr(polyculture.generate.engines, "open_engine", slow)
     with models.load_model(ModelSpec("transformers:large"), SAMPLING) as engine:
         assert engine == "transformers:large"

@@ -11,7 +11,6 @@ positions. Else it reads padded texts. A masked model has two ways:
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -22,6 +21,7 @@ import torch
 from transformers import PreTrainedModel
 from transformers.cache_utils import get_layer_types_and_kwargs
 
+from polyculture.cache.log import get_logger
 from polyculture.generate.engines.token_boundary import TokenisedPair
 from polyculture.generate.engines.transformers.passes import batches, padded
 from polyculture.generate.engines.transformers.prefix_trie import Forest, Text, plan
@@ -114,7 +114,7 @@ _FIRST = 4
 # Tolerance between packed and plain scores on the probe, in nats. In half precision, kernels alone differ so much.
 _TOLERANCE, _HALF_TOLERANCE = 1e-3, 0.25
 
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 
 
 class CausalScorer:
@@ -157,7 +157,7 @@ def tree_fits(model: PreTrainedModel) -> bool:
     try:
         packed = list(_packed(model, [texts], 64))
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as fault:
-        _log.info("no tree mask for %s: %s", type(model).__name__, fault)
+        _log.debug("no tree mask for %s: %s", type(model).__name__, fault)
         return False
     apart = max(
         abs(one - other)

@@ -31,7 +31,7 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
         check_can(asked.spec(model), ATTENDING)
     own = options.model_dump(include={"set", "folder", "only", "units", "prompts"})
     asking = AskOptions(**own, orders="one")
-    parts = [part_of(one, asking, asked.seed, asked.say) for one in asking.opened()]
+    parts = [part_of(one, asking, asked.seed, asked.info) for one in asking.opened()]
     setups = {model: asked.setup(model, "attend") for model in asked.models}
     jobs = [
         AttentionJob(job)
