@@ -15,6 +15,7 @@ import networkx
 import pytest
 from typer.main import get_command
 
+from bench.exceptions import TABLES, read_table, rows_of
 from polyculture.cli.app import app
 from polyculture.cli.options import STAGE
 
@@ -275,3 +276,14 @@ def test_no_command_has_more_than_twelve_flags_of_its_own() -> None:
     found = dict(flags_of(root, root.context_class(root, info_name="polyculture")))
     assert {"polyculture corpus stage", "polyculture swap ner", "polyculture probe tokens"} <= found.keys()
     assert {name: sorted(flags) for name, flags in found.items() if len(flags) > 12} == {}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_an_exception_names_the_system_that_produces_it(name: str) -> None:
+    """A special case of a reader is a row that says which system writes so, and where that is documented."""
+    rows = {row: value for key in TABLES[name] for row, value in rows_of(read_table(name), key).items()}
+    assert rows
+    unnamed = [
+        row for row, value in rows.items() if not all(value.get(key, "").strip() for key in ("system", "source"))
+    ]
+    assert not unnamed

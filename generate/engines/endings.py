@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,40 +12,35 @@ from typing import Any
 from polyculture.generate.engines.base import Ending
 
 _ENDINGS = Path(__file__).with_name("endings.toml")
-_SHORTEST_STEM = 4  # letters of a stem that is looked for within a word
+_WORST_FIRST: Sequence[Ending] = ("broken", "withheld", "cut", "whole")
+_ALONE = "="  # before a word that is part of no other
 _PREFIX = re.compile(r"^finish_?reason[._]")
-_PART = re.compile(r"[a-z]+")
+_SEPARATORS = re.compile(r"[^a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @lru_cache(maxsize=1024)
 def ending_of(word: str | None) -> Ending:
-    """How an answer ended, by the server's word or its parts (`endings.toml`): else unknown."""
-    name, known = _folded(word or ""), _endings()
-    words: dict[str, Ending] = {one: ending for ending, some in known["words"].items() for one in some}
-    if name in words:
-        return words[name]
-    parts = _PART.findall(name)
-    found = next((ending for ending, some in known["parts"].items() if any(_is_part(one, parts) for one in some)), None)
-    found = found or next((ending for ending, some in known["parts"].items() if _holds(some, name)), None)
-    return "unknown" if found is None or (found == "whole" and {"not", "without"} & {*parts}) else found
+    """How an answer ended, by a word that a system documents, or that contains such a word; else unknown."""
+    name = _folded(word or "")
+    if name in _words():
+        return _words()[name]
+    parts = _parts(name)
+    if {"not", "without"} & {*parts.split("_")}:
+        return "unknown"
+    said = {ending for known, ending in _inner_words() if _parts(known) in parts or known.replace("_", "") == name}
+    return next((ending for ending in _WORST_FIRST if ending in said), "unknown")
 
 
 def numbered_ending(number: int) -> str:
     """The word for a number of Gemini's enumeration; an unknown number is its own word."""
-    numbers: Mapping[str, str] = _endings()["numbers"]
-    return numbers.get(str(number), str(number))
+    numbers = next(row["numbers"] for row in _systems() if "numbers" in row)
+    return str(numbers[number] if 0 <= number < len(numbers) else number)
 
 
-def _is_part(known: str, parts: Sequence[str]) -> bool:
-    begin = known.removesuffix("*")
-    return begin in parts or (begin != known and any(part.startswith(begin) for part in parts))
-
-
-def _holds(stems: Iterable[str], name: str) -> bool:
-    """Whether a word that is written as one has a stem in it, as `CONTENTFILTER` has, and not what denies it."""
-    long = (re.escape(one[:-1]) for one in stems if one.endswith("*") and len(one) > _SHORTEST_STEM)
-    return re.search(rf"(?<!un)(?<!in)(?<!not)(?:{'|'.join(long)})", name) is not None
+def _parts(name: str) -> str:
+    """A word as its parts, with underscores between and around them."""
+    return f"_{_SEPARATORS.sub('_', name).strip('_')}_"
 
 
 def _folded(word: str) -> str:
@@ -54,7 +49,21 @@ def _folded(word: str) -> str:
 
 
 @cache
-def _endings() -> Mapping[str, Mapping[Any, Any]]:
-    """Of whole words and of their parts, those of each ending; and words for numbers."""
-    table: Mapping[str, Mapping[Any, Any]] = tomllib.loads(_ENDINGS.read_text(encoding="utf-8"))
-    return table
+def _words() -> Mapping[str, Ending]:
+    return {word.removeprefix(_ALONE): ending for word, ending in _documented()}
+
+
+@cache
+def _inner_words() -> Sequence[tuple[str, Ending]]:
+    """The words that may be a part of another one."""
+    return [(word, ending) for word, ending in _documented() if _parts(word).strip("_") and not word.startswith(_ALONE)]
+
+
+def _documented() -> Iterator[tuple[str, Ending]]:
+    return ((word, ending) for row in _systems() for ending in _WORST_FIRST for word in row.get(ending, ()))
+
+
+@cache
+def _systems() -> Sequence[Mapping[str, Any]]:
+    rows: Sequence[Mapping[str, Any]] = tomllib.loads(_ENDINGS.read_text(encoding="utf-8"))["systems"]
+    return rows

@@ -18,25 +18,26 @@ from polyculture.generate.engines.openai.engine import ReasoningTemplate
 ENDINGS = {
     "whole": """
         stop STOP end_turn eos_token FinishReason.STOP endTurn COMPLETE </s> stop_sequence_reached
-        EndOfSequence <|endoftext|> <|im_end|> stopping succeeded word NORMAL
+        <|endoftext|> <|im_end|> succeeded word NORMAL ALTERNATIVE_STATUS_FINAL FINISH endoftext
     """,
     "cut": """
         length MAX_TOKENS max-tokens model_length FINISH_REASON_MAX_TOKENS time_limit
-        context_length_exceeded token_limit_reached lengthCapped context_overflow truncation too_long
-        truncating maxtokens
+        context_length_exceeded token_limit_reached lengthCapped maxtokens REASON_MAX_LEN
+        maxPredictedTokensReached repetition_truncation maximum_tokens
     """,
     "withheld": """
-        SAFETY content_filter PROHIBITED_CONTENT guardrail_intervened ERROR_TOXIC
-        responsible_ai_policy_violation output_moderation blocked_by_policy rejected model_armor guarded
-        declined CONTENTFILTER toxic
+        SAFETY content_filter PROHIBITED_CONTENT guardrail_intervened ERROR_TOXIC model_armor
+        content_filter:PROHIBITED_CONTENT CONTENTFILTER openai_content_policy_violation sensitive
     """,
     "broken": """
         error abort insufficient_system_resource tool_calls USER_CANCEL queued upstream_error
-        internalServerError deadline_exceeded rate_limited out_of_memory too_many_tool_requests
-        max_retries_exceeded terminated throttled throttling_exception failing server_closed worker_lost
+        internalServerError deadline_exceeded RESOURCE_EXHAUSTED too_many_tool_calls modelUnloaded OTHER
+        network_error load interrupted
     """,
+    # What no system documents is not guessed: neither a text nor a failure is made of it in silence.
     "unknown": """
-        finish_reason_unspecified not_complete unfinished unblocked longing zing
+        finish_reason_unspecified not_complete unfinished unblocked longing zing another_one
+        max_retries rate_limited declined password truncation
     """,
 }
 ODD_ENDINGS = [(" stop\n", "whole"), ("a new word", "unknown"), (None, "unknown"), ("", "unknown")]
