@@ -20,11 +20,10 @@ FILE = Path(__file__).with_name("faults.toml")
 CONTENT_POLICY, CONNECTION, OTHER = "content policy", "connection", "other"
 RATE_LIMIT = "rate limit"
 LOST_BATCH = "lost batch"
-LOADING = "loading"  # a server's model: it passes, also before any answer
 REJECTED = "bad request"  # what a server says of a request in any other words
 WITHHELD = "refused: "  # how the reason of an answer begins that a content policy withheld
 
-Repeat = Literal["always", "once", "never"]
+Then = Literal["stop", "retry", "wait", "wait from the start"]
 _HTTP = re.compile(r"HTTP ([0-9]{3})\b(?:: )?", re.ASCII)
 _CODE = re.compile(r"([a-z_]+): ")  # the server's own, where it stands before its message
 _LEFT_OUT = re.compile("[#…]+")  # what the view `failures` writes in place of numbers, names and ids
@@ -39,11 +38,16 @@ class FaultKind(BaseModel):
     codes: tuple[str, ...] = ()
     statuses: tuple[int | str, ...] = ()
     words: str = ""
-    repeat: Repeat
+    then: Then
     final: bool
     billable: bool = True
     says: str
     remedy: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether the fault may pass by itself, so that the service is waited for."""
+        return self.then in ("wait", "wait from the start")
 
     def has_status(self, status: int) -> bool:
         """Whether this is one of its statuses."""
@@ -60,7 +64,7 @@ class StopLimits:
     """When a stage stops itself."""
 
     answers: int  # prompts in a row that meet one fault; 0: however many
-    minutes: float  # that a fault which may pass by itself lasts in mid-run; 0: however long
+    minutes: float  # that a service is waited for which had answered; 0: however long
 
 
 class FaultTable(BaseModel):

@@ -7,9 +7,9 @@
 A prompt may be at fault itself, so that all its failures are one piece of evidence; unless it was answered before, or
 nothing was ever answered: then each failure is one. "In a row" means without an answer of use in between, in the order
 in which answers come: of many requests in flight, those that were sent before the fault began end a row at most once
-each. A batch has no order in time: its engine spreads the failures evenly between the answers. A fault that comes and
-goes, as a model that fails every other time, ends rows by itself: a row must be twice as long as the longest of that
-fault that an answer ended.
+each. All faults count alike: what may pass was waited for (`outage`) before it became a failure. A batch has no order
+in time: its engine spreads the failures evenly between the answers. A fault that comes and goes, as a model that fails
+every other time, ends rows by itself: a row must be twice as long as the longest of that fault that an answer ended.
 
 Until the first answer of use, the rule admits as many requests at a time as would stop the stage (`rounds`): what all
 of them would meet, these few show.
@@ -20,7 +20,6 @@ wrong stop costs is to give the command again. A stage is a step with its models
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, takewhile
@@ -32,7 +31,6 @@ from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.faults import (
-    LOADING,
     LOST_BATCH,
     OTHER,
     REJECTED,
@@ -69,7 +67,6 @@ class Failure:
 class _Row:
     """Failures of one kind since the last answer of use."""
 
-    since: float  # when the first of them came
     error: str | None = None  # of the last of them
     evidence: set[str] = field(default_factory=set)
     subjects: set[str] = field(default_factory=set)
@@ -83,7 +80,6 @@ class StopRule:
     name: str = ""  # of the stage and its models, for the line
     limits: StopLimits = field(default_factory=lambda: fault_table().stop)
     places: Callable[[], Places] = dict
-    clock: Callable[[], float] = time.monotonic
     answered: bool = False  # has any answer been of use?
     has_rows: bool = False  # were there answers of use before this command?
     few_first: bool = False  # each answer may cost: a few are asked for until one is of use
@@ -95,7 +91,6 @@ class StopRule:
     _ended: dict[str, int] = field(default_factory=dict)  # the longest row of a kind that an answer ended
     _failed: dict[str, Keys] = field(default_factory=dict)  # by kind, all of this command
     _of_use: dict[str, None] = field(default_factory=dict)  # prompts with an answer of use, the last ones
-    _last: float = 0.0  # when the last answer of use came
     _fault: str | None = None  # the kind that stopped it
     _lock: Lock = field(default_factory=Lock)
 
@@ -118,7 +113,7 @@ class StopRule:
     def succeed(self, subject: str = "") -> None:
         """An answer was of use."""
         with self._lock:
-            self.answered, self._last = True, self.clock()
+            self.answered = True
             if subject:
                 self._of_use.pop(subject, None)
                 self._of_use[subject] = None
@@ -133,7 +128,7 @@ class StopRule:
         """An answer failed. Sets `stopped` where that makes it systematic."""
         kind = kind_of_error(failure.error)
         with self._lock:
-            row = self._rows.setdefault(kind.name, _Row(self.clock()))
+            row = self._rows.setdefault(kind.name, _Row())
             row.error = failure.error
             for keys in (row.keys, self._failed.setdefault(kind.name, {})):
                 keys.setdefault(failure.job, set()).add(failure.key)
@@ -185,12 +180,8 @@ class StopRule:
 
     def _is_enough(self, kind: FaultKind, row: _Row) -> bool:
         """Whether a row of failures stops the stage."""
-        if not self._is_long(row, 2 * self._ended.get(kind.name, 0)) or (len(row.subjects) < 2 and not self.answered):
-            return False
-        # A service that had answered may do so again, and one that is loading its model will answer.
-        passes = (self.answered and kind.repeat == "always") or kind.name == LOADING
-        patience = self.limits.minutes * 60
-        return not passes or 0 < patience <= self.clock() - (self._last if self.answered else row.since)
+        several = self.answered or len(row.subjects) > 1
+        return several and self._is_long(row, 2 * self._ended.get(kind.name, 0))
 
     def _is_long(self, row: _Row, least: int = 0) -> bool:
         return self.limits.answers > 0 and len(row.evidence) >= max(self.limits.answers, least)

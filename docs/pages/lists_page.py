@@ -22,8 +22,8 @@ A preset, such as `server = "ollama"` under `[options.openai]`, leaves out the f
 FAULTS = """## Kinds of faults
 
 The server's error code decides first, in the order of this table; then the HTTP status, with the words of the message
-where the file names some. *Repeated* says whether a request is sent again in the same run. A *final* row is settled;
-all other rows are asked again by the next run.
+where the file names some. *Then* says what a request does in the same run: it stops, is retried once, or waits until
+the service answers again. A *final* row is settled; all other rows are asked again by the next run.
 """
 PROMPTS = """## Prompts
 
@@ -38,7 +38,7 @@ def page() -> str:
     levels = _table(
         ("what ends", "because", "then"), [(one["ends"], one["because"], one["then"]) for one in faults.levels]
     )
-    kinds = _table(("kind", "known by", "repeated", "row", "the model or its server"), map(_kind, faults.kinds))
+    kinds = _table(("kind", "known by", "then", "row", "the model or its server"), map(_kind, faults.kinds))
     parts = [HEAD, SERVERS, _servers(), FAULTS, levels, kinds, PROMPTS, *_prompts()]
     return "\n".join(parts)
 
@@ -59,7 +59,7 @@ def _kind(kind: FaultKind) -> tuple[str, ...]:
     words = "with words" if kind.words and kind.statuses else "words" if kind.words else ""
     known = [_codes(kind.codes), " ".join(map(str, kind.statuses)), words]
     row = "final" if kind.final else "asked again"
-    return (kind.name, "; ".join(filter(None, known)) or "all others", kind.repeat, row, kind.says)
+    return (kind.name, "; ".join(filter(None, known)) or "all others", kind.then, row, kind.says)
 
 
 def _prompts() -> Iterator[str]:

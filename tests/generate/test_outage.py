@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from typing import Any, Self
 
 import pytest
 
 from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.work.faults import StopLimits, fault_table
+from polyculture.cache.work.outage import LONGEST_WAIT, Outage
 from polyculture.cache.work.stop_rule import StopRule
 from polyculture.generate.admission import admitted
 from polyculture.generate.engines import ModelSpec
@@ -22,6 +25,7 @@ from polyculture.generate.engines.base import (
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.openai.engine import OpenAIEngine
+from polyculture.generate.engines.openai.faults import RequestError
 from tests.servers import Reply, StubServer, failure
 
 FAULTS = fault_table().stop.answers
@@ -94,7 +98,8 @@ def test_an_outage_in_mid_run_costs_what_was_in_flight_and_a_few() -> None:
         given += 1
         return failure(500, "down", retry_after="0.01") if given > 40 else None
 
-    with StubServer(behaviour=behaviour, latency=0.02) as server, patient(server, max_retries=4, concurrency=16) as one:
+    options = {"max_retries": 4, "concurrency": 16, "outage_minutes": 1 / 60}
+    with StubServer(behaviour=behaviour, latency=0.02) as server, patient(server, **options) as one:
         answers = one.sample(requests(500, 1))
         failed = 0
         for completion in answers:
@@ -187,3 +192,68 @@ def test_a_server_that_is_loading_its_model_is_waited_for_however_often_it_says_
         spec = ModelSpec("openai:stub", {"base_url": server.url, "concurrency": 4, "max_retries": 2})
         with OpenAIEngine(spec, sleep=at_once) as engine:
             assert all(completion.error is None for completion in engine.sample(requests(8, 1)))
+
+
+BUSY, FULL, LOADS = "HTTP 500: busy", "HTTP 429: slow down", "HTTP 503: Loading model"
+
+
+class Repeated:
+    """A request to a service that only fails, as its outage takes it; the clock is that of the waits."""
+
+    def __init__(self, minutes: float = 5, max_retries: int = 6, answers: int = 8) -> None:
+        self.now = 0.0
+        self.outage = Outage(StopLimits(answers, minutes), max_retries, self._sleep, lambda: self.now)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def times(self, *errors: str, most: int = 1000, retry_after: float | None = None) -> int:
+        """How often a request is sent that meets these faults in turn, after eight others have failed once."""
+
+        async def sent() -> int:
+            for error in islice(cycle(errors), self.outage._most):
+                await self.outage.passes(object(), RequestError(error, retryable=False), 1)
+            request = object()
+            for tries in range(1, most + 1):
+                fault = RequestError(errors[tries % len(errors)], retry_after=retry_after)
+                if not await self.outage.passes(request, fault, tries):
+                    return tries
+            return most
+
+        return asyncio.run(sent())
+
+
+@pytest.mark.parametrize("errors", [(BUSY,), (FULL,), ("no answer in time",), (BUSY, "no answer in time", FULL)])
+def test_a_service_that_had_answered_is_waited_for_as_many_minutes_as_the_file_says(errors: tuple[str, ...]) -> None:
+    one = Repeated(minutes=5, max_retries=1)
+    one.outage.answer()
+    assert one.times(*errors) <= 16, "with growing waits: each repetition may be billed"
+    assert 5 * 60 <= one.now < 5 * 60 + LONGEST_WAIT
+
+
+def test_a_service_that_never_answered_is_given_up_after_the_repetitions() -> None:
+    one = Repeated(minutes=5, max_retries=3)
+    assert one.times(BUSY) == 3 + 1
+    assert one.now < 60
+
+
+def test_a_server_that_is_loading_its_model_is_given_the_minutes_before_any_answer() -> None:
+    one = Repeated(minutes=5, max_retries=3)
+    one.times(LOADS, retry_after=0.01)
+    assert 5 * 60 <= one.now < 5 * 60 + LONGEST_WAIT
+
+
+@pytest.mark.parametrize("answers", [0, 8])
+def test_without_a_number_of_minutes_an_outage_is_waited_for_however_long_it_lasts(answers: int) -> None:
+    """Where no number of faults makes an outage, as of a model in this process, the repetitions count."""
+    one = Repeated(minutes=0, max_retries=3, answers=answers)
+    one.outage.answer()
+    assert one.times(BUSY, most=400) == (400 if answers else 3 + 1)
+    assert (one.now > 300 * 30) == (answers > 0)
+
+
+def test_a_wait_that_is_longer_than_ten_minutes_is_left_to_a_later_run() -> None:
+    one = Repeated()
+    one.outage.answer()
+    assert one.times(FULL, retry_after=3600) == 1
+    assert one.now == 0

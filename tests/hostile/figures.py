@@ -117,7 +117,7 @@ def main() -> None:
     found: list[Figures] = []
     print(*HEAD, sep="\n", flush=True)
     with FaultServer() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polyculture.generate.engines.openai.outage.LONGEST_WAIT", 0.01)
+        patch.setattr("polyculture.cache.work.outage.LONGEST_WAIT", 0.01)
         patch.setattr("polyculture.generate.engines.openai.transport.MOST_BYTES", modes.MOST)
         for group, names in GROUPS.items():
             found.append(sum((measure(modes.MODES[name], server) for name in names), Figures()))

@@ -95,6 +95,6 @@ def test_every_kind_says_what_to_do(kind: FaultKind) -> None:
     assert kind.remedy.format(url="http://x/v1", key="Set KEY.")[0].isupper()
     assert kind.remedy.endswith((".", "{key}"))
     assert kind.says
-    assert not (kind.final and kind.repeat == "always")
+    assert not (kind.final and kind.waits)
     assert kind.codes or kind.statuses or kind.words or kind is TABLE.kinds[-1]
     assert kind_of_error(None) is TABLE.kinds[-1]

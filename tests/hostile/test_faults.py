@@ -61,7 +61,7 @@ def server() -> Iterator[FaultServer]:
 @pytest.fixture(autouse=True, scope="module")
 def _bounds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polyculture.generate.engines.openai.outage.LONGEST_WAIT", 0.01)
+        patch.setattr("polyculture.cache.work.outage.LONGEST_WAIT", 0.01)
         patch.setattr("polyculture.generate.engines.openai.transport.MOST_BYTES", MOST)
         yield
 

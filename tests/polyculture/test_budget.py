@@ -101,7 +101,7 @@ def test_spending_holds_what_was_bought_and_what_it_cost(tmp_path: Path, server:
 
 def test_costs_are_the_same_to_the_last_digit_whatever_the_order_of_rows() -> None:
     """Two exports of one run once differed: threads add up in another order each time."""
-    views = files("polyculture.cache").joinpath("purchases.sql").read_text(encoding="utf-8")
+    views = files("polyculture.cache.store").joinpath("purchases.sql").read_text(encoding="utf-8")
     costs = set()
     for order in ("tokens", "tokens DESC", "hash(tokens)"):
         with duckdb.connect() as store:

@@ -15,10 +15,10 @@ from tenacity import RetryCallState, stop_after_attempt, wait_random_exponential
 from polyculture.cache.errors import EngineError
 from polyculture.cache.text.sanitize import ResponseSanitizer, parse
 from polyculture.cache.work.faults import RATE_LIMIT
+from polyculture.cache.work.outage import LONGEST_RETRY_AFTER, LONGEST_WAIT
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.openai.faults import RequestError, WebPageError
 from polyculture.generate.engines.openai.limiter import Limiter
-from polyculture.generate.engines.openai.outage import LONGEST_RETRY_AFTER, LONGEST_WAIT
 
 
 class NotAdmittedError(Exception):
@@ -114,11 +114,7 @@ def _repeats(state: RetryCallState) -> bool:
     fault = _fault(state)
     if fault is None or not fault.retryable:
         return False
-    return (
-        fault.unreachable
-        or fault.kind.repeat == "always"
-        or (fault.kind.repeat == "once" and state.attempt_number == 1)
-    )
+    return fault.unreachable or fault.kind.waits or (fault.kind.then == "retry" and state.attempt_number == 1)
 
 
 def _wait(state: RetryCallState) -> float:

@@ -85,7 +85,7 @@ class BatchApi:
             except RequestError as fault:
                 if fault.status in _GONE:
                     raise GoneError(str(fault)) from fault
-                passes = fault.kind.repeat == "always" or fault.kind.name == "web page"
+                passes = fault.kind.waits or fault.kind.name == "web page"
                 if not passes or time.monotonic() - reached > _PATIENCE:
                     raise self._gone(batch_id, fault) from fault
             else:
@@ -162,7 +162,7 @@ class BatchApi:
                 raise EngineError(f"has no batch API ({fault})", where=self._chat.server.url, remedy=remedy) from fault
             if fault.unreachable:
                 raise self._chat.server.unreachable(str(fault)) from fault
-            if not fault.kind.final and fault.kind.repeat == "never":
+            if not fault.kind.final and fault.kind.then == "stop":
                 raise self._chat.server.ended(fault) from fault
             remedy = "Run the same command again: it resumes."
             raise EngineError(f"the batch API fails: {fault}", where=self._chat.server.url, remedy=remedy) from fault

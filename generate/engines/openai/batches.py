@@ -232,7 +232,7 @@ def _attempts(answer: Completion, ask: ChatCall) -> int:
     may_cost = answer.bill_unknown or answer.completion_tokens or answer.named_cost
     if ask.meter is not None and may_cost:
         return 1
-    return 2 if kind_of_error(answer.error).repeat == "once" else ATTEMPTS
+    return 2 if kind_of_error(answer.error).then == "retry" else ATTEMPTS
 
 
 def _ident(ask: ChatCall) -> str:

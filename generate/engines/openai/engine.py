@@ -17,6 +17,8 @@ import openai
 from httpx2 import Response  # openai's own HTTP client
 
 from polyculture.cache.network.async_runner import Background
+from polyculture.cache.work.faults import StopLimits
+from polyculture.cache.work.outage import Outage
 from polyculture.generate.engines.answer import NO_ANSWER, completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.models import Closing
@@ -24,7 +26,6 @@ from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedErro
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
-from polyculture.generate.engines.openai.outage import Outage
 
 Result = TypeVar("Result")
 
@@ -46,7 +47,8 @@ class OpenAIEngine(Closing):
         self.template = ReasoningTemplate()
         self._answered = False  # has the server answered any request?
         options = self.options
-        self._outage = Outage(options.outage_faults, options.max_retries, options.outage_minutes, sleep)
+        limits = StopLimits(options.outage_faults, options.outage_minutes)
+        self._outage = Outage(limits, options.max_retries, sleep)
 
     def __enter__(self) -> Self:
         self._background = Background(f"engine {self.spec.model}")
@@ -104,7 +106,7 @@ class OpenAIEngine(Closing):
                     if not await self._outage.passes(request, fault, tries):
                         raise
                 else:
-                    self._outage.begin()
+                    self._outage.answer()
                     return result
         except RequestError as fault:
             if fault.unreachable:

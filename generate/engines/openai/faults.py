@@ -121,7 +121,7 @@ class Server:
     def fault(self, status: int, error: ServerError) -> RequestError:
         """The fault of an answer with this status. A time that the server names for the next try outranks its words."""
         kind = kind_of(status, error.codes, f"HTTP {status}: {error.words}")
-        if error.wait is not None and kind.repeat != "always":
+        if error.wait is not None and not kind.waits:
             kind = kind_of(_TOO_MANY)
         code = next((code for code in error.codes if code in kind.codes and code not in error.words), None)
         words = error.words if code is None else f"{code}: {error.words}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,16 +20,8 @@ JOB = Job("openai:one", "ja", "food")
 BUSY, BUDGET = "HTTP 500: busy", "HTTP 400: Budget has been exceeded! Current cost: 10.2"
 
 
-@dataclass
-class Clock:
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def rule(answers: int = 8, minutes: float = 5, clock: Clock | None = None) -> StopRule:
-    return StopRule("generate openai:one", StopLimits(answers, minutes), clock=clock or Clock())
+def rule(answers: int = 8) -> StopRule:
+    return StopRule("generate openai:one", StopLimits(answers, 5))
 
 
 def fail(stage: StopRule, number: int, error: str = BUDGET, prompt: str | None = None, **more: Any) -> None:
@@ -44,6 +35,7 @@ FAULTS = [
     "HTTP 404: gone",
     "HTTP 400: maximum context length is 8",
     "the answer is no JSON: x",
+    "HTTP 503: Loading model",
 ]
 
 
@@ -58,6 +50,7 @@ def test_one_fault_stops_it_after_as_many_prompts_as_it_is_told_and_not_before(
     assert (stage.stopped is not None) == (came >= max(most, 2))
     if stage.stopped is not None:
         assert stage.unsettled[JOB] >= {f"key-{number}" for number in range(most)}
+        assert error in str(stage.stopped)
 
 
 @given(
@@ -144,25 +137,9 @@ def test_answers_about_one_prompt_end_its_job_and_the_next_prompt_decides() -> N
     assert stage.stopped is not None
 
 
-def test_a_fault_that_may_pass_is_waited_for_in_mid_run() -> None:
-    clock = Clock()
-    stage = rule(clock=clock)
-    stage.succeed()
-    for number in range(60):
-        clock.now = 5.0 * number
-        fail(stage, number, (BUSY, "no answer in time", "HTTP 429: slow down")[number % 3])
-        assert stage.stopped is None
-    clock.now = 300.0
-    fail(stage, 61)
-    fail(stage, 62, BUSY)
-    assert stage.stopped is not None
-
-
 def test_rules_that_are_off_stop_nothing_and_settle_rejections() -> None:
-    clock = Clock()
-    stage = rule(answers=0, minutes=0, clock=clock)
+    stage = rule(answers=0)
     for number in range(100):
-        clock.now = 60.0 * number
         fail(stage, number)
     stage.end()
     assert (stage.stopped, stage.unsettled) == (None, {})
@@ -246,15 +223,3 @@ def test_every_table_whose_rows_may_fail_is_in_the_view_of_failures() -> None:
     fed = {source.removeprefix("failed_") for source in layout.current.feeds["failed"]} - {"unusable_extractions"}
     fed |= {table.name for table in layout.tables if table.wanted and "error" in table.columns}
     assert failing == fed
-
-
-def test_a_server_that_is_loading_its_model_is_given_time_before_any_answer() -> None:
-    clock = Clock()
-    clock.now = 1000.0
-    stage = rule(clock=clock)
-    for number in range(20):
-        fail(stage, number, "HTTP 503: Loading model")
-    assert stage.stopped is None
-    clock.now = 1300.0
-    fail(stage, 20, "HTTP 503: Loading model")
-    assert "loading the model" in str(stage.stopped)
