@@ -7,7 +7,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -23,8 +22,8 @@ _NOTE_LENGTH = 40  # characters of a value in a note
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 HIDDEN = "***"
 _SHORTEST = 12  # characters of a key that is looked for everywhere; a shorter one may be a part of any word
-_NESTED = 4  # escapes of escapes
-_known: set[str] = set()
+_known: set[str] = set()  # keys, and what their base64 has of them
+_quoted: dict[str, re.Pattern[str]] = {}  # by key: an expression of it with any of its letters URL-quoted
 
 _USER = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#\"'<>]*@")
 _KEY = re.compile(
@@ -167,15 +166,15 @@ def _is_control(letter: str) -> bool:
 
 def learn(secret: str) -> None:
     """From here on this value is hidden. One that is too short to be told from other words is not looked for."""
-    _known.update(form for form in (secret, unquote(secret), *_as_bytes(secret)) if len(form) >= _SHORTEST)
+    for form in (secret, unquote(secret)):
+        if len(form) >= _SHORTEST:
+            _known.update((form, *_in_base64(form)))
+            _quoted[form] = re.compile("".join(map(_perhaps_quoted, form)))
 
 
-def _as_bytes(secret: str) -> Iterator[str]:
-    """A secret's bytes in digits, and what stands in the base64 of any text with it, whatever is around it."""
+def _in_base64(secret: str) -> Iterator[str]:
+    """What stands in the base64 of any text with a secret, whatever is around it; with `+/` and with `-_`."""
     data = secret.encode("utf-8", "surrogatepass")
-    for hexadecimal in (data.hex(), data.hex(" "), data.hex(":")):
-        yield from (hexadecimal, hexadecimal.upper())
-    yield from (separator.join(map(str, data)) for separator in (",", ", "))
     yield base64.b64encode(data).decode()
     for before in range(3):
         whole = base64.b64encode(bytes(before) + data).decode()
@@ -183,64 +182,22 @@ def _as_bytes(secret: str) -> Iterator[str]:
         yield from (inner, inner.replace("+", "-").replace("/", "_"))
 
 
-def hide_keys(text: str) -> str:
-    """The text with `***` for every key that is known; all else stays, as it must in a model's answer.
-
-    A key is also found where any of its letters is escaped, for addresses, JSON, HTML or mail, or where its line is
-    broken.
-    """
-    secrets = sorted(_known, key=len, reverse=True)  # one may hold another
-    if _ESCAPED.search(text) is not None:
-        plain = _unescaped(text)
-        for secret in (one for one in secrets if _unescaped(one) in plain):
-            text = re.sub(rf"(?:{_BREAK})?".join(map(_in_any_writing, secret)), HIDDEN, text)
-    for secret in secrets:
-        text = text.replace(secret, HIDDEN)
-    return text
-
-
-_SLASHES = r"\\{1,8}"  # as many as escapes of escapes have; any number would take quadratic time
-_BREAK = rf"=?(?:{_SLASHES})?(?:[\r\n]|(?<=\\)[rn])"
-_ESCAPED = re.compile(r"[%&=\\\r\n]")
-_UNIT = re.compile(
-    rf"[%=]([0-9a-f]{{2}})|{_SLASHES}(?:u([0-9a-f]{{4}})|u\{{([0-9a-f]{{1,6}})\}}|x([0-9a-f]{{2}})|([0-7]{{3}}))",
-    re.IGNORECASE,
-)
-
-
-@lru_cache(maxsize=1024)
-def _unescaped(text: str) -> str:
-    """A text without any escapes, nested ones and those of single bytes, too."""
-    import html  # here, and below: its list of entities is long
-
-    text = re.sub(_BREAK, "", text)
-    for _ in range(_NESTED):
-        before = text
-        text = _UNIT.sub(lambda one: chr(int(one[5], 8) if one[5] else int(next(filter(None, one.groups())), 16)), text)
-        text = re.sub(rf"{_SLASHES}(?=[^\w\s\\])", "", html.unescape(text))
-        if text == before:
-            break
-    return _utf_8(text)
-
-
-def _utf_8(text: str) -> str:
-    """A text in which the bytes of a letter stand one by one."""
-    return re.sub("[\xc2-\xf4][\x80-\xbf]{1,3}", lambda one: one[0].encode("latin-1").decode("utf-8", "ignore"), text)
-
-
-@cache
-def _in_any_writing(letter: str) -> str:
-    """A regular expression of a letter and of its escapes."""
-    from html.entities import html5
-
-    code = ord(letter)
+def _perhaps_quoted(letter: str) -> str:
+    """A regular expression of a letter as it is, and as addresses quote it."""
     data = letter.encode("utf-8", "surrogatepass")
-    per_byte = "".join(rf"(?:[%=](?:25){{0,4}}|{_SLASHES}x){one:02x}" for one in data)
-    names = "|".join(re.escape(name) for name, value in html5.items() if value == letter and name.endswith(";"))
-    entity = rf"&(?:amp;){{0,4}}(?:#0*{code};?|#x0*{code:x};?" + (rf"|{names})" if names else ")")
-    escapes = rf"(?i:{per_byte}|{_SLASHES}(?:u{code:04x}|u\{{0*{code:x}\}}|{code:03o})|{entity})"
-    plain = (rf"(?:{_SLASHES})?" if not letter.isalnum() else "") + re.escape(letter)
-    return rf"(?:{plain}|{escapes})"
+    forms = [re.escape(letter), "(?i:" + "".join(f"%{byte:02x}" for byte in data) + ")"]
+    return f"(?:{'|'.join([*forms, re.escape('+')] if letter == ' ' else forms)})"
+
+
+def hide_keys(text: str) -> str:
+    """The text with `***` for every key that is known, as it is, URL-quoted or in base64; all else stays, as it must in
+    a model's answer."""
+    if "%" in text or "+" in text:
+        for secret in sorted(_quoted, key=len, reverse=True):  # one may hold another
+            text = _quoted[secret].sub(HIDDEN, text)
+    for form in sorted(_known, key=len, reverse=True):
+        text = text.replace(form, HIDDEN)
+    return text
 
 
 def conceal(text: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import time
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -159,57 +158,38 @@ def test_a_key_is_hidden_in_base64_too(before: str, encode: Callable[[bytes], by
 @pytest.mark.parametrize(
     "form",
     [
-        KEY.encode().hex(), KEY.encode().hex(" "), KEY.encode().hex().upper(), quote(f"{KEY}/ä:?", safe=""),
+        KEY.replace("-", "%2D"), KEY.replace("-", "%2d", 1), quote(KEY).replace("s", "%73"),
         "".join(f"%{one:02X}" for one in KEY.encode()), "".join(f"%{one:02x}" for one in KEY.encode()),
+        quote(f"{KEY}/ä:?", safe=""),
     ],
 )  # fmt: skip
-def test_a_key_is_hidden_in_hexadecimal_digits_too(form: str) -> None:
+def test_a_key_is_hidden_where_any_of_its_letters_is_url_quoted(form: str) -> None:
     learn(KEY)
     learn(f"{KEY}/ä:?")
     assert hide_keys(f"got {form}!") == "got ***!"
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        KEY.replace("-", "%2D"), KEY.replace("-", "%2d", 1), KEY.replace("-", "%252D"), quote(KEY).replace("s", "%73"),
-        KEY.replace("-", r"\u002d"), KEY.replace("s", r"\\u0073"), KEY.replace("-", r"\x2D"), KEY.replace("-", r"\055"),
-        KEY.replace("-", r"\-"), KEY.replace("-", "&#45;"), KEY.replace("-", "&#x2D;"), KEY.replace("s", "&amp;#115;"),
-        KEY.replace("-", "=2D"), KEY.replace("-", "-=\n"), f"{KEY[:9]}\n{KEY[9:]}", f"{KEY[:9]}\\n{KEY[9:]}",
-        "".join(f"\\u{ord(one):04x}" for one in KEY), "".join(f"&#{ord(one)};" for one in KEY),
-        ",".join(str(ord(one)) for one in KEY), base64.encodebytes(b"x" * 45 + KEY.encode() + b"x").decode()[60:],
-        quote(base64.b64encode(KEY.encode()).decode(), safe=""),
-    ],
-)  # fmt: skip
-def test_a_key_is_hidden_where_any_of_its_letters_is_escaped(form: str) -> None:
-    learn(KEY)
-    shown = hide_keys(f"got {form}!")
-    assert "***" in shown
-    assert len(shown) < 40
-
-
-@pytest.mark.parametrize("encode", [quote, html.escape, json.dumps, repr, lambda text: quote(quote(text))])
-def test_a_password_of_any_letters_is_hidden_in_any_writing(encode: Callable[[str], str]) -> None:
-    password = """pä&"ss'/w<o>rd:+=%20*€"""
+@pytest.mark.parametrize("encode", [str, quote, quote_plus, lambda text: quote(text, safe="")])
+def test_a_password_of_any_letters_is_hidden_in_an_address(encode: Callable[[str], str]) -> None:
+    password = """pä&"ss'/w<o>rd :+=%20*€"""
     learn(password)
-    assert "***" in hide_keys(f"got {encode(password)}!")
+    assert hide_keys(f"got {encode(password)}!") == "got ***!"
     assert hide_keys(encode("w<o>rd & more = 3 %")) == encode("w<o>rd & more = 3 %")
 
 
-def test_a_text_with_many_escapes_is_read_at_once() -> None:
+def test_a_text_with_many_quoted_letters_is_read_at_once() -> None:
     learn(KEY)
     began = time.process_time()
-    for text in ("%25" * 50_000, "&amp;" * 50_000, "\\" * 100_000, "=\n" * 50_000, KEY[:9] * 9_000 + "%73"):
+    for text in ("%25" * 50_000, "+" * 100_000, KEY[:9] * 9_000 + "%73"):
         hide_keys(text)
     assert time.process_time() - began < 2
 
 
-def test_a_user_and_password_are_hidden_in_hexadecimal_digits_too() -> None:
+def test_a_user_and_password_are_hidden_together() -> None:
     whole = user_of("https://annas-account:pässword-1234@example.org/")
     assert whole == "annas-account:pässword-1234"
-    for form in (whole.encode().hex(), quote(whole, safe=""), quote(whole, safe="").replace("%C3%A4", "%c3%a4")):
-        assert "***" in hide_keys(form)
-        assert form not in hide_keys(f"{form} {form}")
+    for form in (whole, quote(whole, safe=""), quote(whole, safe="").replace("%C3%A4", "%c3%a4")):
+        assert hide_keys(f"{form} {form}") == "*** ***"
 
 
 def test_only_known_keys_are_hidden_in_answers() -> None:
