@@ -59,6 +59,7 @@ class ExtractionStep(Step[ResponseRow, Models]):
 
     name = "extract"
     tables = (MENTIONS, EXTRACTIONS)
+    reads = (RESPONSES,)
 
     def __init__(
         self,

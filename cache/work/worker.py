@@ -100,6 +100,7 @@ class Step(ABC, Generic[I, M]):
 
     name: str  # in messages: 'generate', 'extract', 'score'
     tables: tuple[Table[Any], ...]
+    reads: tuple[Table[Any], ...] = ()  # of the same run: it is asked when all steps that make their rows have ended
     span: Span = "job"  # whether `ask` takes one job at a time, or all of them in one pass
 
     @abstractmethod

@@ -42,6 +42,7 @@ class ReadingStep(RowStep):
 
     name = "read"
     tables = (READINGS,)
+    reads = (ANSWERS,)
 
     def __init__(self, run: RunFolder, sets: Sequence[QuestionSet]) -> None:
         self._run = run

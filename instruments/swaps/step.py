@@ -105,6 +105,7 @@ class ReadingStep(RowStep):
 
     name = "read"
     tables = (SWAP_READINGS,)
+    reads = (SWAP_RESPONSES,)
 
     def __init__(self, run: RunFolder, task: str, dataset: DataSet, by_language: Mapping[str, Asking]) -> None:
         self._run, self._task, self._by_language = run, task, by_language

@@ -50,8 +50,7 @@ def run(
     with shown() if progress else nullcontext():
         workspace = _workspace(experiment, runs)
         part = Part(job, model, language, topic)
-        pipeline, _ = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry)
-        pipeline.finish()
+        run_experiment(workspace, part, accept_changes=accept_changes, retry=retry).check()
     return Run(workspace)
 
 

@@ -12,7 +12,6 @@ from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format
 from polyculture.cli.tables import write_records
 from polyculture.console import say
-from polyculture.experiment.workspace import warn_of_changes
 from polyculture.generate.design import known_wordings
 from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import read_claims
@@ -21,6 +20,7 @@ from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.reports.claims import claim_rows
 from polyculture.reports.sections import CLAIMS
 from polyculture.running.layout import store_layout
+from polyculture.running.validity import warn_of_changes
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace

@@ -17,7 +17,6 @@ from polyculture.cache.store.manifest import require_run
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
-from polyculture.experiment.workspace import warn_of_changes
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision, decide
 from polyculture.metrics.comparison.question import Compared, Question
@@ -26,6 +25,7 @@ from polyculture.metrics.declared import COMPARED, ON_REQUEST
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.running.comparing import compared
 from polyculture.running.opening import open_workspace
+from polyculture.running.validity import warn_of_changes
 
 
 class FactName(StrEnum):

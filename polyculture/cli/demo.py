@@ -39,9 +39,9 @@ def demo(
             file.write_text(_with_samples(file.read_text(encoding="utf-8"), samples), encoding="utf-8")
         shutil.copytree(RECORDED, recorded, dirs_exist_ok=True)  # a copy that broke off is made whole
     workspace = open_workspace(file)
-    pipeline, report = run_experiment(workspace, Part())
+    finished = run_experiment(workspace, Part())
     say("Two of the smallest models, and few texts: an example of a page, and no evidence about any model")
-    finish_run(workspace, pipeline, report, "polyculture init exp.toml")
+    finish_run(workspace, finished, "polyculture init exp.toml")
 
 
 def _with_samples(text: str, samples: int) -> str:

@@ -99,9 +99,10 @@ def _ask(
 ) -> None:
     from polyculture.cli.declared import print_tables
     from polyculture.running.estimate import instrument_estimates
+    from polyculture.running.executor import Answered, ThisProcess, ask
     from polyculture.running.opening import open_workspace
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import ask_all, check_calls, checked_call, expanded, in_turns
+    from polyculture.running.studies import check_calls, checked_call, expanded, in_turns
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
@@ -109,16 +110,17 @@ def _ask(
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
-    studies = []
+    answered = Answered()
     for calls in in_turns(expanded(asked)):
         if not accept_changes:
             check_calls(calls)  # what is refused says nothing of costs
         _say_costs(instrument_estimates(workspace, calls, runner.retry))
-        studies += ask_all(runner, calls, accept_changes=accept_changes)
-        for study in studies:  # of earlier turns again: what is asked about their results is data of some, too
+        answered += ask(runner, calls, ThisProcess(), accept_changes=accept_changes)
+        for study in answered.studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
-    print_tables(workspace, studies)
-    runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
+    print_tables(workspace, answered.studies)
+    views = dict.fromkeys(study.view for study in answered.studies if study.view)
+    answered.outcome.check(workspace, ", ".join(views) or "failures")
 
 
 def _say_costs(counted: Iterable[StageEstimate]) -> None:
@@ -132,21 +134,22 @@ def _say_costs(counted: Iterable[StageEstimate]) -> None:
 
 def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:
     """All that `polyculture run` does, of the model that is named; then the command's tables."""
+    from polyculture.cache.log import get_logger
     from polyculture.cli.declared import print_tables
     from polyculture.experiment.jobs import Part, choose_jobs
     from polyculture.running.estimate import estimates
-    from polyculture.running.pipeline import Pipeline
     from polyculture.running.start import run_experiment
     from polyculture.running.studies import calls_in_file
+    from polyculture.running.texts import prepare
 
     part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
     choose_jobs(workspace, part)
-    Pipeline.prepare(workspace, accept_changes=accept_changes)  # what is refused says nothing of costs
+    prepare(workspace, accept_changes=accept_changes)  # what is refused says nothing of costs
     counted = estimates(workspace, retry_failed(retry), calls_in_file(workspace))
     _say_costs(one for one in counted if part.model in (None, one.model) or one.stage == "extract")
-    pipeline, _ = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
-    print_tables(workspace, [asked.study()])
-    pipeline.finish()
+    finished = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
+    print_tables(workspace, [asked.study(get_logger(__name__).log)])
+    finished.check()
 
 
 def _plain(value: Any) -> Any:

@@ -23,6 +23,7 @@ from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
 from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
+from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import (
     check_topics,
     request_rows,
@@ -30,9 +31,9 @@ from polyculture.running.linking import (
     tell_uncovered_countries,
 )
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
 from polyculture.running.run_status import STAGES, run_status
 from polyculture.running.studies import calls_in_file, calls_of_run, check_able, check_calls, open_works
+from polyculture.running.texts import check
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
@@ -91,11 +92,11 @@ def plan(
         _print_unsupported(calls)
         check_able(calls_in_file(workspace))
         return
-    pipeline = Pipeline.check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
-    linking = pipeline.linking
+    prepared = check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
+    linking = prepared.linking
     check_topics(workspace, linking.source)
     if calibrate:
-        workspace.write(pipeline.manifest)
+        workspace.write(prepared.manifest)
         measure_rates(workspace)
     costs = list(estimates(workspace, retry, calls))
     tell_lacking(workspace, linking.source)
@@ -110,15 +111,15 @@ def plan(
     _print_unsupported(calls)
     _print_widened(workspace)
     _print_items(workspace, linking.source)
-    _print_detectable(workspace, pipeline.manifest)
+    _print_detectable(workspace, prepared.manifest)
     if not workspace.experiment.imported:
         _print_examples(workspace)
-    stages = [("extract", pipeline.extraction.summary), ("link", linking.summary)]
+    stages = [("extract", ExtractionStage(workspace).summary), ("link", linking.summary)]
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line
     rows = [*stages, *request_rows(workspace)]
     rows += [*([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
     print_table(("stage", "with"), rows)
-    for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(pipeline.manifest, LIMITS)):
+    for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(prepared.manifest, LIMITS)):
         if line:
             say(line)
     if workspace.experiment.link.fill and workspace.experiment.link.contact is None:

@@ -13,7 +13,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli.options import ExperimentFile, Runs
-from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
+from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.options import NAMES
 from polyculture.reports.figure_files import FigureFormat, write_figures
@@ -22,6 +22,7 @@ from polyculture.reports.tables import TableFormat, write_tables
 from polyculture.running.layout import report_sections, store_layout
 from polyculture.running.opening import open_workspace
 from polyculture.running.results import measure_run, report_copy, report_run
+from polyculture.running.validity import record_facts, warn_of_changes
 
 COLUMN = 3.3  # inches: a column of a paper with two
 

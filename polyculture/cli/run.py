@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -27,9 +26,8 @@ from polyculture.cluster.run import RayCluster
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import tell_limits
-from polyculture.running.start import run_experiment, run_measure, run_stage
+from polyculture.running.start import FinishedRun, run_experiment, run_measure, run_stage
 
 
 class StageName(StrEnum):
@@ -96,20 +94,20 @@ def run(
         run_stage(workspace, only, part, accept_changes=accept_changes, retry=retry)
         return
     executor = None if ray is None else RayCluster(ray, gpus, replicas)
-    pipeline, report = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry, executor=executor)
-    finish_run(workspace, pipeline, report, next_command(workspace))
+    finished = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry, executor=executor)
+    finish_run(workspace, finished, next_command(workspace))
 
 
-def finish_run(workspace: Workspace, pipeline: Pipeline, report: Path | None, then: str) -> None:
+def finish_run(workspace: Workspace, finished: FinishedRun, then: str) -> None:
     """Says what makes a run's texts doubtful; of a whole run, its numbers and report before, the next command after.
 
-    Raises for missing work as `Pipeline.finish`: then the error says what comes next.
+    Raises for missing work as `FinishedRun.check`: then the error says what comes next.
     """
-    if report is not None:
+    if (report := finished.report) is not None:
         print_metrics(workspace)
-        tell_limits(pipeline.manifest, f"{report.name}#before")
+        tell_limits(finished.prepared.manifest, f"{report.name}#before")
         typer.echo(f"Report: {report}")
-    pipeline.finish()
+    finished.check()
     if report is not None:
         typer.echo(f"Next: {then}")
 

@@ -13,12 +13,13 @@ from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
-from polyculture.experiment.workspace import Workspace, warn_of_changes
+from polyculture.experiment.workspace import Workspace
 from polyculture.running.batching import waiting_line
 from polyculture.running.opening import open_workspace
 from polyculture.running.reasons import failures_query
 from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status
 from polyculture.running.taken_answers import taken_lines
+from polyculture.running.validity import warn_of_changes
 
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary

@@ -9,21 +9,25 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.log import get_logger, handled_by
+from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.stop_rule import StopRule
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.executor import AskedWork
 from polyculture.running.models import LoadedModels
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.outcome import RunOutcome
+from polyculture.running.steps import StepRunner
 from polyculture.running.studies import calls_of_run
+from polyculture.running.texts import TextsCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +36,16 @@ class Order:
 
     file: Path  # the experiment file and the folder of runs, as every machine sees them
     runs: Path
-    stage: str  # 'generate' | 'extract' | that of an instrument's step
+    stage: str  # of a call's step
     job: Job
     retry: str | None = None  # of `--retry-failed`: the reason
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of an order. Faults are text, since not every exception survives the way back."""
+    """What came of an order. Faults are text, since not every exception survives the way back."""
 
-    failed: tuple[str, ...] = ()  # what is missing, a line each
-    held: str | None = None  # who holds the job
-    stopped: tuple[str, ...] = ()  # why the stage stopped itself
+    outcome: RunOutcome = field(default_factory=RunOutcome)
     fault: str | None = None  # what ends the whole run, one line
     exit_code: int = 0  # of the fault
 
@@ -77,32 +79,33 @@ class Replica:
 
     def _work(self, order: Order) -> Result:
         workspace = open_workspace(order.file, order.runs)
-        pipeline = Pipeline.join(workspace, self._models(workspace))
-        pipeline.is_part = True
-        pipeline.rules = self._rules.setdefault(workspace.run.root, {})
-        pipeline.retry = None if order.retry is None else RetryFailed(order.retry)
-        if order.stage == "generate":
-            pipeline.sample([order.job])
-        elif order.stage == "extract":
-            pipeline.extract([order.job])
-        else:
-            self._ask(pipeline, order)
-        return Result(tuple(pipeline.failed), pipeline.held.get(order.job), tuple(pipeline.stopped))
-
-    def _ask(self, pipeline: Pipeline, order: Order) -> None:
-        """Does a work of an instrument, as stored in the run. Raises `StoreError` if no study requests it."""
-        for asked in calls_of_run(pipeline.workspace):
-            for step, work in asked.works():
-                if asked.stage(step) == order.stage and work.job == order.job:
-                    pipeline.run_step(step, [work], tell_settled=False)
-                    return
-        raise StoreError(f"nothing asks for {order.stage} {order.job}", where=pipeline.workspace.run.root)
+        workspace = workspace.joining(require_run(workspace.run))  # another process has prepared the run
+        runner = StepRunner(
+            workspace=workspace,
+            loaded=self._models(workspace),
+            retry=None if order.retry is None else RetryFailed(order.retry),
+            is_part=True,
+            rules=self._rules.setdefault(workspace.run.root, {}),
+        )
+        found = _find(workspace, order)
+        return Result(runner.run_step(found.step, [found.work], tell_settled=found.call.tell_settled))
 
     def _models(self, workspace: Workspace) -> LoadedModels:
         """The models of a run, each loaded once; they stay so when an order is done."""
         if workspace.run.root not in self._loaded:
             self._loaded[workspace.run.root] = self._open.enter_context(LoadedModels(workspace))
         return self._loaded[workspace.run.root]
+
+
+def _find(workspace: Workspace, order: Order) -> AskedWork:
+    """The work of an order, among all that the run asks. Raises `StoreError` if nothing of it does."""
+    texts = [TextsCall(workspace, (order.job,))] if order.job in workspace.jobs else []
+    for calls in (lambda: texts, lambda: calls_of_run(workspace)):  # the latter loads the instruments
+        for call in calls():
+            for step, work in call.works():
+                if call.stage(step) == order.stage and work.job == order.job:
+                    return AskedWork(call, step, work)
+    raise StoreError(f"nothing asks for {order.stage} {order.job}", where=workspace.run.root)
 
 
 Line = tuple[str, int, str]  # a record of the log: its logger, its level, what it says

@@ -1,18 +1,18 @@
-"""The replicas of one model, and the jobs that they share."""
+"""The replicas of one model, and the works that they share."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.locks import BEAT, LEASE
 from polyculture.cache.log import get_logger
 from polyculture.cluster.replica import Order, Replica, Result
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.outcome import RunOutcome
 
 _log = get_logger(__name__)
 
@@ -45,8 +45,9 @@ class ReplicaPool:
     last: a faster replica does more.
     """
 
-    def __init__(self, ray: Any, pipeline: Pipeline, orders: Sequence[Order], need: Need, lines: Any) -> None:
-        self._ray, self._pipeline, self._need, self._lines = ray, pipeline, need, lines
+    def __init__(self, ray: Any, orders: Sequence[Order], need: Need, lines: Any) -> None:
+        self._ray, self._need, self._lines = ray, need, lines
+        self.outcome = RunOutcome()
         self._waiting = deque(orders)
         self._later: list[tuple[float, Order]] = []  # held by a worker that was lost: not before this moment
         self._lost: Counter[Order] = Counter()
@@ -54,7 +55,7 @@ class ReplicaPool:
         self._coming: dict[Any, Any] = {}  # future of `ready` -> replica
         self._working: dict[Any, tuple[Any, Order]] = {}  # future of the result -> replica and what it works on
         self._idle: list[Any] = []
-        self._stopped = False
+        self._stopped: set[str] = set()  # stages
         self._silent_since: float | None = time.monotonic()  # None: a replica had a place, or that none has was told
         self._most = min(len(orders), need.replicas or self._fitting())
 
@@ -144,31 +145,30 @@ class ReplicaPool:
         self._lost[order] += 1
         self._freed[order] = time.monotonic() + LEASE + 3 * BEAT
         what = f"{order.stage} {order.job}: its worker was lost ({reason})"
-        if self._stopped:
+        if order.stage in self._stopped:
             return
         if self._lost[order] < LOST_AT_MOST:
             _log.warning(f"{what}; another one takes the job")
             self._waiting.append(order)
         else:
-            self._pipeline.failed.append(f"{what} {LOST_AT_MOST} times")
+            self.outcome += RunOutcome(failed=(f"{what} {LOST_AT_MOST} times",))
 
-    def _stop(self, reasons: Sequence[str]) -> None:
-        """The stage stopped itself at a replica: no other job of it is handed out. Those at work end for themselves."""
-        if not self._stopped:
-            self._pipeline.stopped.extend(reasons)
-        self._stopped = True
-        self._waiting.clear()
-        self._later.clear()
+    def _stop(self, stage: str) -> None:
+        """A stage stopped itself at a replica: no other job of it is handed out. Those at work end for themselves."""
+        self._stopped.add(stage)
+        self._waiting = deque(order for order in self._waiting if order.stage != stage)
+        self._later = [(moment, order) for moment, order in self._later if order.stage != stage]
 
     def _note(self, order: Order, result: Result) -> None:
         if result.fault is not None:
             raise ClusterError(result)
-        self._pipeline.failed.extend(result.failed)
-        if result.stopped:
-            self._stop(result.stopped)
-        if result.held is None:
-            return
-        if time.monotonic() < self._freed.get(order, 0.0):  # by whoever was lost: its lease ends soon
+        outcome = result.outcome
+        if outcome.stopped:
+            if order.stage in self._stopped:  # another replica has said why
+                outcome = replace(outcome, stopped=())
+            self._stop(order.stage)
+        if outcome.held and time.monotonic() < self._freed.get(order, 0.0):
+            # By whoever was lost: its lease ends soon.
             self._later.append((time.monotonic() + BEAT, order))
-        else:
-            self._pipeline.held[order.job] = result.held
+            outcome = outcome.without_held()
+        self.outcome += outcome

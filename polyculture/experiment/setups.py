@@ -1,11 +1,11 @@
-"""The setups of an experiment's texts: which models answer and extract, exactly."""
+"""The setups of an experiment's models: which models answer, exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.store.manifest import Manifest, read_manifest, setup_id
@@ -16,15 +16,30 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.engines.setup import FILES, model_setup
 from polyculture.generate.request import SAMPLE
 
+if TYPE_CHECKING:
+    from polyculture.generate.engines.options import Use
+
+Setups = Mapping[str, Mapping[str, Any]]  # 'use model' -> the setup
 EXTRACT = "extract "  # how the keys of the setups of extractors begin; those of texts with `SAMPLE`
 
 
-def present_setups(experiment: Experiment, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def text_setups(experiment: Experiment, known: Setups) -> dict[str, dict[str, Any]]:
     """The setups of an experiment's texts, by key. Files that are not here are those of the `known` setups."""
     keys = [(f"{SAMPLE}{model}", model) for model in experiment.models]
     if experiment.extract.by_model:
         keys.append((f"{EXTRACT}{experiment.extract.with_}", experiment.extract.with_))
-    return {key: _setup(experiment.model_spec(model), key, known.get(key, {})) for key, model in keys}
+    return {key: setup_of(experiment.model_spec(model), key, known) for key, model in keys}
+
+
+def setup_of(spec: ModelSpec, key: str, known: Setups) -> dict[str, Any]:
+    """The setup of a model for the use that its key begins with: 'sample mock:m'.
+
+    The system prompt of texts is none of extraction, which samples too and has messages of its own.
+    """
+    is_extraction = key.startswith(EXTRACT)
+    use = cast("Use", "sample" if is_extraction else key.partition(" ")[0])
+    setup = model_setup(spec, use, known.get(key, {}))
+    return {name: value for name, value in setup.items() if not (is_extraction and name == SYSTEM)}
 
 
 def setups_beside(run: RunFolder) -> dict[str, dict[str, Any]]:
@@ -41,15 +56,9 @@ def setups_beside(run: RunFolder) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _setup(spec: ModelSpec, key: str, known: Mapping[str, Any]) -> dict[str, Any]:
-    """The setup of a use. The system prompt of texts is none of extraction, which has messages of its own."""
-    setup = model_setup(spec, "sample", known)
-    return {name: value for name, value in setup.items() if key.startswith(SAMPLE) or name != SYSTEM}
-
-
 def check_same(experiment: Experiment, prepared: Manifest, file: Path) -> None:
     """Raises `ExperimentError` where a model is another one here than for the process that prepared the run."""
-    for key, setup in present_setups(experiment, prepared.setups).items():
+    for key, setup in text_setups(experiment, prepared.setups).items():
         known = prepared.setups.get(key, setup)
         # A machine that only hands out the jobs may have no files.
         here = {name: value for name, value in setup.items() if name in known or name not in FILES}

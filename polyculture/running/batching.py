@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
 from polyculture.cache.log import get_logger
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _log = get_logger(__name__)
 
+R = TypeVar("R")
 # The location of the batches' ids in the run's folder, by stage.
 BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batches/extract"}
 USES: Mapping[str, str] = {"generate": SAMPLE, "extract": EXTRACT}
@@ -74,25 +75,31 @@ def _batching(spec: ModelSpec) -> tuple[Batching[Any], Any] | None:
     return None if kind.batching is None else (kind.batching, read_options(kind.options, spec))
 
 
-def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event) -> None:
-    """Runs the tasks in threads. An exception in one stops the others, and is raised when they have ended.
+def side_by_side(tasks: Sequence[Callable[[], R]], at_once: int, stop: Event) -> Iterator[R]:
+    """Runs the tasks in threads, and yields their results. An exception in one stops the others, and is raised then.
 
     Reaching `max_cost` does not stop the others: the answers they wait for are paid.
     """
     from concurrent.futures import ThreadPoolExecutor, as_completed  # here: `status` needs none
 
+    reached: BudgetError | None = None
     with ThreadPoolExecutor(at_once) as pool:
         futures = [pool.submit(task) for task in tasks]
         try:
             for future in as_completed(futures):
-                if (error := future.exception()) and not isinstance(error, BudgetError):
+                error = future.exception()
+                if error is None:
+                    yield future.result()
+                elif isinstance(error, BudgetError):
+                    reached = reached or error
+                else:
                     raise error
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    for future in futures:
-        future.result()
+    if reached is not None:
+        raise reached
 
 
 def waiting_line(run: RunFolder) -> str | None:

@@ -30,7 +30,7 @@ from polyculture.generate.wording import read_wording
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage, samples_left
-from polyculture.running.instrument_calls import InstrumentCall, PartCall
+from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
 _MEANS = """
@@ -176,9 +176,9 @@ def _means(workspace: Workspace) -> dict[tuple[str, str], _Means]:
 def asked_later(calls: Iterable[InstrumentCall]) -> Iterator[str]:
     """A line for each part that asks about the results of another, as long as there are none: how much it will ask."""
     for asked in calls:
-        if isinstance(asked, PartCall) and asked.before is not None and not asked.known.steps:
+        if asked.part is not None and asked.follows is not None and not asked.known.steps:
             texts, times = Counter[str](), asked.part.times
-            for step, work in asked.before.works():
+            for step, work in asked.follows.works():
                 loads = {load.text for load in map(step.load, work.items()) if load is not None}  # of all its arms
                 texts[models_of(work)[0]] += len(loads)
             for model, number in texts.items():
@@ -386,7 +386,7 @@ def unsupported(calls: Iterable[InstrumentCall]) -> list[Unsupported]:
     """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for asked in calls:
-        command, part = (asked.suite.command, asked.part.name) if isinstance(asked, PartCall) else (asked.command, "")
+        command, part = (asked.whole or asked).command, asked.part.name if asked.part else ""
         for model, fault in asked.unable():
             key = command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""
             found.setdefault(key, []).extend([part] if part else [])

@@ -1,39 +1,228 @@
-"""Where a run asks models: in this process. A cluster is another place of the same form (`cluster/run.py`)."""
+"""One loop asks what calls ask; an executor says where. A cluster is another executor (`cluster/run.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, Protocol, Self
 
-from polyculture.cache.store.run_folder import Job
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.log import get_logger
+from polyculture.cache.store.shards import recover_lost
+from polyculture.cache.store.store import asked_store
+from polyculture.cache.work.worker import Step, Work, models_of
+from polyculture.experiment.workspace import Workspace
+from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Study
-from polyculture.running.instrument_calls import InstrumentCall
-from polyculture.running.pipeline import Pipeline
-from polyculture.running.studies import Share, ask_all
+from polyculture.running.instrument_calls import Call, Tell, left_out_lines, once
+from polyculture.running.layout import store_layout
+from polyculture.running.outcome import RunOutcome
+from polyculture.running.steps import StepRunner, places_of
+from polyculture.running.validity import check_setups
+
+_log = get_logger(__name__)
+
+Share = Callable[[list[Work[Any]]], list[Work[Any]]]
+
+
+def whole(works: list[Work[Any]]) -> list[Work[Any]]:
+    """All of them."""
+    return works
+
+
+@dataclass(frozen=True)
+class AskedWork:
+    """A work of a step of a call."""
+
+    call: Call
+    step: Step[Any, Models]
+    work: Work[Any]
+
+    @property
+    def stage(self) -> str:
+        return self.call.stage(self.step)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return models_of(self.work)
 
 
 class Executor(Protocol):
-    """A place where a run's questions to models are asked."""
+    """A place where a run's questions to models are asked. It is open while a `with` block lasts."""
 
-    def work(
-        self, pipeline: Pipeline, jobs: Sequence[Job], calls: Sequence[InstrumentCall], share: Share
-    ) -> list[Study]:
-        """Samples and extracts the jobs, and asks a share of each instrument's work.
+    def __enter__(self) -> Self: ...
 
-        Returns what follows from the instruments' answers. Missing work, jobs that others hold and stages that stopped
-        are recorded in `pipeline`. Raises the fault that ends the run, with its exit code.
+    def __exit__(self, *_: object) -> None: ...
+
+    def run(self, runner: StepRunner, works: Sequence[AskedWork]) -> RunOutcome:
+        """Does what is left of works, of which none reads what another makes.
+
+        Missing work, jobs that others hold and steps that stopped are in the outcome. Raises the fault that ends the
+        run, with its exit code.
         """
 
 
 class ThisProcess:
-    """The executor of a run without a cluster: one stage after the other, as many requests at once as engines allow."""
+    """The executor of a run without a cluster: one model after the other, as many requests at once as engines allow."""
 
-    def work(
-        self, pipeline: Pipeline, jobs: Sequence[Job], calls: Sequence[InstrumentCall], share: Share
-    ) -> list[Study]:
-        """As an executor does. Raises `SystematicFaultError` where stages stopped and left nothing to go on with."""
-        pipeline.generate(jobs)
-        pipeline.go_on_with("responses")
-        pipeline.extract(jobs)
-        pipeline.go_on_with("extractions")
-        return ask_all(pipeline, calls, share, accept_changes=True)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def run(self, runner: StepRunner, works: Sequence[AskedWork]) -> RunOutcome:
+        """As an executor does. Each model is loaded once for all steps."""
+        ordered = sorted(works, key=lambda one: one.models)
+        of_step: dict[int, list[Work[Any]]] = {}
+        for one in ordered:
+            of_step.setdefault(id(one.step), []).append(one.work)
+        placed = {key: iter(places_of(works)) for key, works in of_step.items()}
+        outcome = RunOutcome()
+        for _, of_models in groupby(ordered, key=lambda one: one.models):
+            with runner.models():
+                for _, group in groupby(of_models, key=lambda one: id(one.step)):
+                    first, *others = group
+                    mine = [next(placed[id(first.step)]) for _ in (first, *others)]
+                    try:
+                        outcome += runner.run_placed(first.step, mine, tell_settled=first.call.tell_settled)
+                    except (EngineError, MissingDependencyError) as fault:
+                        if first.call.part is None:
+                            raise
+                        # A model that cannot be asked a part ends that part, and the others go on.
+                        line = f"{first.stage} {' '.join(first.models)}: not asked: {fault}".rstrip(".")
+                        _log.warning(line)
+                        outcome += RunOutcome(failed=(line,))
+        return outcome
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of some calls: their studies, whose `derive` the caller starts, and what is missing."""
+
+    studies: tuple[Study, ...] = ()
+    outcome: RunOutcome = field(default_factory=RunOutcome)
+
+    def __add__(self, other: Answered) -> Answered:
+        return Answered(self.studies + other.studies, self.outcome + other.outcome)
+
+
+def ask(
+    runner: StepRunner,
+    calls: Sequence[Call],
+    executor: Executor,
+    share: Share = whole,
+    *,
+    stage: str | None = None,
+    accept_changes: bool = False,
+) -> Answered:
+    """Asks what is missing of some calls, of a share of their works, or of one stage; call by call.
+
+    The parts of one command are asked together. Raises `ChangedExperimentError` where a model has changed and that was
+    not accepted.
+    """
+    answered = Answered()
+    for _, group in groupby(calls, key=lambda call: id(call.whole or call)):
+        answered += _ask_together(runner, list(group), executor, share, stage, accept_changes=accept_changes)
+    return answered
+
+
+def _ask_together(
+    runner: StepRunner,
+    calls: Sequence[Call],
+    executor: Executor,
+    share: Share,
+    stage: str | None,
+    *,
+    accept_changes: bool,
+) -> Answered:
+    """Asks the calls of one command: first all steps that read nothing of this run, then what reads their rows."""
+    tell = once(_log.log)
+    for line in left_out_lines(calls):
+        tell(logging.WARNING, line)
+    begun = [(call, _begin(call, tell, accept_changes=accept_changes)) for call in calls]
+    outcome = RunOutcome(missing=tuple(study.missing.rstrip(".") for _, study in begun if study.missing))
+    for _, study in begun:
+        for step in study.steps:
+            runner.recover(step, share(list(step.works())))  # one step may read what another keeps
+    for turn in _turns(begun):
+        chosen = [(call, step) for call, step in turn if stage in (None, call.stage(step))]
+        if outcome.stopped and not _reads_anything(runner.workspace, [step for _, step in chosen]):
+            break
+        # The process that makes rows of a job makes those that follow from them, too.
+        works = [
+            AskedWork(call, step, work)
+            for call, step in chosen
+            for work in share(list(step.works()))
+            if work.job not in outcome.held
+        ]
+        if works:
+            came = executor.run(runner, works)
+            _say_empty(runner.workspace, works, came)
+            outcome += replace(came, empty=())
+    return Answered(tuple(_followed(begun)), outcome)
+
+
+def _begin(call: Call, tell: Tell, *, accept_changes: bool) -> Study:
+    """The study of a call, which is the run's current one from now on."""
+    study = call.study(tell)
+    for step in study.steps:
+        recover_lost(call.workspace.run, step.tables)
+    if study.steps:
+        if not accept_changes:
+            check_setups(call.workspace, study.validity)
+        call.make_valid(study)
+    return study
+
+
+def _turns(begun: Sequence[tuple[Call, Study]]) -> list[list[tuple[Call, Step[Any, Models]]]]:
+    """The steps of some studies: those that read no rows of others, those that read rows of these, and so on."""
+    turns: list[list[tuple[Call, Step[Any, Models]]]] = []
+    for call, study in begun:
+        made: dict[str, int] = {}  # table -> the turn in which the study makes it
+        for step in study.steps:
+            turn = max([made[table.name] + 1 for table in step.reads if table.name in made], default=0)
+            made.update((table.name, turn) for table in step.tables)
+            turns += [[] for _ in range(turn + 1 - len(turns))]
+            turns[turn].append((call, step))
+    return turns
+
+
+def _reads_anything(workspace: Workspace, steps: Sequence[Step[Any, Any]]) -> bool:
+    """Whether steps read nothing, or there is a row of use for one of them."""
+    tables = {table.name: table for step in steps for table in step.reads}
+    return not tables or any(has_rows(workspace, name) for name in tables)
+
+
+def has_rows(workspace: Workspace, view: str) -> bool:
+    """Whether a view of the run has a row of use."""
+    with asked_store(workspace.run, f"FROM {view}", store_layout()) as store:
+        return bool(store.table(view).filter("status = 'ok'").limit(1).fetchall())
+
+
+def _say_empty(workspace: Workspace, works: Sequence[AskedWork], outcome: RunOutcome) -> None:
+    """A line for all jobs of a step that have nothing to do, and why."""
+    for step, number in _numbers(works).items():
+        empty = [label for label in outcome.empty if label.startswith(f"{step} ")]
+        if empty:
+            imported = workspace.experiment.imported
+            why = "the imported files have no text of them" if imported else "there is nothing to ask about them"
+            of = f"{len(empty)} of {number} combinations of model, language and topic"
+            _log.warning(f"{step}: {of} have nothing to do, such as {empty[0].removeprefix(step).strip()}: {why}")
+
+
+def _numbers(works: Sequence[AskedWork]) -> dict[str, int]:
+    """How many works each step has, by its name."""
+    numbers: dict[str, int] = {}
+    for one in works:
+        numbers[one.step.name] = numbers.get(one.step.name, 0) + 1
+    return numbers
+
+
+def _followed(begun: Sequence[tuple[Call, Study]]) -> Iterator[Study]:
+    """The studies, of which the last of each command does what follows: it is done for the whole run."""
+    last = {call.command: study for call, study in begun if study.steps}
+    for call, study in begun:
+        yield study if last.get(call.command) in (None, study) else replace(study, derive=lambda: None)

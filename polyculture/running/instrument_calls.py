@@ -6,11 +6,12 @@ The run keeps the options of each command: `status`, `plan`, job arrays and clus
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from pydantic import BaseModel
@@ -30,7 +31,7 @@ from polyculture.instruments import Entry
 from polyculture.instruments.contract import Command, Part, Setup, Study
 from polyculture.progress import watch
 from polyculture.running.models import loaded_as
-from polyculture.running.validity import make_valid, setup_of
+from polyculture.running.validity import PRESENT_LOCK, make_valid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,9 +42,26 @@ if TYPE_CHECKING:
     from polyculture.cache.store.run_folder import RunFolder
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
-    from polyculture.generate.engines.options import Use
+
 
 _log = get_logger(__name__)
+Tell = Callable[[int, str], None]  # takes a remark with its level, as of `logging`
+
+
+def _silent(_level: int, _line: str) -> None:
+    """Somebody only wants to know what is left."""
+
+
+def once(tell: Tell) -> Tell:
+    """`tell` for lines that it has not had: what several parts of a command have in common is said once."""
+    told: set[str] = set()
+
+    def new(level: int, line: str) -> None:
+        if line not in told:
+            told.add(line)
+            tell(level, line)
+
+    return new
 
 
 @dataclass(frozen=True)
@@ -52,9 +70,8 @@ class ExperimentAsked:
 
     workspace: Workspace
     model: str | None = None  # the one that the command line names
-    quiet: bool = False  # says nothing: somebody only wants to know what is left
+    tell: Tell = _log.log  # gets the remarks
     able: tuple[str, ...] | None = None  # the models that can do it; None: nobody looked
-    told: set[str] = field(default_factory=set)  # lines that were said, once each
 
     @property
     def run(self) -> RunFolder:
@@ -89,7 +106,7 @@ class ExperimentAsked:
         return self.workspace.experiment.model_spec(model)
 
     def setup(self, model: str, use: str) -> Setup:
-        return setup_of(self.workspace, model, cast("Use", use))
+        return self.workspace.setup(use, model)
 
     def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
         from polyculture.link.api.names import Named
@@ -107,25 +124,76 @@ class ExperimentAsked:
         return watch(label, total)
 
     def info(self, line: str) -> None:
-        self._tell(logging.INFO, line)
+        self.tell(logging.INFO, line)
 
     def warning(self, line: str) -> None:
-        self._tell(logging.WARNING, line)
+        self.tell(logging.WARNING, line)
 
-    def _tell(self, level: int, line: str) -> None:
-        if not self.quiet and line not in self.told:
-            self.told.add(line)
-            _log.log(level, line)
+
+class Call(ABC):
+    """What an experiment asks its models in one go: its texts, or a command of an instrument. A list of these is a run.
+
+    A call of several parts is a list of calls, of which each has the whole one as its `whole`.
+    """
+
+    workspace: Workspace
+    command: str
+    whole: Call | None = None  # the command that a part belongs to
+    part: Part | None = None
+    follows: Call | None = None  # the part whose results it asks about: it is asked once these are measured
+    tell_settled = False  # whether jobs that were complete before are reported, too
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What lines call it."""
+
+    @abstractmethod
+    def stage(self, step: Step[Any, Any]) -> str:
+        """The name of one of its steps among the stages of a run."""
+
+    @abstractmethod
+    def study(self, tell: Tell | None = None) -> Study:
+        """Its steps, and what follows from them. `tell` gets the remarks of whoever makes the study.
+
+        Without `tell`, somebody only wants to know what is left: where no model can be asked, the study is empty.
+        Raises `EngineError` there with `tell`; in both cases the instrument's error where there is nothing to ask.
+        """
+
+    @abstractmethod
+    def make_valid(self, study: Study) -> None:
+        """Makes the study the run's current one, and stores it there for other processes."""
+
+    @cached_property
+    def known(self) -> Study:
+        """The study as things are now, without a word: made once, for whoever only counts."""
+        return self.study()
+
+    def unable(self) -> Iterator[tuple[str, EngineError]]:
+        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
+        return iter(())
+
+    def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
+        """Every work of every step, in a fixed order."""
+        for step in self.known.steps:
+            for work in step.works():
+                yield step, work
 
 
 @dataclass(frozen=True)
-class InstrumentCall:
-    """A command of an instrument with its options, on an experiment."""
+class InstrumentCall(Call):
+    """A command of an instrument with its options, on an experiment; or a part of a command that asks several.
+
+    What a part cannot ask is a line, and the other parts go on.
+    """
 
     workspace: Workspace
     command: str
     entry: Entry
     options: BaseModel
+    whole: InstrumentCall | None = None
+    part: Part | None = None
+    follows: InstrumentCall | None = None
 
     @property
     def declared(self) -> Command:
@@ -133,46 +201,45 @@ class InstrumentCall:
         return self.entry.commands[self.command]
 
     @property
-    def kept(self) -> tuple[str, BaseModel]:
-        """The command and the options by which other processes find it again."""
-        return self.command, self.options
-
-    @property
     def title(self) -> str:
-        """How lines call it."""
-        return self.command
+        """'cbs'; of a part 'paper camel, cbs in English'."""
+        if self.whole is None or self.part is None:
+            return self.command
+        return f"{self.whole.with_argument}, {self.part.name}"
 
     @property
-    def later(self) -> bool:
-        """Whether it asks about another part's results: it is asked once these are measured."""
-        return False
+    def with_argument(self) -> str:
+        """The command as it is typed, without options: 'paper camel'."""
+        argument = self.declared.argument
+        return f"{self.command} {getattr(self.options, argument)}" if argument else self.command
 
-    def asked(self, *, quiet: bool = False) -> ExperimentAsked:
-        """The experiment as the command sees it: with the models that can be asked; a line names each other one."""
-        return self._able(self._every(quiet=quiet))
+    def stage(self, step: Step[Any, Any]) -> str:
+        """The command, and its step where that has a name of its own; between them the name of a part."""
+        words = [self.command] if self.whole is None or self.part is None else [self.whole.command, self.part.name]
+        return " ".join(words if step.name == self.command else [*words, step.name])
 
-    def study(self, *, quiet: bool = False) -> Study:
-        """The study. Without anything to query, raises the instrument's error.
-
-        Where no model can be asked, raises `EngineError`; quietly, it is an empty study.
-        """
+    def study(self, tell: Tell | None = None) -> Study:
+        """As of each call. A part says what it cannot ask, and has an empty study then."""
         try:
             self.check_able()
         except EngineError:
-            if quiet:
-                return Study()
-            raise
-        return self.declared.study(self.asked(quiet=quiet), self.options)
-
-    @cached_property
-    def known(self) -> Study:
-        """The same as things are now, without a word: made once, for whoever only counts."""
-        return self.study(quiet=True)
+            if tell is not None and self.part is None:
+                raise
+            return Study()
+        asked = self._able(tell or _silent)
+        try:
+            return self.declared.study(asked, self.options)
+        except PolycultureError as fault:
+            if self.part is None:
+                raise
+            line = f"{self.title}: left out: {fault}"
+            asked.warning(line)
+            return Study(missing="" if self.part.optional else line)
 
     def check_able(self) -> None:
         """Raises `EngineError` where no model can be asked it."""
         unable = list(self.unable())
-        if unable and len(unable) == len(self._every(quiet=True).models):
+        if unable and len(unable) == len(self._every(_silent).models):
             fault = unable[0][1]
             raise EngineError(f"{self.title} can be asked of no model: {fault.what}", remedy=fault.remedy)
 
@@ -180,30 +247,33 @@ class InstrumentCall:
         """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
         if not self._needs:
             return
-        for model in self._every(quiet=True).models:
+        for model in self._every(_silent).models:
             fault = self._fault(model)
             if fault is not None:
                 yield model, fault
 
-    def _every(self, *, quiet: bool) -> ExperimentAsked:
-        """The experiment with all models, whatever they can do."""
-        return ExperimentAsked(self.workspace, getattr(self.options, "model", None), quiet)
-
     @property
     def _needs(self) -> Sequence[str]:
-        return self.declared.needs(self.options)
+        """What the command takes of a model, and that whose results it asks about."""
+        before = () if self.follows is None else self.follows._needs
+        return tuple(dict.fromkeys((*self.declared.needs(self.options), *before)))
 
-    def _able(self, every: ExperimentAsked) -> ExperimentAsked:
-        """With the models alone that can be asked it; a line names each other one."""
+    @property
+    def _model(self) -> str | None:
+        """The model that the command line names."""
+        return getattr((self.whole or self).options, "model", None)
+
+    def _every(self, tell: Tell) -> ExperimentAsked:
+        """The experiment with all models, whatever they can do."""
+        return ExperimentAsked(self.workspace, self._model, tell)
+
+    def _able(self, tell: Tell) -> ExperimentAsked:
+        """The experiment as the command sees it: with the models that can be asked."""
+        every = self._every(tell)
         if not self._needs:
             return every
-        faults = dict(self.unable())
-        self._tell_left_out(every, faults)
-        return replace(every, able=tuple(model for model in every.models if model not in faults))
-
-    def _tell_left_out(self, every: ExperimentAsked, faults: Mapping[str, EngineError]) -> None:
-        for fault in faults.values():
-            every.warning(f"{self.title}: left out: {fault}")
+        unable = dict(self.unable())
+        return replace(every, able=tuple(model for model in every.models if model not in unable))
 
     def _fault(self, model: str) -> EngineError | None:
         for need in self._needs:
@@ -214,92 +284,32 @@ class InstrumentCall:
         return None
 
     def make_valid(self, study: Study) -> None:
-        """Makes the study the run's current one, and stores it there for other processes."""
+        """Makes the study the run's current one, and keeps the command with its options for other processes."""
         make_valid(self.workspace, self.entry.name, study.validity)
-        path = self.workspace.run.instruments
-        name, options = self.kept
-        with Lock(self.workspace.run.root / ".present.lock", wait=True):
+        kept = self.whole or self
+        with Lock(self.workspace.run.root / PRESENT_LOCK, wait=True):
             known = read_kept(self.workspace)
-            known[name] = options.model_dump(mode="json")  # all of them: defaults may change
+            known[kept.command] = kept.options.model_dump(mode="json")  # all of them: defaults may change
             # Tables of a paper say what each command asked of which data and model: the last stands last.
-            asked = {**self.options.model_dump(mode="json"), "model": getattr(options, "model", None)}
+            asked = {**self.options.model_dump(mode="json"), "model": self._model}
             call = f"{self.title} {content_id(asked)[:8]}"
             known.pop(call, None)
             known[call] = {"command": self.command, "options": asked}
-            with replacing(path) as temporary:
+            with replacing(self.workspace.run.instruments) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
-    def stage(self, step: Step[Any, Any]) -> str:
-        """The name of this command's step among the stages of a run."""
-        return step.name if step.name == self.command else f"{self.command} {step.name}"
 
-    def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
-        """Every work of every step, in a fixed order."""
-        for step in self.known.steps:
-            for work in step.works():
-                yield step, work
-
-
-@dataclass(frozen=True)
-class PartCall(InstrumentCall):
-    """A part of a command that asks several: what cannot be asked is a line, and the other parts go on."""
-
-    suite: InstrumentCall
-    part: Part
-    told: set[str]  # lines that a part said: what several have in common is said once
-    before: PartCall | None = None  # the part that it asks about
-    parts: list[PartCall] = field(default_factory=list, repr=False)  # all of the command
-
-    @property
-    def kept(self) -> tuple[str, BaseModel]:
-        return self.suite.kept
-
-    @property
-    def title(self) -> str:
-        return f"{self._whole}, {self.part.name}"
-
-    @property
-    def _whole(self) -> str:
-        argument = self.suite.declared.argument
-        return f"{self.suite.title} {getattr(self.suite.options, argument)}" if argument else self.suite.title
-
-    def _tell_left_out(self, every: ExperimentAsked, faults: Mapping[str, EngineError]) -> None:
-        """A line for each model and reason, with all parts that it keeps the model out of: the first part says it."""
-        for model, fault in faults.items():
-            told = (model, str(fault))
-            alike = [one.part.name for one in self.parts if told in ((name, str(why)) for name, why in one.unable())]
-            every.warning(f"{self._whole}, {', '.join(alike)}: left out: {fault}")
-
-    @property
-    def later(self) -> bool:
-        return bool(self.part.after)
-
-    @property
-    def _needs(self) -> Sequence[str]:
-        """What the command takes, and that whose results it asks about."""
-        before = () if self.before is None else self.before._needs
-        return tuple(dict.fromkeys((*super()._needs, *before)))
-
-    def study(self, *, quiet: bool = False) -> Study:
-        """The study of the models that can be asked; an empty one, and a line with the reason, without any.
-
-        What a model cannot do is no fault; data of which a part can ask nothing is one, unless the part is optional.
-        """
-        asked = self.asked(quiet=quiet)
-        try:
-            found = self.declared.study(asked, self.options) if asked.models else Study()
-        except PolycultureError as fault:
-            told = f"{self.title}: left out: {fault}"
-            asked.warning(told)
-            return Study(missing="" if self.part.optional else told)
-        return found
-
-    def stage(self, step: Step[Any, Any]) -> str:
-        own = self.part.name if step.name == self.command else f"{self.part.name} {step.name}"
-        return f"{self.suite.command} {own}"
-
-    def _every(self, *, quiet: bool) -> ExperimentAsked:
-        return replace(self.suite.asked(quiet=quiet), told=self.told)
+def left_out_lines(calls: Sequence[Call]) -> Iterator[str]:
+    """A line for each model that some calls of one command cannot ask, and the reason, with all parts that it is kept
+    out of."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    for call in calls:
+        for model, fault in call.unable():
+            parts.setdefault((model, str(fault)), []).append(call.part.name if call.part else "")
+    for (_, reason), names in parts.items():
+        whole = calls[0].whole
+        title = whole.with_argument if isinstance(whole, InstrumentCall) else calls[0].title
+        yield f"{', '.join([title, *filter(None, names)])}: left out: {reason}"
 
 
 def read_kept(workspace: Workspace) -> dict[str, Any]:

@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import EXTRACTIONS
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.experiment.jobs import Part, choose_jobs
-from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
-from polyculture.instruments.contract import Study
-from polyculture.running.executor import Executor, ThisProcess
+from polyculture.experiment.workspace import Workspace
+from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, has_rows, whole
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import tell_lacking, tell_uncovered_countries
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run, report_run
-from polyculture.running.studies import Share, calls_in_file, check_able, check_calls, in_turns, whole
+from polyculture.running.steps import StepRunner
+from polyculture.running.studies import calls_in_file, check_able, check_calls, in_turns
+from polyculture.running.taken_answers import taken_lines
+from polyculture.running.texts import PreparedRun, TextsCall, prepare
+from polyculture.running.validity import record_facts, warn_of_changes
 
 _log = get_logger(__name__)
 
+LINK = "link"  # the stage
 LOOK_EVERY = 1.0  # seconds between two looks whether others still hold a job
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What a command came to: the run as it is now, what is missing of it, and the report of a whole run."""
+
+    prepared: PreparedRun
+    outcome: RunOutcome
+    report: Path | None = None
+
+    def check(self) -> None:
+        """Says what makes the texts doubtful, and raises for missing work as `RunOutcome.check`."""
+        for line in self.prepared.doubts():
+            _log.warning(line)
+        self.outcome.check(self.prepared.workspace)
 
 
 def run_experiment(
@@ -36,48 +56,44 @@ def run_experiment(
     accept_changes: bool = False,
     retry: RetryFailed | None = None,
     executor: Executor | None = None,
-) -> tuple[Pipeline, Path | None]:
+) -> FinishedRun:
     """Does all that is left of the chosen jobs, and for all of them links, measures and reports. Resumes by itself.
 
     Models are asked by `executor`: without one, in this process.
 
-    Returns what was done, whose `finish` raises for missing work, and the report's path; None where only a part was.
-
     Raises a `UserError` before anything is asked where the experiment cannot be run, `ChangedExperimentError` where
-    answers would have to be made again and that was not accepted, and what `do_whole` raises.
+    answers would have to be made again and that was not accepted, and what `_do_whole` raises.
     """
     part, chosen = choose_jobs(workspace, part)
     calls = calls_in_file(workspace)
     check_able(calls)
     if not accept_changes:
         check_calls(calls)
-    pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
-    pipeline.retry = retry
-    tell_lacking(workspace, pipeline.linking.source)
-    tell_uncovered_countries(workspace, pipeline.linking.source)
-    parts = RunParts(pipeline, calls, executor or ThisProcess())
-    if chosen != workspace.jobs:
-        parts.work(
-            chosen, lambda works: part.share(works, lambda work: work.job)
-        )  # linking, measuring and reporting are left to the whole run
-        return pipeline, None
-    return pipeline, do_whole(parts)
+    prepared = prepare(workspace, accept_changes=accept_changes)
+    tell_lacking(workspace, prepared.linking.source)
+    tell_uncovered_countries(workspace, prepared.linking.source)
+    asking = _Asking(StepRunner(workspace=workspace, retry=retry), calls, executor or ThisProcess())
+    if chosen == workspace.jobs:
+        return _do_whole(prepared, asking)
+    # Linking, measuring and reporting are left to the whole run.
+    outcome = asking.ask(chosen, lambda works: part.share(works, lambda work: work.job)).outcome
+    return FinishedRun(prepared.with_versions(), outcome)
 
 
 def run_stage(
     workspace: Workspace, stage: str, part: Part, *, accept_changes: bool = False, retry: RetryFailed | None = None
 ) -> None:
-    """Does what is left of one stage, 'generate' or 'extract' of the chosen jobs, or 'link' of all. Raises as `run`."""
+    """Does what is left of one stage: a step of the chosen jobs' texts, or 'link' of all. Raises as `run`."""
     part, chosen = choose_jobs(workspace, part)
-    pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
-    pipeline.retry = retry
-    if stage == "generate":
-        pipeline.generate(chosen)
-    elif stage == "extract":
-        pipeline.extract(chosen)
+    prepared, runner = prepare(workspace, accept_changes=accept_changes), StepRunner(workspace=workspace, retry=retry)
+    if stage == LINK:
+        prepared, outcome = _link(prepared, runner)
     else:
-        pipeline.link()
-    pipeline.finish()
+        texts = TextsCall(workspace, tuple(chosen))
+        outcome = ask(runner, [texts], ThisProcess(), stage=stage, accept_changes=True).outcome
+        _tell_taken(workspace, chosen)
+        prepared = prepared.with_versions()
+    FinishedRun(prepared, outcome).check()
 
 
 def run_measure(workspace: Workspace) -> None:
@@ -88,64 +104,87 @@ def run_measure(workspace: Workspace) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class RunParts:
-    """The stages of a run that ask models: generation, extraction, and the instruments of the experiment file."""
+class _Asking:
+    """What a run asks models: its texts, then the instruments of the experiment file, by an executor."""
 
-    pipeline: Pipeline
+    runner: StepRunner
     calls: Sequence[InstrumentCall]
     executor: Executor
 
-    def work(self, jobs: Sequence[Job], share: Share) -> list[Study]:
-        """Does what is left of jobs and of a share of the instruments' works. Returns what follows from the latter.
+    def ask(self, jobs: Sequence[Job], share: Share) -> Answered:
+        """Asks what is left of jobs' texts and of a share of the instruments' works.
 
-        What asks about their results is left to `later`. Raises `SystematicFaultError` where stages stopped and left
-        nothing to go on with.
+        What asks about their results is left to `later`. Raises `SystematicFaultError` where steps stopped and left no
+        text to go on with.
         """
-        return self.executor.work(self.pipeline, jobs, in_turns(self.calls)[0], share)
+        workspace, texts = self.runner.workspace, TextsCall(self.runner.workspace, tuple(jobs))
+        with self.executor:
+            answered = ask(self.runner, [texts], self.executor, accept_changes=True)
+            _tell_taken(workspace, jobs)
+            if answered.outcome.stopped and not has_rows(workspace, EXTRACTIONS.name):
+                answered.outcome.check(workspace)
+            first = in_turns(self.calls)[0]
+            return answered + ask(self.runner, first, self.executor, share, accept_changes=True)
 
-    def later(self) -> list[Study]:
+    def later(self) -> Answered:
         """Asks about the results of instruments, once these are measured."""
-        turns = in_turns(self.calls)[1:]
-        return [study for calls in turns for study in self.executor.work(self.pipeline, (), calls, whole)]
+        answered = Answered()
+        for calls in in_turns(self.calls)[1:]:
+            with self.executor:
+                answered += ask(self.runner, calls, self.executor, accept_changes=True)
+        return answered
+
+    def ask_held(self, held: Collection[Job]) -> Answered:
+        """Waits until nobody holds the jobs that others held, and does what is left of them."""
+        workspace = self.runner.workspace
+        _log.info(f"waits for {'1 job' if len(held) == 1 else f'{len(held)} jobs'} that other processes hold")
+        folders = [workspace.run.shards(table.name, job) for table in store_layout().tables for job in held]
+        while any(is_locked(folder / ".lock") for folder in folders):
+            time.sleep(LOOK_EVERY)
+        again = replace(self, runner=replace(self.runner, retry=None))  # what was named is asked again once
+        jobs = [job for job in workspace.jobs if job in held]
+        return again.ask(jobs, lambda works: [work for work in works if work.job in held])
 
 
-def do_whole(parts: RunParts) -> Path:
-    """Does all jobs, links, measures, and writes the report, whose path it returns.
+def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:
+    """Says how many of the responses of jobs come from runs beside this one, which had asked for the same."""
+    if not workspace.experiment.imported:
+        for line in taken_lines(workspace.run, jobs):
+            _log.info(f"generate: {line}")
+
+
+def _do_whole(prepared: PreparedRun, asking: _Asking) -> FinishedRun:
+    """Does all jobs, links, measures, and writes the report.
 
     Jobs that other processes hold are waited for: what these leave, as a killed one does, is done here. Raises what
-    `finish` raises where a stage has stopped meanwhile.
+    `RunOutcome.check` raises where a step has stopped meanwhile.
     """
-    pipeline = parts.pipeline
-    studies = parts.work(pipeline.workspace.jobs, whole)
-    while pipeline.held and not pipeline.stopped:
-        studies = _do_held(parts)
-    if pipeline.held:
-        pipeline.finish()
-    with _finishing(pipeline.workspace.run):
-        pipeline.link()
+    workspace = prepared.workspace
+    answered = asking.ask(workspace.jobs, whole)
+    studies, outcome = answered.studies, answered.outcome
+    while outcome.held and not outcome.stopped:
+        answered = asking.ask_held(outcome.held)
+        studies, outcome = answered.studies, outcome.without_held() + answered.outcome
+    if outcome.held:
+        FinishedRun(prepared, outcome).check()
+    prepared = prepared.with_versions()
+    with _finishing(workspace.run):
+        prepared, linked = _link(prepared, asking.runner)
         for study in studies:
             study.derive()
-        if later := parts.later():
-            for study in (*studies, *later):  # what is asked about results is data of measures before it, too
+        later = asking.later()
+        if later.studies:
+            for study in (*studies, *later.studies):  # what is asked about results is data of measures before it, too
                 study.derive()
-        measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
-        return report_run(pipeline.workspace.run, pipeline.workspace.catalog)
+        measure_run(workspace.run, workspace.catalog)
+        report = report_run(workspace.run, workspace.catalog)
+    return FinishedRun(prepared, outcome + linked + later.outcome, report)
 
 
-def _do_held(parts: RunParts) -> list[Study]:
-    """Waits until nobody holds the jobs that others held, and does what is left of them."""
-    pipeline = parts.pipeline
-    jobs = frozenset(pipeline.held)
-    _log.info(f"waits for {'1 job' if len(jobs) == 1 else f'{len(jobs)} jobs'} that other processes hold")
-    folders = [pipeline.workspace.run.shards(table.name, job) for table in store_layout().tables for job in jobs]
-    while any(is_locked(folder / ".lock") for folder in folders):
-        time.sleep(LOOK_EVERY)
-    pipeline.held.clear()
-    pipeline.retry = None  # what was named is asked again once
-    return parts.work(
-        [job for job in pipeline.workspace.jobs if job in jobs],
-        lambda works: [work for work in works if work.job in jobs],
-    )
+def _link(prepared: PreparedRun, runner: StepRunner) -> tuple[PreparedRun, RunOutcome]:
+    """Links all distinct surfaces of the run; before, fills the snapshot with their names where [link] says so."""
+    prepared = prepared.filled()
+    return prepared, runner.work(LINK, 0, lambda _progress: prepared.linking.link(prepared.manifest))
 
 
 @contextmanager

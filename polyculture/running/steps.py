@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.cache.errors import BudgetError, IncompleteError, JobHeldError, SystematicFaultError
+from polyculture.cache.errors import BudgetError, JobHeldError, SystematicFaultError
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.shards import recover
@@ -24,6 +24,7 @@ from polyculture.generate.engines.models import Models
 from polyculture.progress import Place, brief, watch
 from polyculture.running.batching import asked_in_batches, batches_at_once, side_by_side
 from polyculture.running.models import BATCHED, LoadedModels, WorkModels
+from polyculture.running.outcome import RunOutcome
 from polyculture.running.reasons import reasons_line
 
 _log = get_logger(__name__)
@@ -41,41 +42,36 @@ def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], Place]]:
     return placed
 
 
-_NAMED = 4  # failed jobs that the last line names
-
-
 @dataclass(kw_only=True)
 class StepRunner:
-    """Runs the steps of an experiment with a progress, and reports missing work in one line at the end."""
+    """Runs steps of an experiment with a progress. What is missing of them is returned, and nothing is kept of it."""
 
     workspace: Workspace
     loaded: LoadedModels | None = None  # models that somebody else keeps open; without them each command opens its own
     retry: RetryFailed | None = None  # final failures that are asked again
     is_part: bool = False  # other processes do other works of the same command
     rules: dict[str, StopRule] = field(default_factory=dict)  # by step and models; whoever keeps them says so
-    failed: list[str] = field(default_factory=list)  # what is missing, a line each
-    unread: int = 0  # of the lines of `failed`: about answers that could not be read, of which no model is asked again
-    missing: list[str] = field(default_factory=list)  # parts of which nothing can be asked, a line each
-    held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
-    stopped: list[str] = field(default_factory=list)  # stages that stopped themselves, a line each
-    empty: list[str] = field(default_factory=list)  # jobs of the step at work that have nothing to do
 
     def run_step(
         self, step: Step[Any, Models], works: Iterable[Work[Any]] | None = None, *, tell_settled: bool = True
-    ) -> None:
+    ) -> RunOutcome:
         """Completes the missing parts of a step's works, or of the named ones.
 
         `tell_settled` also reports jobs that were already complete. Where a fault is systematic, the works of that
         model end, and those of other models go on.
         """
         chosen = sorted(step.works() if works is None else works, key=models_of)
-        self.recover(step, chosen)
+        return self.run_placed(step, places_of(chosen), tell_settled=tell_settled)
+
+    def run_placed(
+        self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], Place]], *, tell_settled: bool
+    ) -> RunOutcome:
+        """The same of works that have their places among those of a step, those of one model together."""
+        self.recover(step, (work for work, _ in placed))
         if step.span == "all":
-            self._until_stopped(partial(self._together, step, chosen))
-            return
-        for _, group in groupby(places_of(chosen), key=lambda placed: models_of(placed[0])):
-            self._until_stopped(partial(self._of_one_model, step, list(group), tell_settled))
-        self._say_empty(step, len(chosen))
+            return self._together(step, [work for work, _ in placed])
+        groups = groupby(placed, key=lambda one: models_of(one[0]))
+        return sum((self._of_one_model(step, list(group), tell_settled) for _, group in groups), RunOutcome())
 
     @contextmanager
     def models(self) -> Iterator[LoadedModels]:
@@ -88,27 +84,6 @@ class StepRunner:
                 yield self.loaded
             finally:
                 self.loaded = None
-
-    def _until_stopped(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except SystematicFaultError as fault:  # other stages go on, and the last line says why
-            self.stopped.append(str(fault).rstrip("."))
-        except BudgetError as reached:
-            why = reasons_line(self.workspace.run, self.workspace.file)
-            raise BudgetError("; ".join(filter(None, [str(reached), why]))) from reached
-
-    def _say_empty(self, step: Step[Any, Any], works: int) -> None:
-        """One line for all jobs of a step that have nothing to do, and why."""
-        if not self.empty:
-            return
-        imported = self.workspace.experiment.imported
-        why = "the imported files have no text of them" if imported else "there is nothing to ask about them"
-        of = f"{len(self.empty)} of {works} combinations of model, language and topic"
-        _log.warning(
-            f"{step.name}: {of} have nothing to do, such as {self.empty[0].removeprefix(step.name).strip()}: {why}"
-        )
-        self.empty.clear()
 
     def recover(self, step: Step[Any, Any], works: Iterable[Work[Any]]) -> None:
         """Commits rows that killed processes left in the journals of works."""
@@ -125,7 +100,7 @@ class StepRunner:
         tell_settled: bool = True,
         place: Place | None = None,
         asks: bool = True,
-    ) -> None:
+    ) -> RunOutcome:
         """Does a piece of work of `total` units (0: unknown); a `job` is left to the process that holds its lock.
 
         Without `tell_settled`, work that was complete before is not reported. `place`: which of several jobs it is.
@@ -139,61 +114,28 @@ class StepRunner:
             if job is None:
                 raise
             _log.warning(f"{label}: {held}; skipped")
-            self.held[job] = str(held)
-            return
+            return RunOutcome(held={job: str(held)})
         if job is not None and tell_settled and not (outcome.done or outcome.failed):
-            self.empty.append(label)
-        elif tell_settled or outcome.failed or outcome.reused < outcome.done:
+            return RunOutcome(empty=(label,))
+        if tell_settled or outcome.failed or outcome.reused < outcome.done:
             level = logging.WARNING if outcome.failed else logging.INFO
             _log.log(level, f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
         if outcome.failed:
-            self.failed.append(f"{label}: {outcome.failed} failed")
-            self.unread += not asks
+            return RunOutcome(failed=(f"{label}: {outcome.failed} failed",), unread=int(not asks))
+        return RunOutcome()
 
-    def finish(self, view: str = "failures") -> None:
-        """Raises a one-line error for missing work; `view` has the reasons.
-
-        Stages that stopped themselves (exit code 6), failures (exit code 4), or a reserved job (exit code 3).
-        """
-        why = reasons_line(self.workspace.run, self.workspace.file) if self.stopped or self.failed else ""
-        if self.stopped:
-            lines = self._lacking()
-            failed = [f"not complete: {lines}"] if lines else []
-            raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, why])))
-        if self.failed:
-            reasons = f"the reasons are in the view {view}"
-            again = "no model is asked again for an answer that cannot be read"
-            if len(self.failed) > self.unread:
-                again = "the same command retries transient failures, with --retry-failed the permanent ones, too"
-            raise IncompleteError(
-                "; ".join(
-                    filter(
-                        None,
-                        [f"not complete: {self._lacking()}", reasons, why, again],
-                    )
-                )
-            )
-        if self.missing:
-            raise IncompleteError(f"not complete: {self._lacking()}")
-        if self.held:
-            raise JobHeldError("; ".join(self.held.values()))
-
-    def _lacking(self) -> str:
-        """What is missing or failed: the first lines, since each was printed when its job ended."""
-        lines = [*self.missing, *self.failed]
-        more = len(lines) - _NAMED
-        return "; ".join([*lines[:_NAMED], *([f"and {more} more, see above"] if more > 0 else [])])
-
-    def _together(self, step: Step[Any, Models], works: Sequence[Work[Any]]) -> None:
+    def _together(self, step: Step[Any, Models], works: Sequence[Work[Any]]) -> RunOutcome:
+        """Does the works of a step in one pass."""
         rule = self._rule(step, works[0])
+        label, size = f"{step.name} {works[0].name}".strip(), sum(work.size for work in works)
         with self.models() as loaded:
-            size, models = sum(work.size for work in works), WorkModels(loaded, step, works[0], rule)
-            self.work(f"{step.name} {works[0].name}".strip(), size, partial(self._do, step, works, models, rule))
-            self._end(step, rule)
+            models = WorkModels(loaded, step, works[0], rule)
+            task = partial(self.work, label, size, partial(self._do, step, works, models, rule))
+            return self._ended(step, rule, (one() for one in [task]))
 
     def _of_one_model(
         self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], Place]], tell_settled: bool
-    ) -> None:
+    ) -> RunOutcome:
         first, _ = placed[0]
         rule = self._rule(step, first)
         with self.models() as loaded:
@@ -211,17 +153,30 @@ class StepRunner:
                 for work, place in placed
             ]
             at_once = self._batches_at_once(step, first)
-            if at_once > 1:
-                try:
-                    side_by_side(tasks, at_once, loaded.stop)
-                except SystematicFaultError:
-                    # The job that stopped it could not reopen what others held, nor what they wrote behind it.
-                    end_stage(self.workspace.run, step, rule)
-                    raise
-            else:
-                for task in tasks:
-                    task()
+            outcomes = side_by_side(tasks, at_once, loaded.stop) if at_once > 1 else (task() for task in tasks)
+            return self._ended(step, rule, outcomes)
+
+    def _ended(self, step: Step[Any, Any], rule: StopRule, outcomes: Iterable[RunOutcome]) -> RunOutcome:
+        """The outcome of all works of a model, which ends where its rule stops it: other models go on.
+
+        Raises `BudgetError` with the most frequent reasons of failures.
+        """
+        outcome = RunOutcome()
+        try:
+            try:
+                for one in outcomes:
+                    outcome += one
+            except SystematicFaultError:
+                # The job that stopped it could not reopen what others held, nor what they wrote behind it.
+                end_stage(self.workspace.run, step, rule)
+                raise
             self._end(step, rule)
+        except SystematicFaultError as fault:  # the last line says why
+            return outcome + RunOutcome(stopped=(str(fault).rstrip("."),))
+        except BudgetError as reached:
+            why = reasons_line(self.workspace.run, self.workspace.file)
+            raise BudgetError("; ".join(filter(None, [str(reached), why]))) from reached
+        return outcome
 
     def _do(
         self, step: Step[Any, Models], works: Sequence[Work[Any]], models: Models, rule: StopRule, progress: Any

@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.errors import (
     DataSetError,
-    EngineError,
     ExperimentError,
-    MissingDependencyError,
     Mistakes,
     PolycultureError,
     together,
 )
-from polyculture.cache.log import get_logger
-from polyculture.cache.store.shards import recover_lost
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
-from polyculture.cache.work.worker import Step, Work, models_of, work_state
+from polyculture.cache.work.worker import work_state
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
-from polyculture.instruments.contract import Idle, Part, Study
-from polyculture.running.instrument_calls import InstrumentCall, PartCall, read_kept
+from polyculture.instruments.contract import Idle, Part
+from polyculture.running.instrument_calls import InstrumentCall, read_kept
 from polyculture.running.validity import check_setups
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
-
-    from polyculture.generate.engines.models import Models
-    from polyculture.running.steps import StepRunner
-
-_log = get_logger(__name__)
-
-
-Share = Callable[[list[Work[Any]]], list[Work[Any]]]
-
-
-def whole(works: list[Work[Any]]) -> list[Work[Any]]:
-    """All of them."""
-    return works
 
 
 def check_calls(calls: Iterable[InstrumentCall]) -> None:
@@ -70,98 +51,15 @@ def check_calls(calls: Iterable[InstrumentCall]) -> None:
 def check_able(calls: Iterable[InstrumentCall]) -> None:
     """Raises `EngineError` where no model of the experiment can be asked an instrument. Its parts are lines alone."""
     for asked in calls:
-        if not isinstance(asked, PartCall):
+        if asked.part is None:
             asked.check_able()
 
 
 def in_turns(calls: Iterable[InstrumentCall]) -> list[list[InstrumentCall]]:
     """Calls; and, where there are any, those that ask about the results of the others."""
     every = list(calls)
-    turns = [[one for one in every if one.later is later] for later in (False, True)]
+    turns = [[one for one in every if (one.follows is not None) is later] for later in (False, True)]
     return turns if turns[1] else turns[:1]
-
-
-def ask_all(
-    runner: StepRunner, calls: Iterable[InstrumentCall], share: Share = whole, *, accept_changes: bool = False
-) -> list[Study]:
-    """Runs the missing queries of some commands, or of a share of their works. The caller starts what follows.
-
-    The parts of one command are asked together. Raises `ChangedExperimentError` where a model has changed and that was
-    not accepted.
-    """
-    studies: list[Study] = []
-    for _, group in groupby(calls, key=lambda one: id(one.suite if isinstance(one, PartCall) else one)):
-        studies += _ask(runner, list(group), share, accept_changes=accept_changes)
-    return studies
-
-
-def _begin(asked: InstrumentCall, *, accept_changes: bool) -> Study:
-    """The study of a question, which is the run's current one from now on."""
-    study = asked.study()
-    for step in study.steps:
-        recover_lost(asked.workspace.run, step.tables)
-    if study.steps:
-        if not accept_changes:
-            check_setups(asked.workspace, study.validity)
-        asked.make_valid(study)
-    return study
-
-
-@dataclass(frozen=True)
-class _AskedWork:
-    """A work of a step of a command."""
-
-    asked: InstrumentCall
-    step: Step[Any, Models]
-    work: Work[Any]
-
-
-def _ask(runner: StepRunner, calls: Sequence[InstrumentCall], share: Share, *, accept_changes: bool) -> Iterator[Study]:
-    """Runs commands together, model by model, so that each model is loaded once."""
-    begun = [(asked, _begin(asked, accept_changes=accept_changes)) for asked in calls]
-    runner.missing += [study.missing.rstrip(".") for _, study in begun if study.missing]
-    works = [
-        _AskedWork(asked, step, work)
-        for asked, study in begun
-        for step in study.steps
-        for work in share(list(step.works()))
-    ]
-    for one in works:
-        runner.recover(one.step, [one.work])  # one step may read what another keeps
-
-    def models(one: _AskedWork) -> tuple[str, ...]:
-        return models_of(one.work)
-
-    for _, of_models in groupby(sorted(filter(models, works), key=models), key=models):
-        with runner.models():
-            for _, group in groupby(of_models, key=lambda one: (id(one.asked), id(one.step))):
-                _run(runner, list(group))
-    for _, study in begun:  # what reads answers asks no model, and there are answers only now
-        for step in study.steps:
-            reading = [work for work in share(list(step.works())) if not models_of(work)]
-            if reading:
-                runner.run_step(step, reading, tell_settled=False)
-    return _followed(begun)
-
-
-def _run(runner: StepRunner, works: Sequence[_AskedWork]) -> None:
-    """Works of one step and model. A model that cannot be asked a part ends that part, and the others go on."""
-    first = works[0]
-    try:
-        runner.run_step(first.step, [one.work for one in works], tell_settled=False)
-    except (EngineError, MissingDependencyError) as fault:
-        if not isinstance(first.asked, PartCall):
-            raise
-        told = f"{first.asked.stage(first.step)} {' '.join(models_of(first.work))}: not asked: {fault}".rstrip(".")
-        _log.warning(told)
-        runner.failed.append(told)
-
-
-def _followed(begun: Sequence[tuple[InstrumentCall, Study]]) -> Iterator[Study]:
-    """The studies, of which the last of each command does what follows: it is done for the whole run."""
-    last = {asked.command: study for asked, study in begun if study.steps}
-    for asked, study in begun:
-        yield study if last.get(asked.command) in (None, study) else replace(study, derive=lambda: None)
 
 
 def entry_of(command: str) -> Entry | None:
@@ -264,26 +162,23 @@ def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     an option of a part is wrong.
     """
     parts = asked.declared.parts
-    told: set[str] = set()
     yield asked
-    found: dict[str, PartCall] = {}
-    every = list[PartCall]()
+    found: dict[str, InstrumentCall] = {}
     for part in parts(asked.options) if parts else ():
-        found[part.name] = replace(_part_call(asked, part, told, found.get(part.after)), parts=every)
-        every.append(found[part.name])
-    yield from every
+        found[part.name] = _part_call(asked, part, found.get(part.after))
+    yield from found.values()
 
 
-def _part_call(suite: InstrumentCall, part: Part, told: set[str], before: PartCall | None) -> PartCall:
+def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None) -> InstrumentCall:
     entry = entry_of(part.command)
     if entry is None:
-        raise LookupError(f"{suite.command}: no instrument has the command {part.command!r}")
-    options, defaults = entry.commands[part.command].options, suite.workspace.experiment.defaults
+        raise LookupError(f"{whole.command}: no instrument has the command {part.command!r}")
+    options, defaults = entry.commands[part.command].options, whole.workspace.experiment.defaults
     try:
         checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
     except ValidationError as fault:
-        raise option_fault(fault, part.command, suite.workspace.file, (), options) from fault
-    return PartCall(suite.workspace, part.command, entry, checked, suite, part, told, before)
+        raise option_fault(fault, part.command, whole.workspace.file, (), options) from fault
+    return InstrumentCall(whole.workspace, part.command, entry, checked, whole, part, follows)
 
 
 def calls_in_file(workspace: Workspace) -> list[InstrumentCall]:

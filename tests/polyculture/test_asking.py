@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
-from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import RESPONSES
@@ -19,8 +19,8 @@ from polyculture.experiment.file import read_experiment
 from polyculture.running.estimate import estimates
 from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
 from tests.servers import StubServer
+from tests.stages import do_stages
 from tests.stored import rows
 
 EXPERIMENT = """name = "{name}"
@@ -59,10 +59,7 @@ def write(
 
 
 def generate(file: Path, *, accept_changes: bool = False) -> Manifest:
-    workspace = open_workspace(file)
-    pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
-    pipeline.generate(workspace.jobs)
-    return pipeline.manifest
+    return require_run(do_stages(file, "generate", accept_changes=accept_changes).run)
 
 
 def turns(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -269,5 +266,5 @@ def test_a_language_that_comes_later_leaves_the_sentences_of_others(tmp_path: Pa
 def test_instruments_ask_no_variant_that_differs_in_its_system_prompt_alone(tmp_path: Path, server: StubServer) -> None:
     more = POLITE + 'hot = { extra_body = { effort = "high" } }\n'
     workspace = open_workspace(write(tmp_path, server, more=more))
-    assert ExperimentAsked(workspace, quiet=True).models == ("openai:a", "openai:a@hot")
-    assert ExperimentAsked(workspace, "openai:a@polite", quiet=True).models == ("openai:a@polite",)
+    assert ExperimentAsked(workspace).models == ("openai:a", "openai:a@hot")
+    assert ExperimentAsked(workspace, "openai:a@polite").models == ("openai:a@polite",)

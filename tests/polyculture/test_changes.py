@@ -14,11 +14,11 @@ from polyculture.cache.store.store import asked_store
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
 from tests import servers
 from tests.extract_engines import answer
 from tests.link_world import write_dump
 from tests.servers import StubServer
+from tests.stages import do_stages
 from tests.test_docs import ITEMS, replace, write_own_catalog
 
 
@@ -50,13 +50,8 @@ def experiment(tmp_path: Path, stub: StubServer) -> Path:
 
 def run(experiment: Path) -> dict[str, list[Any]]:
     """What the tables of a run hold after generate, extract and link."""
-    pipeline = Pipeline.prepare(open_workspace(experiment))
-    jobs = pipeline.workspace.jobs
-    pipeline.generate(jobs)
-    pipeline.extract(jobs)
-    pipeline.link()
-    pipeline.finish()
-    with asked_store(pipeline.workspace.run, None, manifest=pipeline.manifest) as store:
+    workspace = do_stages(experiment, "generate", "extract", "link")
+    with asked_store(workspace.run, None) as store:
         names = ("responses", "extractions", "mentions", "links")
         return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
 

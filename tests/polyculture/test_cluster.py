@@ -9,6 +9,7 @@ import signal
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,13 +21,17 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.shards import JobShards
 from polyculture.cluster.run import RayCluster
+from polyculture.experiment.workspace import Workspace
+from polyculture.running.executor import Executor, ask
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run
-from polyculture.running.studies import whole
+from polyculture.running.steps import StepRunner
+from polyculture.running.texts import TextsCall, prepare
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, undisturbed, wait_for, write_experiment
 from tests.servers import StubServer, failure
+from tests.stages import do_stages
 
 ray = pytest.importorskip("ray", reason="the package ray is not installed")
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the package ray is not installed")
@@ -83,6 +88,13 @@ def workers(run: RunFolder, stage: str = "responses") -> list[int]:
     return [int(match[1]) for words in said if (match := re.match(r"process (\d+) on ", words))]
 
 
+def ask_texts(workspace: Workspace, executor: Executor) -> RunOutcome:
+    """Asks for all texts of a prepared run."""
+    texts = TextsCall(workspace, tuple(workspace.jobs))
+    with executor:
+        return ask(StepRunner(workspace=workspace), [texts], executor, accept_changes=True).outcome
+
+
 def in_background(work: Callable[[], None]) -> Thread:
     thread = Thread(target=work)
     thread.start()
@@ -94,24 +106,22 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     """A model whose server is broken, a job that another process holds, and an address where nobody is."""
     fault = failure(500, "broken", retry_after="0.01")
     stub.behaviour = lambda body, _: fault if body["model"] == "one" else None
-    pipeline = Pipeline.prepare(open_workspace(write_experiment(tmp_path, stub.url, n=30)))
+    workspace = prepare(open_workspace(write_experiment(tmp_path, stub.url, n=30))).workspace
     held = Job("openai:two", "ja", "food")
-    with JobShards(pipeline.workspace.run, held, [RESPONSES]):
-        RayCluster(cluster.address, replicas=1).work(pipeline, pipeline.workspace.jobs, [], whole)
-    assert list(pipeline.held) == [held]
+    with JobShards(workspace.run, held, [RESPONSES]):
+        outcome = ask_texts(workspace, RayCluster(cluster.address, replicas=1))
+    assert list(outcome.held) == [held]
     with pytest.raises(SystematicFaultError, match=r"openai:one.*HTTP 500") as ended:
-        pipeline.finish()
+        outcome.check(workspace)
     assert ended.value.exit_code == 6
     assert "\n" not in str(ended.value)
     asked = Counter(body["model"] for body in stub.bodies)
     assert asked["one"] <= (8 + CONCURRENCY) * 7  # of one job, each of the first answers with six retries
     assert asked["two"] == 3 * 30
-    pipeline.stopped.clear()
-    pipeline.failed.clear()
     with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
-        pipeline.finish()
+        replace(outcome, stopped=(), failed=()).check(workspace)
     with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1.*cluster"):
-        RayCluster("127.0.0.1:1").work(pipeline, pipeline.workspace.jobs, [], whole)
+        ask_texts(workspace, RayCluster("127.0.0.1:1"))
 
 
 @pytest.mark.slow
@@ -123,26 +133,25 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
     asked = Counter(map(key, stub.bodies))
     assert set(asked.values()) == {1}
     many = write_experiment(tmp_path / "many", stub.url, n=20)
-    pipeline = Pipeline.prepare(open_workspace(many))
+    workspace = prepare(open_workspace(many)).workspace
     before, lost = len(stub.answered), []
     stub.latency = 0.5  # until both are lost: the rest of the work waits for it
 
     def disturb() -> None:
         wait_for(lambda: len(stub.answered) > before + 6)
-        lost.append(workers(pipeline.workspace.run)[0])
+        lost.append(workers(workspace.run)[0])
         os.kill(lost[0], signal.SIGKILL)
         killed = len(stub.answered)
-        wait_for(lambda: len(stub.answered) > killed + 6 and len(set(workers(pipeline.workspace.run))) > 2)
+        wait_for(lambda: len(stub.answered) > killed + 6 and len(set(workers(workspace.run))) > 2)
         cluster.remove_node(cluster.node)
         lost.append(0)
         stub.latency = 0.01
 
     disturbance = in_background(disturb)
-    RayCluster(cluster.address).work(pipeline, pipeline.workspace.jobs, [], whole)
+    ask_texts(workspace, RayCluster(cluster.address)).check(workspace)
     disturbance.join()
-    pipeline.link()
-    measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
-    pipeline.finish()
+    do_stages(many, "link")
+    measure_run(workspace.run, workspace.catalog)
     assert len(lost) == 2, "the disturbance came too late to show anything"
     assert tables(many) == tables(once)
     twice = Counter(map(key, stub.bodies)) - asked

@@ -22,7 +22,7 @@ from polyculture.cache.errors import UserError
 from polyculture.cli.init import TEMPLATE, init
 from polyculture.progress import Rate
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.texts import check
 
 ROOT = Path(__file__).parents[2]
 
@@ -144,7 +144,7 @@ def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before:
     assert before in text
     experiment.write_text(text.replace(before, after), encoding="utf-8")
     with pytest.raises(UserError) as told:
-        Pipeline.check(open_workspace(experiment))
+        check(open_workspace(experiment))
     line = str(told.value)
     assert "\n" not in line
     assert said in line

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
 from polyculture.running.run_status import run_status
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.stages import do_stages
 
 EXPERIMENT = """
 name = "some"
@@ -39,10 +39,7 @@ def counts(file: Path) -> tuple[str, bool]:
 
 
 def extract(file: Path) -> None:
-    workspace = open_workspace(file)
-    pipeline = Pipeline.prepare(workspace)
-    pipeline.generate(workspace.jobs)
-    pipeline.extract(workspace.jobs)
+    do_stages(file, "generate", "extract")
 
 
 def test_what_is_beyond_the_sample_is_not_asked_and_not_missing(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.texts import check
 from tests.polyculture.test_command_line import polyculture
 
 EXPERIMENT = 'name = "a"\nmodels = ["mock:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
@@ -136,7 +136,7 @@ def test_files_that_an_experiment_names_are_looked_for_together(file: Path) -> N
     more = '[prompts]\nfile = "none.csv"\n[link]\nsnapshot = "none.duckdb"\n[prices."mock:y"]'
     file.write_text(TEXT.replace('[prices."mock:y"]', more), encoding="utf-8")
     with pytest.raises(UserError) as told:
-        Pipeline.check(open_workspace(file))
+        check(open_workspace(file))
     assert ["none.csv" in line or "none.duckdb" in line for line in str(told.value).splitlines()] == [True, True]
 
 

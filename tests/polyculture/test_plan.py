@@ -26,7 +26,7 @@ from polyculture.running.calibration import calibrate, read_rates
 from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, estimates
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.texts import prepare
 from tests import servers
 from tests.metrics.test_prompt_values import kitchen
 from tests.polyculture.test_command_line import polyculture
@@ -176,7 +176,7 @@ def test_a_batch_is_priced_with_its_discount(tmp_path: Path) -> None:
 def test_a_calibration_is_over_in_time_and_its_answers_are_not_asked_again(tmp_path: Path) -> None:
     with StubServer(latency=0.05) as server:
         ready = workspace(tmp_path, server.url)
-        Pipeline.prepare(ready)
+        prepare(ready)
         calibrate(ready, seconds=1.5)
         asked = len(server.asked)
         assert 0 < asked < 1000
@@ -193,7 +193,7 @@ def test_a_calibration_is_over_in_time_and_its_answers_are_not_asked_again(tmp_p
 def test_a_calibration_waits_for_answers_that_take_longer(tmp_path: Path) -> None:
     with StubServer(latency=1.0) as server:
         ready = workspace(tmp_path, server.url)
-        Pipeline.prepare(ready)
+        prepare(ready)
         calibrate(ready, seconds=0.1)
         asked = len(server.asked)
     assert 0 < asked <= 2 * 8  # of two jobs, what the engine had taken

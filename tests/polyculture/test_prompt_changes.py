@@ -9,7 +9,8 @@ import pytest
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.store.store import asked_store
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.texts import prepare
+from tests.stages import do_stages
 
 HEAD = """name = "small"
 models = ["mock:a"]
@@ -26,10 +27,7 @@ def generate(folder: Path, prompts: str) -> set[tuple[str, str]]:
     """What a run has answers to after `generate`: their prompts and wordings."""
     file = folder / "exp.toml"
     file.write_text(HEAD + prompts, encoding="utf-8")
-    pipeline = Pipeline.prepare(open_workspace(file))
-    pipeline.generate(pipeline.workspace.jobs)
-    pipeline.finish()
-    with asked_store(pipeline.workspace.run, None, manifest=pipeline.manifest) as store:
+    with asked_store(do_stages(file, "generate").run, None) as store:
         query = "SELECT prompt_id, wording FROM responses INNER JOIN prompts USING (prompt_id)"
         rows = store.sql(query).fetchall()
     assert len(rows) == 2 * len(set(rows))
@@ -67,6 +65,6 @@ def test_all_prompts_with_a_new_text_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "exp.toml"
     file.write_text("answer_in_language = true\n" + HEAD + "[prompts]\nseed = 7\n", encoding="utf-8")
     with pytest.raises(ChangedExperimentError) as fault:
-        Pipeline.prepare(open_workspace(file))
+        prepare(open_workspace(file))
     assert "prompts.seed was 1 and is now 7" in str(fault.value)
     assert "the text of prompts was 'another' and is now 'new in 6 of them'" in str(fault.value)

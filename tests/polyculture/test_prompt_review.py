@@ -14,9 +14,8 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.metrics.prompt_review import review_standing
 from polyculture.running.layout import store_layout
-from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
+from tests.stages import do_stages
 
 EXPERIMENT = """name = "reviewed"
 models = ["mock:a"]
@@ -241,9 +240,7 @@ def test_a_sheet_is_written_as_csv_alone(file: Path) -> None:
 
 
 def test_the_report_and_the_store_have_the_review(file: Path) -> None:
-    workspace = open_workspace(file)
-    pipeline = Pipeline.prepare(workspace)
-    pipeline.generate(workspace.jobs)
+    workspace = do_stages(file, "generate")
     report = workspace.run.report
     assert polyculture("report", file, cwd=file.parent).returncode == 0
     assert "No native speaker has reviewed these prompts: they" in " ".join(report.read_text(encoding="utf-8").split())

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import SystematicFaultError
 from polyculture.extract.answer import answer_schema
-from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer
+from tests.stages import do_stages
 
 EXPERIMENT = """name = "shown"
 models = ["openai:a", "openai:b"]
@@ -52,8 +54,7 @@ def test_the_server_receives_what_is_printed(tmp_path: Path) -> None:
         file = write(tmp_path, server.url)
         printed = shown(file)
         assert server.bodies == []
-        workspace = open_workspace(file)
-        Pipeline.prepare(workspace).generate(workspace.jobs)
+        do_stages(file, "generate")
         arrived = [tuple((turn["role"], turn["content"]) for turn in body["messages"]) for body in server.bodies]
     sent = []
     for one in printed:
@@ -108,12 +109,11 @@ def test_the_extractors_messages_are_those_that_arrive(tmp_path: Path) -> None:
     with StubServer() as server:
         file = write(tmp_path, server.url, "openai:x")
         [printed] = shown(file, "--extractor")
-        workspace = open_workspace(file)
-        pipeline = Pipeline.prepare(workspace)
-        pipeline.generate(workspace.jobs)
+        do_stages(file, "generate")
         texts = {f"{body['messages'][-1]['content']} ({body['seed']})" for body in server.bodies}
         server.bodies.clear()
-        pipeline.extract(workspace.jobs)
+        with pytest.raises(SystematicFaultError):  # the server has no list of mentions to say
+            do_stages(file, "extract")
         body = server.bodies[0]
     messages = json.loads(printed["messages"])
     assert body["messages"][:-1] == messages[:-1]

@@ -11,13 +11,17 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
+from polyculture.cache.store.manifest import require_run
+from polyculture.instruments.contract import Validity
 from polyculture.running.estimate import estimates
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.texts import prepare
+from polyculture.running.validity import make_valid
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
+from tests.stages import do_stages
 from tests.stored import rows
 
 EXPERIMENT = """name = "{name}"
@@ -245,11 +249,27 @@ def test_a_machine_with_another_file_does_not_join_a_run(tmp_path: Path) -> None
     answers.write_text("[[answer]]\ntexts = ['Anna eats pizza.']\n", encoding="utf-8")
     told = EXPERIMENT.format(name="texts", models='"mock:m"', n=2, extractor="gazetteer", url="http://x", more="")
     file.write_text(told + f"[options.mock]\nanswers = '{answers}'\n", encoding="utf-8")
-    manifest = Pipeline.prepare(open_workspace(file)).manifest
+    manifest = prepare(open_workspace(file)).manifest
     assert open_workspace(file).joining(manifest).present == manifest
     answers.write_text("[[answer]]\ntexts = ['Berta eats pizza.']\n", encoding="utf-8")
     with pytest.raises(ExperimentError, match=r"mock:m.*another"):
         open_workspace(file).joining(manifest)
+
+
+def test_what_instruments_have_written_is_kept_when_texts_are_done(tmp_path: Path) -> None:
+    """Versions of models and the contents of a snapshot are recorded after instruments were asked."""
+    file = tmp_path / "texts.toml"
+    file.write_text(
+        EXPERIMENT.format(name="texts", models='"mock:m"', n=2, extractor="gazetteer", url="http://x", more=""),
+        encoding="utf-8",
+    )
+    prepared = prepare(open_workspace(file))
+    make_valid(open_workspace(file), "toy", Validity(ids={"words": "some-id"}))
+    do_stages(file, "generate")
+    prepared.with_versions()
+    manifest = require_run(prepared.workspace.run)
+    assert manifest.model_versions
+    assert manifest.asked == {"toy": {"words": "some-id"}}
 
 
 @pytest.mark.slow

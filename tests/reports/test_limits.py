@@ -27,7 +27,7 @@ from polyculture.metrics.limits import limits
 from polyculture.reports.limits import effects, extraction_error, limit_line, read_gold_scores
 from polyculture.reports.report import write_report
 from polyculture.running.opening import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.texts import prepare
 from tests.polyculture.test_command_line import polyculture
 from tests.report_run import sections_named
 from tests.reports.test_page import parsed
@@ -171,10 +171,10 @@ def test_a_preset_asks_for_an_extractor(tmp_path: Path, preset: str) -> None:
     whole = f'name = "study"\npreset = "{preset}"\nmodels = ["mock:m"]\n[sampling]\nn = 1\n'
     file.write_text(whole, encoding="utf-8")
     with pytest.raises(ExperimentError, match="extracts with a model") as fault:
-        Pipeline.prepare(open_workspace(file, None))
+        prepare(open_workspace(file, None))
     assert not (tmp_path / "runs").exists()
     assert fault.value.remedy is not None
     assert '[extract] with = "openai:MODEL"' in fault.value.remedy
     for choice in ("gazetteer", "mock:reader"):
         file.write_text(f'{whole}[extract]\nwith = "{choice}"\n', encoding="utf-8")
-        Pipeline.prepare(open_workspace(file, None))
+        prepare(open_workspace(file, None))

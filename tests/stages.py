@@ -1,0 +1,18 @@
+"""Stages of an experiment, each as `polyculture run --only` does it, in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyculture.experiment.jobs import Part
+from polyculture.experiment.workspace import Workspace
+from polyculture.running.opening import open_workspace
+from polyculture.running.start import run_stage
+
+
+def do_stages(file: Path, *stages: str, accept_changes: bool = False) -> Workspace:
+    """Does stages in order; returns the experiment as it is then. Raises as `run_stage`."""
+    for stage in stages:
+        run_stage(open_workspace(file), stage, Part(), accept_changes=accept_changes)
+        accept_changes = False
+    return open_workspace(file)
