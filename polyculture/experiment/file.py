@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
-from functools import reduce
-from itertools import takewhile
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -15,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.written import WrittenNames
-from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, Mistakes
+from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, together
 from polyculture.cache.store.model_facts import Price
 from polyculture.cache.store.schema import CONDITIONS, Condition
 from polyculture.cache.text.sanitize import find_key
@@ -40,8 +37,6 @@ from polyculture.generate.design import read_preset
 from polyculture.generate.engines import ENGINES, ModelSpec, check_model, engine_remedy, find_kind
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
-
-_STAND_INS = {"name": "unnamed", "models": ["mock:unnamed"]}  # of keys that no experiment does without
 
 Steps = tuple[str | int, ...]  # the keys and numbers that lead to a value
 
@@ -191,7 +186,10 @@ class Experiment(Section):
 
 def read_experiment(file: Path) -> Experiment:
     """The experiment in `file`, its preset filled in. Raises `ExperimentError` with file, place and remedy."""
-    return parse_experiment(read_keys(file), file)
+    experiment = parse_experiment(read_keys(file), file)
+    if found := list(check_contradictions(experiment, file)):
+        raise together(found)
+    return experiment
 
 
 def read_keys(file: Path) -> dict[str, Any]:
@@ -211,27 +209,21 @@ def read_keys(file: Path) -> dict[str, Any]:
     return keys
 
 
-def parse_experiment(data: dict[str, Any], file: Path, mistakes: Mistakes | None = None) -> Experiment:
-    """The experiment that the keys of a file say, its preset filled in. Raises as `read_experiment`.
+def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
+    """The experiment that the keys of a file say, its preset filled in.
 
-    With `mistakes` these get what is wrong; the experiment is without it then, so that the rest can be checked, too.
+    Raises `ExperimentError` with a line for each key that is unknown, is missing or does not fit.
     """
-    told = mistakes or Mistakes()
-    with told:
-        data = _with_preset(data, file)
-    data = _with_defaults(data)
-    while True:
-        try:
-            experiment = Experiment.model_validate(data)
-            break
-        except ValidationError as fault:
-            found, data = _key_mistakes(fault, data, file)
-            told.found += found
-    if not told.found:  # else what is wrong explains them
-        told.found += [ExperimentError(line, where=file) for line in experiment.contradictions()]
-    if mistakes is None:
-        told.tell()
-    return experiment
+    data = _with_defaults(_with_preset(data, file))
+    try:
+        return Experiment.model_validate(data)
+    except ValidationError as fault:
+        raise together(_key_mistakes(fault, data, file)) from None
+
+
+def check_contradictions(experiment: Experiment, file: Path) -> Iterator[ExperimentError]:
+    """What keys say against each other."""
+    return (ExperimentError(line, where=file) for line in experiment.contradictions())
 
 
 def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
@@ -349,29 +341,18 @@ def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "defaults": {**named, **rest.get("defaults", {})}} if named else data
 
 
-def _key_mistakes(
-    fault: ValidationError, data: dict[str, Any], file: Path
-) -> tuple[list[ExperimentError], dict[str, Any]]:
-    """A mistake for every value that does not fit the model, and the keys without these values.
-
-    A misspelt key is read as the one that is meant: a key that is missing beside it is told when it is still missing
-    then. So whoever validates what is returned, until nothing is wrong, tells all mistakes and none that follows from
-    another one.
-    """
-    errors = fault.errors()
-    if any(error["type"] == "extra_forbidden" for error in errors):
-        errors = [error for error in errors if error["type"] != "missing"]
-    wrong_entries = {error["loc"][:-1] for error in errors}  # without these their list may be too short, which follows
-    errors = [error for error in errors if error["type"] != "too_short" or error["loc"] not in wrong_entries]
+def _key_mistakes(fault: ValidationError, data: dict[str, Any], file: Path) -> Iterator[ExperimentError]:
+    """A mistake for every value that does not fit, and none that follows from another one: a key is not missing where
+    an unknown one is meant for it, and a list is not too short where its entries are wrong."""
     by_place: dict[Steps, ErrorDetails] = {}  # a value may fit none of several types
-    for error in errors:
+    for error in fault.errors():
         by_place.setdefault(tuple(_followed(data, error["loc"])), error)
-    mended = deepcopy(data)
-    for error in reversed(by_place.values()):  # so that numbers of entries before one that is removed hold
-        _mend(mended, error)
-    if mended == data:
-        raise fault
-    return [_mistake(error, steps, file) for steps, error in by_place.items()], mended
+    meant = {_meant_place(steps) for steps, error in by_place.items() if error["type"] == "extra_forbidden"}
+    with_wrong_entries = {steps[:-1] for steps in by_place}
+    follows: Mapping[str, Collection[Steps | None]] = {"missing": meant, "too_short": with_wrong_entries}
+    for steps, error in by_place.items():
+        if steps not in follows.get(error["type"], ()):
+            yield _mistake(error, steps, file)
 
 
 def _followed(data: Any, loc: Steps) -> Iterator[str | int]:
@@ -384,28 +365,6 @@ def _followed(data: Any, loc: Steps) -> Iterator[str | int]:
         if step not in entries:
             return
         data = entries[step]
-
-
-def _mend(data: dict[str, Any], error: ErrorDetails) -> None:
-    """Removes what is wrong: the value, the entry of a list, what lacks a key; a misspelt key takes its right name."""
-    steps = list(_followed(data, error["loc"])) or ["variants"]  # whose mistakes alone have no place
-    if error["type"] == "missing" and len(steps) > 1:
-        del steps[-1]
-    keys = [str(step) for step in takewhile(lambda step: isinstance(step, str), steps)]
-    if error["type"] != "extra_forbidden" and len(keys) > 2:  # the price of a model: its table needs all of its keys
-        del keys[-1]
-    table = reduce(lambda inner, key: inner.get(key, {}), keys[:-1], data)
-    value = table.pop(keys[-1], None)
-    entry = next(iter(steps[len(keys) :]), None)
-    if isinstance(entry, int) and len(value) > 1:
-        table[keys[-1]] = [one for number, one in enumerate(value) if number != entry]
-    place, meant = _meant(steps) if error["type"] == "extra_forbidden" else ("", None)
-    if meant is not None and place == _section(steps):
-        table.setdefault(meant, value)
-    for key in _STAND_INS.keys() & keys[:1]:
-        data.setdefault(key, _STAND_INS[key])
-    if keys[0] == "prices":  # else a model is told to lack the price that is wrong
-        data.pop("max_cost", None)
 
 
 def _mistake(error: ErrorDetails, steps: Sequence[str | int], file: Path) -> ExperimentError:
@@ -438,6 +397,16 @@ def _meant(steps: Sequence[str | int]) -> tuple[str, str | None]:
         if found:
             return place, found
     return here, next(iter(near_words(key, keys[here])), None)
+
+
+def _meant_place(steps: Steps) -> Steps | None:
+    """The place of the key that somebody means by an unknown one."""
+    section, key = _meant(steps)
+    if key is None:
+        return None
+    if section == _section(steps):
+        return (*steps[:-1], key)
+    return (section, key) if section else (key,)
 
 
 def _key_remedy(steps: Sequence[str | int]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, UserError, together
 from polyculture.experiment.file import (
+    check_contradictions,
     check_models,
     check_names,
     check_prices,
@@ -29,16 +30,16 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
     """The experiment that keys say, read from `file` or given by Python as `text`, with every name in it checked.
 
     Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError` with a line for each
-    mistake.
+    mistake: for those of single keys first, and once each key fits, for what they say together.
     """
-    mistakes = Mistakes()
-    experiment = parse_experiment(data, file, mistakes)
+    experiment, mistakes = parse_experiment(data, file), Mistakes()
+    mistakes.found += check_contradictions(experiment, file)
     packs = [file.parent / name for name in experiment.catalog]
     for folder in packs:
         if not folder.is_dir():
             what = f"catalog: there is no folder {folder}"
             mistakes.found.append(ExperimentError(what, where=file, remedy="Correct the path."))
-    if not all(folder.is_dir() for folder in packs) or ("catalog" in data and not packs):
+    if not all(folder.is_dir() for folder in packs):
         mistakes.tell()  # which names a pack brings is not known
     try:
         catalog = read_catalog(*packs)

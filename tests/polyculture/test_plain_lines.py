@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -80,56 +81,98 @@ def test_a_wrong_value_is_told_without_library_words(file: Path, before: str, af
     assert "Input" not in str(told.value)
 
 
-def test_all_mistakes_of_a_file_are_told_at_once_and_none_that_follows_from_another(file: Path) -> None:
-    """A misspelt key is read as the one that is meant: `models` is not told to be missing, its entries are."""
-    file.write_text(
-        """nme = "pilot"
-modles = ["opnai:a", "mock:x", 3]
-languages = ["englsh", "kr"]
-topics = ["fod"]
-countries = ["Germny"]
-max_cost = 1
+def told_of(file: Path, text: str, places: Mapping[str, str]) -> None:
+    """A line for each place, with its remedy, and no other one."""
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ExperimentError) as told:
+        open_workspace(file)
+    lines = str(told.value).splitlines()
+    assert all(line.startswith(f"{file}: ") for line in lines)
+    for place, remedy in places.items():
+        assert any(place in line and remedy in line for line in lines), (place, lines)
+    assert len(lines) == len(places), lines
+
+
+def test_all_keys_that_do_not_fit_are_told_at_once_and_none_that_follows_from_another(file: Path) -> None:
+    """A misspelt key is not told to be missing as well, nor a list to be short whose entry is wrong."""
+    text = """nme = "pilot"
+modles = ["mock:x"]
+languages = [3]
+topics = "food"
+max_cost = -1
+temperature = 1
+answer_in_language = 3
 [sampling]
 n = -3
 temprature = 1
-[options.mock]
-speed = 1
+countries = ["DE"]
 [prices."mock:x"]
 inptu = 1
 [prices."mock:z"]
 input = -1
 output = 1
-[instruments.cbs]
-setting = "a"
-[instruments.askk]
-""",
-        encoding="utf-8",
-    )
-    with pytest.raises(ExperimentError) as told:
-        open_workspace(file)
-    lines = str(told.value).splitlines()
-    assert all(line.startswith(f"{file}: ") for line in lines)
+"""
     places = {
         "'nme'": "'name'",
         "'modles'": "'models'",
-        "models.2": "text",
+        "languages.0": "text",
+        "topics": "list in square brackets",
+        "max_cost": "more than 0",
+        "'temperature'": "under [sampling]",
+        "answer_in_language": "neither true",
+        "sampling.n": "1 or more",
+        "'sampling.temprature'": "'temperature'",
+        "'sampling.countries'": "above all sections",
+        "inptu": "'input'",
+        "prices.mock:x.output": "missing",
+        "mock:z.input": "0 or more",
+    }
+    told_of(file, text, places)
+
+
+def test_all_names_that_are_not_known_are_told_at_once(file: Path) -> None:
+    text = """name = "pilot"
+models = ["opnai:a", "mock:x"]
+languages = ["englsh", "kr"]
+topics = ["fod"]
+countries = ["Germny"]
+conditions = ["neutral", "neutral"]
+answer_in_language = ["mock:y"]
+[options.mock]
+speed = 1
+[instruments.cbs]
+setting = "a"
+[instruments.askk]
+"""
+    places = {
+        "conditions": "twice",
+        "answer_in_language": "'mock:x'",
         "'opnai": "'openai'",
         "'englsh'": "'en'",
         "'kr'": "'ko'",
         "'fod'": "'food'",
         "'Germny'": "'DE'",
-        "sampling.n": "1 or more",
-        "'sampling.temprature'": "'temperature'",
         "'speed'": "Known",
-        "inptu": "'input'",
-        "output": "missing",
-        "mock:z.input": "0 or more",
         "cbs.setting": "list",
         "'askk'": "'ask'",
     }
-    for place, remedy in places.items():
-        assert any(place in line and remedy in line for line in lines), (place, lines)
-    assert len(lines) == len(places), lines
+    told_of(file, text, places)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "remedy"),
+    [
+        ('models = ["mock:x"]', "'name'", "Add name = ..."),
+        ('name = "a"\n[sampling]\nmodels = ["mock:x"]', "'sampling.models'", "'models' at the top of the file"),
+        ('name = "a"\nmodels = [1]', "models.0", "text in quotes"),
+        ('name = "a"\nmodels = []', "models", "1 or more entries"),
+        ('name = "a"\nmodels = ["mock:x"]\n[prompts]\nwordings = ["write", "write"]', "prompts.wordings", "twice"),
+        ('name = "a"\nmodels = ["mock:x"]\n[variants."mock:y"]\na = {}', "variants.mock:y", "none of the models"),
+        ('name = "a"\nmodels = ["mock:x"]\npreset = "nne"', "preset", "makieval"),
+    ],
+)
+def test_one_mistake_is_one_line(file: Path, text: str, place: str, remedy: str) -> None:
+    told_of(file, text, {place: remedy})
 
 
 def test_files_that_an_experiment_names_are_looked_for_together(file: Path) -> None:
