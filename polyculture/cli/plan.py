@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polyculture.cache.catalog.written import written_names
+from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.toml_files import read_toml
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
@@ -31,7 +32,7 @@ from polyculture.running.linking import (
     tell_uncovered_countries,
 )
 from polyculture.running.opening import open_workspace
-from polyculture.running.run_status import STAGES, run_status
+from polyculture.running.run_status import run_status
 from polyculture.running.studies import calls_in_file, calls_of_run, check_able, check_calls, open_works
 from polyculture.running.texts import check
 
@@ -144,7 +145,7 @@ def _warnings(workspace: Workspace, costs: Sequence[StageEstimate]) -> Iterator[
 def _print_jobs(workspace: Workspace, runs: Path | None) -> None:
     """The command of each job that has something left to do. The number of a job stays the same."""
     total = len(workspace.jobs)
-    open_jobs = {one.job for one in run_status(workspace).jobs if one.open and one.stage in STAGES}
+    open_jobs = {one.job for one in run_status(workspace).jobs if one.open and one.stage in TEXT_STAGES}
     open_shares = set(open_works(workspace, total))
     beside = ["--runs", str(runs)] if runs else []
     machine_output()

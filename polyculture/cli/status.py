@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
@@ -17,14 +18,14 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.running.batching import waiting_line
 from polyculture.running.opening import open_workspace
 from polyculture.running.reasons import failures_query
-from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status
+from polyculture.running.run_status import JobStatus, RunStatus, run_status
 from polyculture.running.taken_answers import taken_lines
 from polyculture.running.validity import warn_of_changes
 
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
 Lines = tuple[Sequence[str], Sequence[Sequence[str]]]  # the columns of a table, and its rows
-COLUMNS = ("model", "language", "topic", *STAGES)
+COLUMNS = ("model", "language", "topic", *TEXT_STAGES)
 ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "failed_to_retry", "left", "running")
 
 
@@ -59,7 +60,7 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     summed = not all_jobs and len(workspace.jobs) > FEW_JOBS
     columns, lines = _by_model(workspace, status) if summed else _matrix(status)
     print_table(columns, lines, title=str(workspace.run.root))
-    others = [one for one in status.jobs if one.stage not in STAGES]
+    others = [one for one in status.jobs if one.stage not in TEXT_STAGES]
     if others and not summed:
         print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others])
     rows = _whole(workspace, status)
@@ -75,7 +76,7 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
 def _matrix(status: RunStatus) -> Lines:
     by_job: dict[Job, list[JobStatus]] = {}
     for one in status.jobs:
-        if one.stage in STAGES:
+        if one.stage in TEXT_STAGES:
             by_job.setdefault(one.job, []).append(one)
     return COLUMNS, [(job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()]
 
@@ -88,12 +89,12 @@ def _by_model(workspace: Workspace, status: RunStatus) -> Lines:
     groups = [(model, {model}) for model in shown]
     groups += [(f"{len(others)} other models", set(others))] if others else []
     rows = [_sums(name, [one for one in status.jobs if one.job.model in of]) for name, of in groups]
-    return ("model", "jobs", *STAGES), rows
+    return ("model", "jobs", *TEXT_STAGES), rows
 
 
 def _sums(name: str, jobs: Sequence[JobStatus]) -> tuple[str, ...]:
     """'72 of 78 done, 1 running', and the sums of each stage."""
-    mine = [[one for one in jobs if one.stage == stage] for stage in STAGES]
+    mine = [[one for one in jobs if one.stage == stage] for stage in TEXT_STAGES]
     started = {one.job for one in jobs if one.running}
     open_jobs = {one.job for stage in mine for one in stage if one.open}
     every = {one.job for stage in mine for one in stage}
@@ -148,7 +149,7 @@ def _reasons(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
 
 
 def _totals(status: RunStatus) -> list[tuple[str, str]]:
-    stages = dict.fromkeys((*STAGES, *(one.stage for one in status.jobs)))
+    stages = dict.fromkeys((*TEXT_STAGES, *(one.stage for one in status.jobs)))
     return [(stage, _total([one for one in status.jobs if one.stage == stage])) for stage in stages]
 
 

@@ -11,6 +11,7 @@ from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options
 from polyculture.generate.request import SAMPLE
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 
 _log = get_logger(__name__)
 
+BATCHES = "batches"  # the folder of their ids in the run's folder
 R = TypeVar("R")
-# The location of the batches' ids in the run's folder, by stage.
-BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batches/extract"}
-USES: Mapping[str, str] = {"generate": SAMPLE, "extract": EXTRACT}
+# How the keys of setups begin, by the account of the stages whose answers may come in batches.
+USES: Mapping[str, str] = dict(zip(TEXT_STAGES, (SAMPLE, EXTRACT), strict=True))
 
 
 def asked_in_batches(spec: ModelSpec) -> bool:
@@ -36,7 +37,7 @@ def asked_in_batches(spec: ModelSpec) -> bool:
 def batch_folder(workspace: Workspace, stage: str, job: Job, model: str) -> Path:
     """Where the ids of a job's batches are kept: those of another setup of the model wait at another provider."""
     found, key = workspace.present, f"{USES[stage]}{model}"
-    return workspace.run.shards(BATCHES[stage], job) / f"setup={setup_id(found.setups[key])}"
+    return workspace.run.shards(f"{BATCHES}/{stage}", job) / f"setup={setup_id(found.setups[key])}"
 
 
 def check_nothing_waits(folder: Path, stage: str, job: Job) -> None:
@@ -104,11 +105,11 @@ def side_by_side(tasks: Sequence[Callable[[], R]], at_once: int, stop: Event) ->
 
 def waiting_line(run: RunFolder) -> str | None:
     """A line about batches that wait at providers; None where there are none."""
-    if not (run.root / "batches").exists():  # the records load pydantic's model of them
+    if not (run.root / BATCHES).exists():  # the records load pydantic's model of them
         return None
     from polyculture.generate.engines.batch_records import waiting
 
-    records = list(waiting(run.root / "batches"))
+    records = list(waiting(run.root / BATCHES))
     if not records:
         return None
     count = sum(len(record.ids) for record in records)

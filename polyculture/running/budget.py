@@ -15,19 +15,18 @@ from polyculture.cache.store.layout import Table
 from polyculture.cache.store.ledger import FOLDER, Ledger
 from polyculture.cache.store.model_facts import Price
 from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.store.shards import JobShards
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import Bills, JobBudget, budgeted
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.capabilities import Capability, E
 from polyculture.generate.named_costs import NamedCosts, with_named_costs
-from polyculture.running.batching import asked_in_batches
+from polyculture.running.batching import USES, asked_in_batches
 from polyculture.running.layout import store_layout
 from polyculture.running.money import SHOWN, spent_line
 
 _log = get_logger(__name__)
-
-TOPICAL = ("generate", "extract")  # stages whose jobs belong to the experiment's topics
 
 
 @cache
@@ -57,7 +56,7 @@ class Budget:
         if self.ledger is None:
             return engine
         spent = partial(spent_on, self.workspace, stage, job)
-        batch = stage in TOPICAL and asked_in_batches(spec)
+        batch = stage in USES and asked_in_batches(spec)
         account = f"{stage} {job}"
         bills = self.bills.setdefault(model, Bills())
         job_budget = JobBudget(self.ledger, account, spent, _log.info, batch=batch, bills=bills, model=model)
@@ -100,7 +99,7 @@ def spent_on(workspace: Workspace, stage: str, job: Job) -> float:
 
 def _accounts(workspace: Workspace) -> dict[str, Callable[[], float]]:
     """Every account that has rows on disk or may get some."""
-    known = {(stage, job) for stage in TOPICAL for job in workspace.jobs}
+    known = {(stage, job) for stage in TEXT_STAGES for job in workspace.jobs}
     stored = {(stage, job) for stage, table in paid_tables().items() for job in workspace.run.jobs(table.name)}
     return {f"{stage} {job}": partial(spent_on, workspace, stage, job) for stage, job in sorted(known | stored)}
 

@@ -20,7 +20,7 @@ from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.progress import brief, never_silent
-from polyculture.running.batching import asked_in_batches, batch_folder, check_nothing_waits, open_batches
+from polyculture.running.batching import USES, asked_in_batches, batch_folder, check_nothing_waits, open_batches
 from polyculture.running.budget import Budget, open_budget
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class WorkModels:
         """The model of a role with a capability, within the budget where its answers are paid."""
         spec, step, job = self.spec(role), self.step.name, self.work.job
         account = self.step.tables[-1].account
-        folder = batch_folder(self.loaded.workspace, step, job, spec.model) if account in BATCHED else None
+        folder = batch_folder(self.loaded.workspace, step, job, spec.model) if account in USES else None
         if folder is not None and asked_in_batches(spec):
             engine = cast("E_co", self.loaded.batches(spec, folder))  # what comes in batches is sampled
         else:
@@ -125,6 +125,3 @@ def loaded_as(spec: ModelSpec) -> str:
     """Equal of variants that one loaded model answers: a system prompt is a part of what is asked."""
     options = {name: value for name, value in spec.options.items() if name != SYSTEM}
     return content_id(spec.engine, spec.name, options)
-
-
-BATCHED = ("generate", "extract")  # accounts whose answers may come in batches

@@ -13,7 +13,7 @@ from polyculture.cache.locks import is_locked
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.store.schema import EXTRACTIONS, RESPONSES
+from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import asked_store
@@ -27,7 +27,6 @@ _log = get_logger(__name__)
 
 DATA = Path(__file__).parent
 FAILED = -2  # the column of `run_status.sql`, before those to retry
-STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTIONS}  # what each commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def run_status(workspace: Workspace) -> RunStatus:
 def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
     for job in workspace.jobs:
         asked = workspace.texts_of(job)
-        for stage, table in STAGES.items():
+        for stage, table in TEXT_STAGES.items():
             count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
             running = is_locked(workspace.run.shards(table.name, job) / ".lock")
             yield JobStatus(stage, job, asked, count["done"], count["failed"], count["retryable"], running)

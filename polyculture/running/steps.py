@@ -22,8 +22,8 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
 from polyculture.progress import Place, brief, watch
-from polyculture.running.batching import asked_in_batches, batches_at_once, side_by_side
-from polyculture.running.models import BATCHED, LoadedModels, WorkModels
+from polyculture.running.batching import USES, asked_in_batches, batches_at_once, side_by_side
+from polyculture.running.models import LoadedModels, WorkModels
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.reasons import reasons_line
 
@@ -189,7 +189,7 @@ class StepRunner:
         name = " ".join((step.name, *models))
         limits = self.workspace.experiment.stop.limits
         specs = [self.workspace.experiment.model_spec(model) for model in models]
-        in_batches = step.tables[-1].account in BATCHED and any(map(asked_in_batches, specs))
+        in_batches = step.tables[-1].account in USES and any(map(asked_in_batches, specs))
         new = partial(
             StopRule,
             name,
@@ -232,6 +232,6 @@ class StepRunner:
     def _batches_at_once(self, step: Step[Any, Any], work: Work[Any]) -> int:
         """The number of works that wait for batches concurrently; 1 without batches."""
         specs = [self.workspace.experiment.model_spec(model) for model in work.models.values()]
-        if step.tables[-1].account not in BATCHED:
+        if step.tables[-1].account not in USES:
             return 1
         return max([batches_at_once(spec) for spec in specs if asked_in_batches(spec)], default=1)
