@@ -17,7 +17,7 @@ from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say
-from polyculture.experiment.file import check_extractor
+from polyculture.experiment.checks import check_extractor
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.extract.base import ResponseText

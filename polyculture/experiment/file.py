@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import Field, ValidationError, field_validator, model_validator
 
-from polyculture.cache.catalog import Catalog
-from polyculture.cache.catalog.written import WrittenNames
-from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, together
+from polyculture.cache.errors import ExperimentError, together
 from polyculture.cache.store.model_facts import Price
 from polyculture.cache.store.schema import CONDITIONS, Condition
 from polyculture.cache.text.sanitize import find_key
-from polyculture.cache.text.suggestions import did_you_mean, meant_by, near_words
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
-from polyculture.cache.validation import describe_fault
+from polyculture.experiment.mistakes import key_mistakes
 from polyculture.experiment.sections import (
-    GAZETTEER,
     PUBLISHED,
     ExtractSection,
     LinkSection,
@@ -34,11 +29,9 @@ from polyculture.experiment.sections import (
 )
 from polyculture.experiment.variants import find_variant, with_variants
 from polyculture.generate.design import read_preset
-from polyculture.generate.engines import ENGINES, ModelSpec, check_model, engine_remedy, find_kind
+from polyculture.generate.engines import ModelSpec, find_kind
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
-
-Steps = tuple[str | int, ...]  # the keys and numbers that lead to a value
 
 
 class Experiment(Section):
@@ -187,7 +180,7 @@ class Experiment(Section):
 def read_experiment(file: Path) -> Experiment:
     """The experiment in `file`, its preset filled in. Raises `ExperimentError` with file, place and remedy."""
     experiment = parse_experiment(read_keys(file), file)
-    if found := list(check_contradictions(experiment, file)):
+    if found := [ExperimentError(line, where=file) for line in experiment.contradictions()]:
         raise together(found)
     return experiment
 
@@ -218,106 +211,7 @@ def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
     try:
         return Experiment.model_validate(data)
     except ValidationError as fault:
-        raise together(_key_mistakes(fault, data, file)) from None
-
-
-def check_contradictions(experiment: Experiment, file: Path) -> Iterator[ExperimentError]:
-    """What keys say against each other."""
-    return (ExperimentError(line, where=file) for line in experiment.contradictions())
-
-
-def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
-    """The same with the catalogue's codes: `jp` and `Japan` are JP, `english` is en. Unknown ones stay as they are."""
-    names = WrittenNames(catalog)
-    known = {
-        "topics": (catalog.topics, names.topic),
-        "languages": (catalog.languages, names.language),
-        "countries": (catalog.countries, names.country),
-    }
-    changed: dict[str, Any] = {}
-    for key, (codes, code_of) in known.items():
-        asked = getattr(experiment, key)
-        written = tuple(code if code in codes else code_of(code) or code for code in asked)
-        if written != asked:
-            changed[key] = tuple(dict.fromkeys(written))
-    if "languages" in changed:
-        some = experiment.languages_of.items()
-        changed["languages_of"] = {model: tuple(names.language(one) or one for one in of) for model, of in some}
-    return experiment.model_copy(update=changed) if changed else experiment
-
-
-def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> Iterator[ExperimentError]:
-    """The names that the catalogue lacks, each with the nearest one."""
-    lookups = {"topics": catalog.topic, "languages": catalog.language, "countries": catalog.country}
-    for key, look_up in lookups.items():
-        for code in getattr(experiment, key):
-            try:
-                look_up(code)
-            except CatalogError as fault:
-                yield ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy)
-
-
-def check_prompted(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` where prompts cannot be made: the file says no languages, topics or countries.
-
-    Imported texts came with prompts of their own, which need not name a country.
-    """
-    examples = {"languages": '["en"]', "topics": '["food"]', "countries": '["JP"]'}
-    if experiment.imported:
-        del examples["countries"]
-    missing = {key: example for key, example in examples.items() if not getattr(experiment, key)}
-    if missing:
-        what = f"names no {', '.join(missing)}: prompts are made of them, and only instruments do without"
-        lines = " and ".join(f"{key} = {example}" for key, example in missing.items())
-        from polyculture.instruments import INSTRUMENTS, command_line
-
-        said = []
-        for command, values in experiment.instruments.items():
-            argument = next((entry.commands[command].argument for entry in INSTRUMENTS if command in entry.lines), None)
-            words = filter(None, (str(values.get(argument or "", "")), str(file)))
-            said.append(f"{command_line(command)} {shlex.join(words)}")
-        own = ", ".join(said)
-        asked = f"Its instruments are asked by: {own}. For texts, add" if own else "Add"
-        raise ExperimentError(what, where=file, remedy=f"{asked}, for example, {lines}.")
-
-
-def check_models(experiment: Experiment, file: Path) -> Iterator[ExperimentError]:
-    """Unknown models, an unknown extractor, and invalid options."""
-    extractor = experiment.extract.with_
-    checks = [("models", model, check_model) for model in experiment.models]
-    for key, model, check in [*checks, ("extract.with", extractor, check_extractor)]:
-        try:
-            check(experiment.model_spec(model))
-        except EngineError as fault:
-            for one in (fault, *fault.others):
-                yield ExperimentError(f"{one.where or key}: {one.what}", where=file, remedy=one.remedy)
-
-
-def check_prices(experiment: Experiment, file: Path, *models: str) -> None:
-    """Raises `ExperimentError` where `max_cost` cannot be enforced: a paid model of the experiment has no price.
-
-    With `models`, of these, which a command names.
-    """
-    if experiment.max_cost is None:
-        return
-    asked = [one for one in models or experiment.asked if one not in experiment.prices]
-    unpriced = [one for one in asked if find_kind(experiment.model_spec(one)).paid]
-    if unpriced:
-        raise ExperimentError(
-            f"max_cost is set, and [prices] does not name {', '.join(unpriced)}",
-            where=file,
-            remedy=f'Add [prices."{unpriced[0]}"] with input and output per million tokens; 0 where it costs nothing.',
-        )
-
-
-def check_extractor(spec: ModelSpec) -> None:
-    """Raises `EngineError` where `spec` is neither the gazetteer nor a model of a known engine."""
-    if spec.model in (GAZETTEER, PUBLISHED):
-        return
-    if ":" not in spec.model:
-        near = did_you_mean(spec.model, [GAZETTEER], otherwise="") if spec.engine not in ENGINES else ""
-        raise EngineError(f"{spec.model!r} is no extractor", remedy=near or engine_remedy(spec))
-    check_model(spec)
+        raise together(key_mistakes(fault, data, file, Experiment)) from None
 
 
 def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
@@ -339,80 +233,3 @@ def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     named = {key: value for key, value in data.items() if key in commands and isinstance(value, dict)}
     rest = {key: value for key, value in data.items() if key not in named}
     return {**rest, "defaults": {**named, **rest.get("defaults", {})}} if named else data
-
-
-def _key_mistakes(fault: ValidationError, data: dict[str, Any], file: Path) -> Iterator[ExperimentError]:
-    """A mistake for every value that does not fit, and none that follows from another one: a key is not missing where
-    an unknown one is meant for it, and a list is not too short where its entries are wrong."""
-    by_place: dict[Steps, ErrorDetails] = {}  # a value may fit none of several types
-    for error in fault.errors():
-        by_place.setdefault(tuple(_followed(data, error["loc"])), error)
-    meant = {_meant_place(steps) for steps, error in by_place.items() if error["type"] == "extra_forbidden"}
-    with_wrong_entries = {steps[:-1] for steps in by_place}
-    follows: Mapping[str, Collection[Steps | None]] = {"missing": meant, "too_short": with_wrong_entries}
-    for steps, error in by_place.items():
-        if steps not in follows.get(error["type"], ()):
-            yield _mistake(error, steps, file)
-
-
-def _followed(data: Any, loc: Steps) -> Iterator[str | int]:
-    """The steps as far as the data goes, and the key that it lacks; behind them pydantic names types."""
-    for step in loc:
-        entries = dict(enumerate(data)) if isinstance(data, list | tuple) else data
-        if not isinstance(entries, dict) or (entries is not data and step not in entries):
-            return
-        yield step
-        if step not in entries:
-            return
-        data = entries[step]
-
-
-def _mistake(error: ErrorDetails, steps: Sequence[str | int], file: Path) -> ExperimentError:
-    see = f"Add {steps[-1]} = ..." if error["type"] == "missing" else "See docs/experiments.md."
-    what, remedy = describe_fault(error, steps, see=see)
-    return ExperimentError(
-        what, where=file, remedy=_key_remedy(steps) if error["type"] == "extra_forbidden" else remedy
-    )
-
-
-def _sections() -> dict[str, list[str]]:
-    """The keys of each section of a file; those above all sections under ""."""
-    models: dict[str, type[BaseModel]] = {"": Experiment}
-    for name, field in Experiment.model_fields.items():
-        of = (get_args(field.annotation) or (field.annotation,))[-1]  # what a mapping holds, or the section itself
-        if isinstance(of, type) and issubclass(of, BaseModel):
-            models[name] = of
-    return {name: [field.alias or key for key, field in of.model_fields.items()] for name, of in models.items()}
-
-
-def _section(steps: Sequence[str | int]) -> str:
-    return str(steps[0]) if len(steps) > 1 and steps[0] in _sections() else ""
-
-
-def _meant(steps: Sequence[str | int]) -> tuple[str, str | None]:
-    """The section and the key that somebody means by a key that is none: of this table, else of another one."""
-    keys, key, here = _sections(), str(steps[-1]), _section(steps)
-    for place in (here, *(name for name in keys if name != here)):
-        found = key if key in keys[place] else meant_by(key, keys[place])
-        if found:
-            return place, found
-    return here, next(iter(near_words(key, keys[here])), None)
-
-
-def _meant_place(steps: Steps) -> Steps | None:
-    """The place of the key that somebody means by an unknown one."""
-    section, key = _meant(steps)
-    if key is None:
-        return None
-    if section == _section(steps):
-        return (*steps[:-1], key)
-    return (section, key) if section else (key,)
-
-
-def _key_remedy(steps: Sequence[str | int]) -> str:
-    place, found = _meant(steps)
-    if found is None:
-        return did_you_mean(str(steps[-1]), _sections()[place])
-    if place == _section(steps):
-        return f"Did you mean {found!r}?"
-    return f"Did you mean {found!r} {f'under [{place}]' if place else 'at the top of the file, above all sections'}?"

@@ -7,15 +7,8 @@ from typing import Any
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, UserError, together
-from polyculture.experiment.file import (
-    check_contradictions,
-    check_models,
-    check_names,
-    check_prices,
-    parse_experiment,
-    read_keys,
-    with_codes,
-)
+from polyculture.experiment.checks import check_contradictions, check_models, check_names, check_prices, with_codes
+from polyculture.experiment.file import parse_experiment, read_keys
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.studies import calls_in_file

@@ -13,7 +13,7 @@ from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES
 from polyculture.cache.store.shards import recover_lost, remove_rows_about_lost
 from polyculture.cache.store.store import asked_store
 from polyculture.cache.work.worker import Step
-from polyculture.experiment.file import check_prompted
+from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
 from polyculture.metrics.text_doubts import ASKED, text_doubts

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import EngineError, ExperimentError
-from polyculture.experiment.file import Experiment, check_models, check_prices
+from polyculture.experiment.checks import check_models, check_prices
+from polyculture.experiment.file import Experiment
 from polyculture.generate import engines
 from polyculture.generate.engines import (
     ENGINES,
