@@ -72,9 +72,10 @@ def run_experiment(
     prepared = prepare(workspace, accept_changes=accept_changes)
     tell_lacking(workspace, prepared.linking.source)
     tell_uncovered_countries(workspace, prepared.linking.source)
-    asking = _Asking(StepRunner(workspace=workspace, retry=retry), calls, executor or ThisProcess())
+    runner = StepRunner(workspace=workspace, retry=retry)
+    asking = _Asking(prepared, runner, calls, executor or ThisProcess())
     if chosen == workspace.jobs:
-        return _do_whole(prepared, asking)
+        return _do_whole(asking)
     # Linking, measuring and reporting are left to the whole run.
     outcome = asking.ask(chosen, lambda works: part.share(works, lambda work: work.job)).outcome
     return FinishedRun(prepared.with_versions(), outcome)
@@ -107,6 +108,7 @@ def run_measure(workspace: Workspace) -> None:
 class _Asking:
     """What a run asks models: its texts, then the instruments of the experiment file, by an executor."""
 
+    prepared: PreparedRun
     runner: StepRunner
     calls: Sequence[InstrumentCall]
     executor: Executor
@@ -122,7 +124,7 @@ class _Asking:
             answered = ask(self.runner, [texts], self.executor, accept_changes=True)
             _tell_taken(workspace, jobs)
             if answered.outcome.stopped and not has_rows(workspace, EXTRACTIONS.name):
-                answered.outcome.check(workspace)
+                FinishedRun(self.prepared, answered.outcome).check()
             first = in_turns(self.calls)[0]
             return answered + ask(self.runner, first, self.executor, share, accept_changes=True)
 
@@ -153,13 +155,13 @@ def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:
             _log.info(f"generate: {line}")
 
 
-def _do_whole(prepared: PreparedRun, asking: _Asking) -> FinishedRun:
+def _do_whole(asking: _Asking) -> FinishedRun:
     """Does all jobs, links, measures, and writes the report.
 
     Jobs that other processes hold are waited for: what these leave, as a killed one does, is done here. Raises what
     `RunOutcome.check` raises where a step has stopped meanwhile.
     """
-    workspace = prepared.workspace
+    prepared, workspace = asking.prepared, asking.prepared.workspace
     answered = asking.ask(workspace.jobs, whole)
     studies, outcome = answered.studies, answered.outcome
     while outcome.held and not outcome.stopped:
