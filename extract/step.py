@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import islice
 from types import MappingProxyType
 
@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Topic
-from polyculture.cache.store.answers import wanted_batches
+from polyculture.cache.store.answers import sibling_parts, wanted_batches
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
-from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.store.shards import JobShards, part_files
+from polyculture.cache.work.faults import RetryFailed
+from polyculture.cache.work.worker import AnswerText, Done, Kept, Load, Remaining, Step, Work, row_states, state_of
 from polyculture.extract.base import Extracted, Extractor, ResponseText, unpaid
 from polyculture.extract.llm import asked_id
 from polyculture.extract.rows import (
@@ -45,6 +47,17 @@ class ResponseRow:
 
 
 @dataclass(frozen=True)
+class ExtractorLoads:
+    """What `plan` knows of what an extractor model will read and write."""
+
+    heads: Mapping[str, str]  # by topic, the instructions that it reads before each text
+    most_tokens: int  # of its answer about a text
+    text_tokens: int  # of a text, at most
+    prompts: Mapping[tuple[str, str], int]  # that texts answer, by language and topic
+    taken_over: Callable[[Job], pa.Table | None]  # responses that runs beside this one hold for a job
+
+
+@dataclass(frozen=True)
 class ExtractorChoice:
     """What extracts: the model by name, or None for one that is no model; its identity by topic; how it is opened."""
 
@@ -52,6 +65,7 @@ class ExtractorChoice:
     extractor_ids: Mapping[str, str]  # topic -> the id that mentions are known by
     open: OpenExtractor
     reader_id: str | None = None  # who reads a model's answers; None: the first reader
+    loads: ExtractorLoads | None = None  # None of what is no model
 
 
 class ExtractionStep(Step[ResponseRow, Models]):
@@ -64,7 +78,7 @@ class ExtractionStep(Step[ResponseRow, Models]):
     def __init__(
         self,
         run: RunFolder,
-        jobs: Iterable[tuple[Job, int]],
+        jobs: Sequence[tuple[Job, int]],
         wanted: pa.Table,
         catalog: Catalog,
         extractor: ExtractorChoice,
@@ -76,8 +90,10 @@ class ExtractionStep(Step[ResponseRow, Models]):
     def works(self) -> Iterator[Work[ResponseRow]]:
         """A work per job; its size is that of its prompts and samples."""
         models = {EXTRACTOR: self._extractor.model} if self._extractor.model else {}
+        loads = self._extractor.loads
         for job, size in self._jobs:
-            yield Work(job, models, partial(self.responses, job), size)
+            prompts = loads.prompts[job.language, job.topic] if loads else None
+            yield Work(job, models, partial(self.responses, job), size, prompts=prompts)
 
     def keys(self, item: ResponseRow) -> tuple[str, ...]:
         return (item.extraction_id,)
@@ -114,14 +130,68 @@ class ExtractionStep(Step[ResponseRow, Models]):
             if extracted.status != "unusable":
                 yield from (Done(self.rows(one, unpaid(extracted), topic)) for one in others)
 
-    def load(self, item: ResponseRow) -> Load | None:
-        """Nothing of a gazetteer; `plan` adds the instructions of a model."""
-        return None if self._extractor.model is None else Load(item.text, 0)
+    def remaining(self, run: RunFolder, work: Work[ResponseRow], retry: RetryFailed | None = None) -> Remaining:
+        """The texts that nobody has read, those that are still to come included. Whoever read one reads it for free.
+
+        Texts are not read here, as long as nothing says that an answer about an equal one is there: a run has millions.
+        """
+        loads, job = self._extractor.loads, work.job
+        if loads is None:
+            return super().remaining(run, work, retry)
+        texts = self._texts_of(job, retry)
+        unread = {text for text, state in texts.items() if state == "ok"} - self._read_of(job, retry)
+        lost = sum(state == "failed" for state in texts.values())
+        shared = self._shared(run, work, unread)
+        left = max(work.size - sum(state == "ok" for state in texts.values()) - lost + len(unread) - shared, 0)
+        text = AnswerText(RESPONSES.account, job.model, loads.text_tokens)
+        # Until answers are measured, as much is expected to be written as is read.
+        load = Load(loads.heads[job.topic], loads.most_tokens, left, answer=text, length=1.0)
+        return Remaining(work.size - left, [replace(load, distinct=self._distinct)] if left else [])
+
+    def _texts_of(self, job: Job, retry: RetryFailed | None) -> dict[str, str | None]:
+        """The state of each stored response of a job, by its id."""
+        columns = ("response_id", "status", "retryable", "error", "ending")
+        found = {}
+        for batch in self._wanted_of(job, columns):
+            for row in batch.to_pylist():
+                found[row.pop("response_id")] = state_of(retry, row)
+        return found
+
+    def _read_of(self, job: Job, retry: RetryFailed | None) -> set[str]:
+        """The responses of a job that the extractor has read, or failed to read for good, whoever parses answers."""
+        columns = ("response_id", "extractor_id")
+        wanted = self._extractor.extractor_ids[job.topic]
+        states = row_states(JobShards(self._run, job, self.tables), retry, columns)
+        return {text for (text, extractor), state in states if extractor == wanted and state in ("ok", "failed")}
+
+    def _shared(self, run: RunFolder, work: Work[ResponseRow], unread: Collection[str]) -> int:
+        """How many of a job's texts have an answer about an equal text, of this run or one beside it: of those that are
+        unread, and of those that will be taken over."""
+        job, loads = work.job, self._extractor.loads
+        if not sibling_parts(run, job, EXTRACTIONS) and not (unread and part_files(run.shards(EXTRACTIONS.name, job))):
+            return 0
+        items = [item for item in work.items() if item.cell.response_id in unread] if unread else []
+        taken = loads.taken_over(job) if loads else None
+        found = self.adopt(run, work, [*items, *(self.rows_of(job, taken) if taken is not None else ())])
+        return 0 if found is None else found[EXTRACTIONS.name].num_rows
+
+    @cached_property
+    def _distinct(self) -> float:
+        """The share of distinct texts among those of a job, over all jobs: later texts are taken to repeat alike."""
+        distinct = texts = 0
+        for job, _ in self._jobs:
+            batches = (batch.filter(pc.field("status") == "ok") for batch in self._wanted_of(job, _TEXT))
+            stored = pa.chunked_array([batch["text"].cast(pa.string()) for batch in batches], pa.string())
+            texts, distinct = texts + len(stored), distinct + pc.count_distinct(stored).as_py()
+        return distinct / texts if texts else 1.0
+
+    def _wanted_of(self, job: Job, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        wanted = self._wanted.filter(pc.field("model") == job.model)
+        return wanted_batches(self._run, job, RESPONSES, wanted, columns)
 
     def responses(self, job: Job) -> Iterator[ResponseRow]:
         """The job's responses that have a text."""
-        wanted = self._wanted.filter(pc.field("model") == job.model)
-        for batch in wanted_batches(self._run, job, RESPONSES, wanted, [*_READ, "status"]):
+        for batch in self._wanted_of(job, (*_READ, "status")):
             yield from self.rows_of(job, pa.Table.from_batches([batch]))
 
     def rows_of(self, job: Job, responses: pa.Table) -> Iterator[ResponseRow]:
@@ -141,6 +211,7 @@ class ExtractionStep(Step[ResponseRow, Models]):
 
 
 _READ = (*RESPONSE_COLUMNS, "text")
+_TEXT = ("text", "status")
 # What is known of an unusable answer: what the next one is asked with, and what it lists.
 _UNUSABLE = ("response_id", "status", "retryable", "attempts", "error", "raw", "extractor_model", "ending",
              "finish_reason", "note", "completion_tokens")  # fmt: skip

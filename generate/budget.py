@@ -25,13 +25,12 @@ from polyculture.cache.store.ledger import Ledger
 from polyculture.cache.store.model_facts import BATCH, DIRECT, Price
 from polyculture.cache.work.faults import kind_of_error
 from polyculture.cache.work.worker import cancelling
-from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
+from polyculture.generate.engines.base import SCORE_TOKENS, Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import Settle, Usage
 from polyculture.generate.engines.models import Wrapper
 
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
-_WRITTEN = 1  # tokens that a server writes behind a text that it scores
 
 
 _HTTP_STATUS = re.compile(r"HTTP [0-9]{3}\b")
@@ -340,7 +339,7 @@ class BudgetedScoring(Wrapper):
         while not self._job_budget.stopped and (request := next(source, None)):
             longest = max((len(end.encode()) for end in request.continuations), default=0)
             # No tokenizer makes more than one token per byte.
-            most = self._bound(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN)
+            most = self._bound(len(request.prefix.encode()) + longest + _PER_TURN, SCORE_TOKENS)
             yield replace(request, meter=partial(self._job_budget.admit, CostBound(*most, self._price)))
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from types import MappingProxyType
 
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.store.answers import find_answers, sibling_parts
+from polyculture.cache.store.parquet import largest
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES, Prompt, Response
-from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.store.shards import JobShards, part_files, value_of
+from polyculture.cache.work.faults import RetryFailed
+from polyculture.cache.work.worker import Done, Kept, Load, Remaining, Step, Work, work_state
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
@@ -22,6 +26,7 @@ from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import PromptRequests, response_id
 from polyculture.generate.response import response_row
 from polyculture.generate.sampling import SamplingSettings, joined
+from polyculture.generate.wording import Length, read_wording
 
 _CELL = ("response_id", "prompt_id", "condition", "country")
 
@@ -60,6 +65,7 @@ class SamplingStep(Step[Sample, Models]):
     ) -> None:
         self._jobs, self._sampling, self._catalog = jobs, sampling, catalog
         self._requests = requests
+        self._lengths: dict[str, Length | None] = {}  # by language
         self._prompts: dict[tuple[str, str], list[Prompt]] = {}
         for prompt in prompts:
             self._prompts.setdefault((prompt.language, prompt.topic), []).append(prompt)
@@ -67,9 +73,7 @@ class SamplingStep(Step[Sample, Models]):
     def works(self) -> Iterator[Work[Sample]]:
         """A work per job."""
         for job in self._jobs:
-            prompts = self._prompts.get((job.language, job.topic), [])
-            size = len(prompts) * self._sampling.n
-            yield Work(job, {MODEL: job.model}, partial(self._samples, job, prompts), size)
+            yield self._work(job, self._sampling.n)
 
     def keys(self, item: Sample) -> tuple[str, ...]:
         return (item.response_id,)
@@ -93,15 +97,65 @@ class SamplingStep(Step[Sample, Models]):
         for completion in models.open(SAMPLING).sample(self._asks(samples, self._sent(work.job))):
             yield Done((self._row(completion, prompts[completion.request_id], work.job),))
 
-    def load(self, item: Sample) -> Load:
-        return Load(item.read, self._sampling.max_tokens)
+    def loads(self, work: Work[Sample], items: Iterable[Sample]) -> Iterator[Load]:
+        """What is read of each chat, and an answer of the length that its prompt asks for."""
+        return (self._load(item.prompt, item.read) for item in items)
 
-    def _samples(self, job: Job, prompts: Sequence[Prompt]) -> Iterator[Sample]:
-        """All samples of a job, prompt by prompt."""
+    def remaining(self, run: RunFolder, work: Work[Sample], retry: RetryFailed | None = None) -> Remaining:
+        """As of any step, in a time that hangs on what is stored, not on how many samples are asked for."""
+        stored = self._stored(run, work.job)
+        found = super().remaining(run, stored, retry)
+        return Remaining(found.settled, chain(found.loads, self._later_loads(work, stored)))
+
+    def taken_over(self, run: RunFolder, job: Job) -> pa.Table | None:
+        """The responses of runs beside this one that it will take over; None where they hold none of the job."""
+        if not sibling_parts(run, job, RESPONSES):
+            return None
+        work = self._stored(run, job)
+        adopted = self.adopt(run, work, work_state(run, self, work).missing)
+        return None if adopted is None else adopted[RESPONSES.name]
+
+    def _work(self, job: Job, n: int) -> Work[Sample]:
+        """The first `n` samples of each prompt of a job."""
+        prompts = self._prompts.get((job.language, job.topic), [])
+        samples = partial(self._samples, job, prompts, n)
+        return Work(job, {MODEL: job.model}, samples, len(prompts) * n, prompts=len(prompts))
+
+    def _stored(self, run: RunFolder, job: Job) -> Work[Sample]:
+        """A job as far as this run or one beside it holds any sample: no later one is done or can be taken over."""
+        return self._work(job, min(self._sampling.n, _known(run, job)))
+
+    def _later_loads(self, work: Work[Sample], stored: Work[Sample]) -> Iterator[Load]:
+        """What is read and written for the samples of a job behind those that may be stored, prompt by prompt."""
+        later = (work.size - stored.size) // (work.prompts or 1)
+        sent = self._sent(work.job)
+        for prompt in self._prompts.get((work.job.language, work.job.topic), ()) if later else ():
+            yield replace(self._load(prompt, joined(sent.chat(prompt.text))), times=later)
+
+    def _load(self, prompt: Prompt, read: str) -> Load:
+        return Load(read, self._sampling.max_tokens, length=self._length(prompt, read))
+
+    def _length(self, prompt: Prompt, read: str) -> float | None:
+        """The tokens of an answer for each one that is read: as long as its prompt asks for, in words or letters like
+        those that are read. None where the prompt says no length."""
+        length = self._asked_length(prompt.language)
+        if length is None or length.amount not in map(int, re.findall(r"\d+", prompt.text)):
+            return None
+        return length.amount / (len(read.split()) if length.unit == "words" else len(read))
+
+    def _asked_length(self, language: str) -> Length | None:
+        """The length that prompts in a language may ask for, read once."""
+        if language not in self._lengths:
+            wording = read_wording(self._catalog.language(language), self._catalog.countries)
+            self._lengths[language] = wording.length
+        return self._lengths[language]
+
+    def _samples(self, job: Job, prompts: Sequence[Prompt], n: int) -> Iterator[Sample]:
+        """The first `n` samples of each prompt of a job, prompt by prompt."""
         sent = self._sent(job)
-        for prompt in prompts if self._sampling.n else ():  # a plan of nothing that is stored hashes nothing
+        for prompt in prompts if n else ():  # a plan of nothing that is stored hashes nothing
             request, read = sent.request_id(prompt.text, self._sampling), joined(sent.chat(prompt.text))
-            for number in range(self._sampling.n):
+            for number in range(n):
                 yield Sample(request, prompt, number, read)
 
     def _sent(self, job: Job) -> PromptRequests:
@@ -121,3 +175,13 @@ class SamplingStep(Step[Sample, Models]):
         number = completion.seed - self._sampling.base_seed(sent.asked(prompt.text))
         seed = completion.seed if sent.seeded else None
         return response_row(completion, prompt, job, number, seed, self._catalog)
+
+
+def _known(run: RunFolder, job: Job) -> int:
+    """One more than the highest number of a stored sample of a job, in this run or beside it; 0 without any."""
+    column = "sample"
+    own = part_files(run.shards(RESPONSES.name, job))
+    parts = [*own, *(part for _, part in sibling_parts(run, job, RESPONSES))]
+    journal = JobShards(run, job, [RESPONSES]).read_journal()
+    waiting = (int(value_of(row, column)) for record in journal for row in record.get(RESPONSES.name, ()))
+    return 1 + max([*(largest(part, column) for part in parts), *waiting], default=-1)

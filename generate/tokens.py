@@ -16,6 +16,7 @@ from polyculture.generate.engines.kind import TokenCounter
 
 STAND_IN = "o200k_base"  # counts for a model whose tokenizer is not at hand; a multilingual one like most of today
 _BYTES = 3  # of UTF-8 a token, where there is no tokenizer at all: between English (4.5) and Thai (2 to 3)
+PER_TEXT = 1  # the token that begins a text, of models that have one
 PER_CHAT = 7  # what OpenAI's chat format adds to one turn of a user's (OpenAI Cookbook, How to count tokens)
 
 
@@ -30,8 +31,13 @@ class TokenCount:
 def count_tokens(spec: ModelSpec, texts: Sequence[str]) -> TokenCount:
     """The tokens of each text. Where the model's tokenizer is not on this machine they are estimated by another's, or
     from the text's length, and `counted_by` says so. Nothing is downloaded."""
-    counter = find_kind(spec).counter(spec) or _tokenizer_file(spec) or _stand_in()
+    counter = token_counter(spec)
     return TokenCount([counter.encode(text) + PER_CHAT for text in texts], counter.name)
+
+
+def token_counter(spec: ModelSpec) -> TokenCounter:
+    """What `count_tokens` counts a model's tokens with."""
+    return find_kind(spec).counter(spec) or _tokenizer_file(spec) or _stand_in()
 
 
 def _tokenizer_file(spec: ModelSpec) -> TokenCounter | None:

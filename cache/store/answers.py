@@ -33,10 +33,11 @@ def wanted_batches(
     """
     import pyarrow.compute as pc  # here: it takes as long to load as a whole store
 
+    read = [*dict.fromkeys((*columns, "request_id", "sample"))]
     requests, limits = wanted["request_id"].combine_chunks(), wanted["n"].combine_chunks()
     for part in part_files(run.shards(table.name, job)):
         with opened_parquet(part) as file:
-            for batch in file.iter_batches(batch_size=rows):
+            for batch in file.iter_batches(batch_size=rows, columns=read):
                 limit = limits.take(pc.index_in(batch["request_id"], value_set=requests))  # null: nobody wants it
                 kept = batch.filter(pc.less(batch["sample"], limit))
                 if kept.num_rows:

@@ -20,14 +20,16 @@ instrument are steps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import pyarrow as pa
 
 from polyculture.cache.errors import JobHeldError
+from polyculture.cache.store.answers import sibling_parts
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import JobShards, value_of
@@ -60,8 +62,9 @@ class Work(Generic[I]):
     items: Callable[[], Iterator[I]]  # may be called several times
     size: int  # keys of all items together
     name: str = ""  # in messages; the job's own name where it is empty
-    # What all of it costs at most, where that is said faster than item by item: a million of them take `plan` seconds.
+    # What all of it takes, where that is said faster than item by item: a million of them take `plan` seconds.
     loads: Callable[[], Iterator[Load]] | None = None
+    prompts: int | None = None  # that are asked, where their number is another than `size`
 
     def __str__(self) -> str:
         return self.name or str(self.job)
@@ -70,6 +73,15 @@ class Work(Generic[I]):
 def models_of(work: Work[Any]) -> tuple[str, ...]:
     """The models of a work by their roles; works of the same ones are done together."""
     return tuple(work.models.values())
+
+
+def works_by_model(step: Step[I, M]) -> dict[str, list[Work[I]]]:
+    """The works of a step by the model that is asked, in the order of the step; without those that ask no model."""
+    found: dict[str, list[Work[I]]] = {}
+    for work in step.works():
+        if work.models:
+            found.setdefault(models_of(work)[0], []).append(work)
+    return found
 
 
 @dataclass(frozen=True)
@@ -86,13 +98,37 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """The upper bound of an item's cost, for `plan`."""
+class AnswerText:
+    """An answer of another step, which a model reads: it is not there yet, or nobody has counted its tokens."""
 
-    text: str  # what the model reads
-    answer_tokens: int  # at most
+    account: str | None  # of the table that keeps it; None where nobody counts what it costs
+    model: str  # that writes it
+    most_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a model reads and writes for an item, or for several that are alike. `plan` counts the tokens."""
+
+    text: str  # what the model reads, each time
+    most_tokens: int  # that it writes each time, at most
     times: int = 1
-    apart: str = ""  # what it reads beside that, once: texts that recur are counted once
+    varying: str = ""  # what it reads beside `text`, of all times together: a text that recurs is counted once
+    answer: AnswerText | None = None  # what it reads behind `text`, each time
+    # Tokens that it is expected to write for each token of `answer`, or of `text` where there is no answer. None: it is
+    # expected to write the most.
+    length: float | None = None
+    distinct: float = 1.0  # the expected share of the times that is asked: equal texts are asked about once
+    chat: bool = True  # whether it is sent as a turn of a chat, which takes some tokens more than the text
+    assumed: str = ""  # a sentence: what had to be taken for granted to say this
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """What is left of a work: how many of its keys are settled, and the loads of the others."""
+
+    settled: int
+    loads: Iterable[Load]
 
 
 class Step(ABC, Generic[I, M]):
@@ -118,8 +154,19 @@ class Step(ABC, Generic[I, M]):
     def adopt(self, run: RunFolder, work: Work[I], missing: Sequence[I]) -> Mapping[str, pa.Table] | None:
         """Rows of all tables, by name, that sibling runs hold for missing items; None where nothing is shared."""
 
-    def load(self, item: I) -> Load | None:
-        """The upper bound of its cost; None where no model is asked."""
+    def loads(self, work: Work[I], items: Iterable[I]) -> Iterable[Load]:  # noqa: ARG002, it asks no model
+        """What the models of a work read and write for some of its items: nothing where no model is asked."""
+        return ()
+
+    def remaining(self, run: RunFolder, work: Work[I], retry: RetryFailed | None = None) -> Remaining:
+        """What would be asked now of a work, for `plan`. Opens no model and changes nothing.
+
+        Answers of sibling runs count as settled, and final failures that `retry` names as left.
+        """
+        if work.loads is not None and _is_untouched(run, self, work):
+            return Remaining(0, work.loads())
+        settled, items = unanswered(run, self, work, retry)
+        return Remaining(settled, self.loads(work, items))
 
 
 @dataclass(frozen=True)
@@ -162,9 +209,10 @@ def read_state(step: Step[I, M], work: Work[I], shards: JobShards, retry: RetryF
     return WorkState(Outcome(done, failed, reused=done), missing, settled, retry_transient, retry_permanent)
 
 
-def is_untouched(run: RunFolder, step: Step[I, M], work: Work[I]) -> bool:
-    """Whether nothing of a work is on disk."""
-    return not _states(JobShards(run, work.job, step.tables), None)
+def _is_untouched(run: RunFolder, step: Step[I, M], work: Work[I]) -> bool:
+    """Whether nothing of a work is on disk, in this run or beside it."""
+    commit = step.tables[-1]
+    return not _states(JobShards(run, work.job, step.tables), None) and not sibling_parts(run, work.job, commit)
 
 
 def work_state(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None) -> WorkState[I]:
@@ -172,11 +220,23 @@ def work_state(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFail
     return read_state(step, work, JobShards(run, work.job, step.tables), retry)
 
 
+def unanswered(
+    run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None
+) -> tuple[int, list[I]]:
+    """How many keys of a work are settled, in this run or by sibling runs, and the items that would be asked now."""
+    state = work_state(run, step, work, retry)
+    settled = state.outcome.done + state.outcome.failed
+    adopted = step.adopt(run, work, state.missing) if state.missing else None
+    if adopted is None:
+        return settled, state.missing
+    commit = step.tables[-1]
+    keys = set(adopted[commit.name][commit.key or ""].to_pylist())
+    return settled + len(keys), [item for item in state.missing if not keys.issuperset(step.keys(item))]
+
+
 def left(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None) -> int:
     """How many items of a work would be asked now: neither complete nor held by a sibling run."""
-    missing = work_state(run, step, work, retry).missing
-    adopted = step.adopt(run, work, missing) if missing else None
-    return len(missing) - (adopted[step.tables[-1].name].num_rows if adopted is not None else 0)
+    return len(unanswered(run, step, work, retry)[1])
 
 
 def do_works(
@@ -188,8 +248,11 @@ def do_works(
     *,
     rule: StopRule | None = None,
     retry: RetryFailed | None = None,
+    going_on: Callable[[], bool] = lambda: True,
 ) -> Outcome:
     """Does the missing items of several works together, and returns the outcome of all their items.
+
+    An item is handed to the step only while `going_on()` is true; the others stay missing.
 
     Where `rule` finds a fault systematic, nothing more is asked, and what failed for it stays to be asked. Raises
     `SystematicFaultError` then, `JobHeldError` where another process holds one of the jobs, and whatever step, models
@@ -207,7 +270,8 @@ def do_works(
         busy = [one for one in opened if one.missing]
         if busy:
             by_job = {one.work.job: one for one in busy}
-            items = (item for one in busy for item in one.missing)
+            missing = (item for one in busy for item in one.missing)
+            items = takewhile(lambda _: going_on(), missing)
             with cancelling(step.ask(busy[0].work, items, models, busy[0].shards)) as answers:
                 for done in answers:
                     one = by_job[done.job or busy[0].work.job]
@@ -320,23 +384,35 @@ def _count(status: Sequence[Any]) -> Outcome:
 
 
 def _states(shards: JobShards, retry: RetryFailed | None) -> dict[str, str]:
-    """By key: 'ok', 'failed' (permanently), 'retry_transient', or 'retry_permanent' (one that `retry` names).
+    """By key the state of its row, as `row_states` says it. Unusable answers complete nothing."""
+    return {key: state for (key,), state in row_states(shards, retry, (shards.commit.key or "",)) if state is not None}
 
-    Unusable answers complete nothing.
+
+def row_states(
+    shards: JobShards, retry: RetryFailed | None, columns: Sequence[str]
+) -> Iterator[tuple[tuple[Any, ...], str | None]]:
+    """The values of `columns` in each row of a job's commit table, its journal included, and the row's state.
+
+    That is 'ok', 'failed' (permanently), 'retry_transient', 'retry_permanent' (one that `retry` names), or None of an
+    unusable answer.
     """
     table = shards.commit
-    key = table.key or ""
     known = [name for name in _STATUS[: None if retry is not None else 2] if name in table.columns]
-    rows = shards.read(table.name, [key, *known])
-    columns = [rows[name].to_pylist() for name in known]
-    states = {
-        one: _state(retry, **dict(zip(known, values, strict=True)))
-        for one, *values in zip(rows[key].to_pylist(), *columns, strict=True)
-    }
+    rows = shards.read(table.name, list(dict.fromkeys((*columns, *known))))
+    values = zip(*(rows[name].to_pylist() for name in columns), strict=True)
+    states = zip(*(rows[name].to_pylist() for name in known), strict=True)
+    for one, state in zip(values, states, strict=True):
+        yield one, state_of(retry, dict(zip(known, state, strict=True)))
     for record in shards.read_journal():
         for row in record.get(table.name, ()):
-            states[value_of(row, key)] = _state(retry, **{name: value_of(row, name) for name in known})
-    return {key: state for key, state in states.items() if state != "unusable"}
+            state = state_of(retry, {name: value_of(row, name) for name in known})
+            yield tuple(value_of(row, name) for name in columns), state
+
+
+def state_of(retry: RetryFailed | None, row: Mapping[str, Any]) -> str | None:
+    """The state of a row by its columns status, retryable, error and ending, as far as its table has them."""
+    state = _state(retry, **row)
+    return None if state == "unusable" else state
 
 
 def _state(

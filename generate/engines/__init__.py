@@ -71,6 +71,7 @@ __all__ = [
     "engine_remedy",
     "find_kind",
     "find_offer",
+    "known_layers",
     "open_engine",
     "read_options",
 ]
@@ -127,6 +128,12 @@ def check_model(spec: ModelSpec) -> None:
 def check_can(spec: ModelSpec, needs: Capability[Any]) -> None:
     """Raises `EngineError`, with the remedy, where a model lacks a capability. Opens nothing."""
     find_offer(spec, needs)
+
+
+def known_layers(spec: ModelSpec) -> int | None:
+    """How many layers a model has; None where that is not known before it is loaded. Opens nothing."""
+    kind = find_kind(spec)
+    return kind.layers(spec, read_options(kind.options, spec))
 
 
 @overload

@@ -110,6 +110,8 @@ class TokenScore:
     log_probability: float
 
 
+SCORE_TOKENS = 1  # that a server is asked to write behind a text that it scores: not all take none
+
 # The token boundary between context and continuation, which are tokenised together and split by character offsets.
 # - clean: the tokens of the context are those that it has alone
 # - moved space: the same, once the spaces at the end of the context were moved to the continuation

@@ -80,6 +80,8 @@ class EngineKind(Generic[Told]):
     files: Callable[[ModelSpec, Told], Path | None] = lambda _spec, _options: None  # the model's, if they lie here
     # Does the model fill gaps, and not write on? Looks at its settings alone, and is False where these cannot be read.
     masked: Callable[[ModelSpec, Told], bool] = lambda _spec, _options: False
+    # How many layers the model has, by its settings alone; None where these cannot be read.
+    layers: Callable[[ModelSpec, Told], int | None] = lambda _spec, _options: None
     gpus: Callable[[Told], float] = lambda _options: 0.0  # that a copy of the model takes on a cluster
     counter: Callable[[ModelSpec], TokenCounter | None] = lambda _spec: None  # where its own tokenizer is at hand
     batching: Batching[Told] | None = None

@@ -10,7 +10,7 @@ of the data set.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property, partial
 from itertools import groupby
@@ -26,6 +26,7 @@ from polyculture.cache.store.parquet import present_rows, read_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
+from polyculture.generate.engines.base import SCORE_TOKENS
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id
 from polyculture.instruments.cbs.camel_draws import CamelDraws
@@ -62,6 +63,11 @@ class ScoringJob:
     def size(self) -> int:
         return sum(len(entities) for _, entities in self._texts)
 
+    @property
+    def texts(self) -> int:
+        """How many texts have a gap that entities compete for."""
+        return len(self._texts)
+
     def pairs(self) -> Iterator[ScoredPair]:
         """Every entity in every text, text by text."""
         for context, entities in self._texts:
@@ -70,9 +76,10 @@ class ScoringJob:
                 yield ScoredPair(request, self.job, context, entity)
 
     def loads(self) -> Iterator[Load]:
-        """What all of it costs at most: a context is read once for each of its entities."""
+        """What all of it takes: a context is read once for each of its entities."""
         for context, entities in self._texts:
-            yield Load(context.prefix, 0, len(entities), apart=" ".join(entity.surface for entity in entities))
+            surfaces = " ".join(entity.surface for entity in entities)
+            yield Load(context.sides, SCORE_TOKENS, len(entities), surfaces, chat=False)
 
     def request_id(self, context: MaskedContext) -> str:
         """The identity of a context as the model is sent it."""
@@ -119,7 +126,7 @@ class ScoringStep(Step[ScoredPair, Models]):
         """A work per job."""
         for scoring in self._jobs:
             models, pairs = {MODEL: scoring.job.model}, partial(ScoringJob.pairs, scoring)
-            yield Work(scoring.job, models, pairs, scoring.size, loads=scoring.loads)
+            yield Work(scoring.job, models, pairs, scoring.size, loads=scoring.loads, prompts=scoring.texts)
 
     def keys(self, item: ScoredPair) -> tuple[str, ...]:
         return (item.score_id,)
@@ -139,9 +146,9 @@ class ScoringStep(Step[ScoredPair, Models]):
         for scored in models.open(SCORING).score(_requests(items, waiting)):
             yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
 
-    def load(self, item: ScoredPair) -> Load | None:
-        """A score takes the context and the entity as input, and generates no tokens."""
-        return Load(item.context.prefix, 0, apart=item.entity.surface)
+    def loads(self, work: Work[ScoredPair], items: Iterable[ScoredPair]) -> Iterator[Load]:
+        """A score takes the context and the entity as input. A model in this process writes nothing for it."""
+        return (Load(one.context.sides, SCORE_TOKENS, 1, one.entity.surface, chat=False) for one in items)
 
 
 def _requests(items: Iterator[ScoredPair], waiting: dict[str, list[ScoredPair]]) -> Iterator[ScoreRequest]:

@@ -71,9 +71,6 @@ class CorpusStep(ScoringStep):
         for scoring in self._jobs:
             yield Work(scoring.job, {}, partial(ScoringJob.pairs, scoring), scoring.size, self._corpus.name)
 
-    def load(self, item: ScoredPair) -> None:
-        """It costs nothing."""
-
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """Counts the n-grams of all missing pairs, then yields their scores job by job. Raises what `count` raises."""
         missing = list(items)

@@ -106,6 +106,14 @@ class MaskedContext:
     left_out: bool = field(default=False, compare=False)  # our reading leaves it out
 
     @property
+    def sides(self) -> str:
+        """What a model reads beside an entity: what stands before the gap, and behind it unless nothing there matters.
+
+        A causal model reads less of a context whose form says nothing.
+        """
+        return self.prefix if self.form == "causal" else self.prefix + self.suffix
+
+    @property
     def repeats(self) -> str | None:
         """The id of the first of equal rows; None of that itself."""
         return replace(self, occurrence=0).context_id if self.occurrence else None

@@ -11,7 +11,7 @@ entity stands in all contexts of its comparison that it may fill; in translation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, islice
@@ -206,8 +206,9 @@ class RepresentingStep(Step[EntityInContexts, Models]):
     def works(self) -> Iterator[Work[EntityInContexts]]:
         """A work per job, with a key per entity and layer."""
         for asked in self._jobs:
-            size = sum(1 for _ in self._entities(asked)) * len(self._layers)
-            yield Work(asked.job, {MODEL: asked.job.model}, partial(self._entities, asked), size)
+            texts = [len(item.contexts) for item in self._entities(asked)]
+            entities, size = partial(self._entities, asked), len(texts) * len(self._layers)
+            yield Work(asked.job, {MODEL: asked.job.model}, entities, size, prompts=sum(texts))
 
     def keys(self, item: EntityInContexts) -> tuple[str, ...]:
         return item.keys
@@ -226,10 +227,11 @@ class RepresentingStep(Step[EntityInContexts, Models]):
                 # Past the journal: vectors are long, and a pass over some entities is soon done again.
                 yield Done({REPRESENTATIONS.name: objects_to_table(REPRESENTATIONS, rows)})
 
-    def load(self, item: EntityInContexts) -> Load:
+    def loads(self, work: Work[EntityInContexts], items: Iterable[EntityInContexts]) -> Iterator[Load]:
         """Takes each context with the entity as input, and generates no tokens."""
-        text = item.contexts[0].prefix + item.entity.surface
-        return Load(text, 0, times=len(item.contexts))
+        for item in items:
+            for context in item.contexts:
+                yield Load(context.sides, 0, varying=item.entity.surface, chat=False)
 
     def _entities(self, asked: RepresentingJob) -> Iterator[EntityInContexts]:
         known = set()  # what is of both genders stands in two comparisons, perhaps in the same contexts

@@ -6,15 +6,15 @@ go. What a layer holds is the text that the model writes with the layer's state 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.text.folding import fold
-from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.work.worker import AnswerText, Done, Kept, Load, Step, Work
 from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import MODEL, Models
@@ -28,6 +28,11 @@ from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.words import content_words, word_rule
 
 PART = 16  # questions that are answered, and whose layers are read, together
+MOST_LAYERS = 128  # that `plan` takes where nobody knows: Llama 3.1 405B has 126 (arXiv:2407.21783, Table 3)
+_UNKNOWN = (
+    "{model}: its settings cannot be read here, so nobody knows how many layers it has. The probe is counted with "
+    f"{MOST_LAYERS} layers, which is more than published models have"
+)
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,16 @@ class ProbingStep(Step[Asked, Models]):
     name = "probe"
     tables = (PROBE_READINGS, PROBE_ITEMS, PROBES)
 
-    def __init__(self, jobs: Sequence[ProbeJob], encoders: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[ProbeJob],
+        encoders: Collection[str] = (),
+        layers: Callable[[str], int | None] = lambda _model: None,
+    ) -> None:
+        """`layers` says how many layers a model has, where that is known before it is loaded."""
         self._jobs = {one.job: one for one in jobs}
         self._encoders = set(encoders)
+        self._layers = cache(layers)
 
     def works(self) -> Iterator[Work[Asked]]:
         """A work per job, with a key per question and arm."""
@@ -59,9 +71,27 @@ class ProbingStep(Step[Asked, Models]):
     def keys(self, item: Asked) -> tuple[str, ...]:
         return (item.probe_id,)
 
-    def load(self, item: Asked) -> Load:
-        """The question and its answer; what is written for each layer is not known before the model is loaded."""
-        return Load(item.question.question, next(iter(self._jobs.values())).rules.answering.max_tokens)
+    def loads(self, work: Work[Asked], items: Iterable[Asked]) -> Iterator[Load]:
+        """A question is read, answered, and read again with its answer; then a text is continued for each layer.
+
+        The text before the placeholder is read once for all layers of some questions, unless the model's cache holds
+        more than keys and values.
+        """
+        probing = self._jobs[work.job]
+        rules, layers = probing.rules, self._layers(work.job.model)
+        answer = AnswerText(None, work.job.model, rules.answering.max_tokens)
+        for some in _batches(probing, iter(items)):
+            for source in _sources(some):
+                yield Load(source.question, answer.most_tokens)
+                yield Load(source.question, 0, answer=answer)
+            if patched := sum(one.source is not None and one.arm != TEXT for one in some):
+                told = "" if layers else _UNKNOWN.format(model=work.job.model)
+                most, place = rules.inspection.max_tokens, rules.inspection.placeholder
+                yield Load(rules.inspection.prompt, 0, chat=False)
+                yield Load(place, most, patched * (layers or MOST_LAYERS), chat=False, assumed=told)
+            for one in some:
+                if one.arm == TEXT:
+                    yield Load(rules.inspection.prompt, rules.inspection.max_tokens, answer=answer, chat=False)
 
     def ask(self, work: Work[Asked], items: Iterator[Asked], models: Models, kept: Kept) -> Iterator[Done]:
         """The rows of some questions at a time.
@@ -73,15 +103,25 @@ class ProbingStep(Step[Asked, Models]):
             open_encoder(self._encoders.pop())  # before hours of probing
         engine = models.open(PATCHING)
         engine.depth()  # before anything is answered
-        while some := list(islice(items, PART * len(probing.arms))):
-            sources = list(dict.fromkeys(one.source for one in some if one.source))
-            answered = {one.question: one for one in _answers(engine, probing.rules, sources)}
+        for some in _batches(probing, items):
+            answered = {one.question: one for one in _answers(engine, probing.rules, _sources(some))}
             written = _written(engine, probing.rules, some, answered)
             for one in some:
                 said, told = _said(one, answered), written.get(one.probe_id, {})
                 if isinstance(told, EngineError):
                     said, told = replace(said, error=f"the answer's words cannot be continued: {told.what}"), {}
                 yield Done(_rows(probing, one, said, told, engine.depth()))
+
+
+def _batches(probing: ProbeJob, items: Iterator[Asked]) -> Iterator[list[Asked]]:
+    """The items that are probed together."""
+    while some := list(islice(items, PART * len(probing.arms))):
+        yield some
+
+
+def _sources(some: Sequence[Asked]) -> list[OpenQuestion]:
+    """The questions that are answered for some items."""
+    return list(dict.fromkeys(one.source for one in some if one.source))
 
 
 def _said(one: Asked, answered: Mapping[OpenQuestion, _Answered]) -> _Answered:

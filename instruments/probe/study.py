@@ -13,6 +13,7 @@ from polyculture.cache.store.layout import compose
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
+from polyculture.generate.engines import known_layers
 from polyculture.generate.engines.base import Decoding
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, missing_controls, unkept_lines
@@ -65,7 +66,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         _tell_lacking(asked)
 
     return Study(
-        (ProbingStep(jobs, encoders.values()),),
+        (ProbingStep(jobs, encoders.values(), lambda model: known_layers(asked.spec(model))),),
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {

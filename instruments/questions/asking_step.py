@@ -6,14 +6,14 @@ An answer that names no option is an answer: only what did not come at all is a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TypeVar
 
 from polyculture.cache.work.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
-from polyculture.generate.engines.base import Message, Request
+from polyculture.generate.engines.base import SCORE_TOKENS, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.questions.asking import Ask, AskJob
@@ -36,7 +36,8 @@ class AskStep(AnswerStep[Ask]):
     def works(self) -> Iterator[Work[Ask]]:
         """A work per job."""
         for job, one in self._jobs.items():
-            yield Work(job, {MODEL: job.model}, one.asks, one.size, f"{job.model} {job.language} {job.topic}")
+            name, prompts = f"{job.model} {job.language} {job.topic}", one.size // one.samples
+            yield Work(job, {MODEL: job.model}, one.asks, one.size, name, prompts=prompts)
 
 
 class GenerationStep(AskStep):
@@ -50,9 +51,10 @@ class GenerationStep(AskStep):
             row = answer_row(asked, waiting.pop(said.request_id))
             yield Done((replace(row, **completion_columns(said)),))
 
-    def load(self, item: Ask) -> Load:
+    def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The message, and the tokens that an answer has at most."""
-        return Load(item.text, next(iter(self._jobs.values())).sampling.max_tokens)
+        most = self._jobs[work.job].sampling.max_tokens
+        return (Load(item.text, most) for item in items)
 
 
 def _requests(asked: AskJob, items: Iterator[Ask], waiting: dict[str, Ask]) -> Iterator[Request]:
@@ -85,10 +87,11 @@ class LikelihoodStep(AskStep):
                 del waiting[scored.request_id]
                 yield Done((_scored(asked, ask, [scores[place] for place in sorted(scores)]),))
 
-    def load(self, item: Ask) -> Load:
-        """What is read for one candidate; nothing is written."""
-        request = next(iter(self._jobs.values())).scored(item)
-        return Load(f"{request.prefix}{max(request.continuations, key=len)}", 0, len(request.continuations))
+    def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
+        """What is read once for each candidate, and the candidates."""
+        for request in map(self._jobs[work.job].scored, items):
+            candidates, end = request.continuations, request.suffix if request.to_end else ""
+            yield Load(request.prefix + end, SCORE_TOKENS, len(candidates), " ".join(candidates), chat=False)
 
 
 def _score_requests(

@@ -82,7 +82,7 @@ class Asking(Protocol):
         ...
 
     def load(self, filled: Filled) -> Load | None:
-        """The upper bound of an answer's cost; None where a model in this process gives it."""
+        """What an answer about a text takes; None where no model of the experiment gives it."""
         ...
 
     def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:
@@ -157,7 +157,7 @@ class Questions:
     def load(self, filled: Filled) -> Load:
         """The question without the entity, which texts of a context share, and the entity."""
         question = self.task.prompt(replace(filled, entity=replace(filled.entity, surface="")), self.prompts)
-        return Load(question, self.decoding.max_tokens, apart=filled.entity.surface)
+        return Load(question, self.decoding.max_tokens, varying=filled.entity.surface)
 
     def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:
         yield from models.open(SAMPLING).sample(self._requests(asks))
@@ -181,6 +181,11 @@ class SwapJob:
     def size(self) -> int:
         return sum(len(self._samples(draws)) for _, drawn in self.texts.drawn for _, draws in drawn)
 
+    @property
+    def prompts(self) -> int:
+        """How many texts are asked about."""
+        return sum(len(drawn) for _, drawn in self.texts.drawn)
+
     def asks(self) -> Iterator[Ask]:
         """Every text once, or once for each draw that has it."""
         seed = self.asking.question.seed
@@ -199,11 +204,11 @@ class SwapJob:
                 yield WantedSwap(*ids, sample, draw, times, self.job.model, setup, asked_id)
 
     def loads(self) -> Iterator[Load]:
-        """What all of it costs at most: a context's question is read once for each of its texts."""
+        """What all of it takes: a context's question is read once for each of its texts."""
         for context, drawn in self.texts.drawn:
             entities = [entity for entity, draws in drawn for _ in self._samples(draws)]
             if load := self.asking.load(Filled(context, entities[0])):
-                yield replace(load, times=len(entities), apart=" ".join(entity.surface for entity in entities))
+                yield replace(load, times=len(entities), varying=" ".join(entity.surface for entity in entities))
 
     def _requests(self) -> Iterator[tuple[Filled, str, Mapping[int, int]]]:
         for context, drawn in self.texts.drawn:

@@ -85,7 +85,7 @@ class LabelledTexts:
     def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
         return request_id("label", model, setup, filled.text)
 
-    def load(self, filled: Filled) -> None:  # noqa: ARG002, it costs nothing
+    def load(self, filled: Filled) -> None:  # noqa: ARG002, no model of the experiment is asked
         return None
 
     def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:  # noqa: ARG002, its own

@@ -8,7 +8,7 @@ Reading asks no model, and is free: a changed reader reads all stored answers ag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -46,13 +46,12 @@ class SwapStep(AnswerStep[Ask]):
     def __init__(self, task: str, jobs: Sequence[SwapJob]) -> None:
         self.name = task
         self._jobs = {swap.job: swap for swap in jobs}
-        self._asking = {swap.job.language: swap.asking for swap in jobs}
 
     def works(self) -> Iterator[Work[Ask]]:
         """A work per job."""
         for job, swap in self._jobs.items():
             label = f"{job.model} {job.language} {job.topic.partition('-')[2]}"
-            yield Work(job, {MODEL: job.model}, swap.asks, swap.size, label, swap.loads)
+            yield Work(job, {MODEL: job.model}, swap.asks, swap.size, label, swap.loads, swap.prompts)
 
     def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per text, as the answers come."""
@@ -62,8 +61,10 @@ class SwapStep(AnswerStep[Ask]):
             ids = ask.answer_id, ask.request_id, ask.context_id, ask.entity_id, ask.sample
             yield Done((SwapResponse(*ids, job.model, job.language, job.topic, **completion_columns(said)),))
 
-    def load(self, item: Ask) -> Load | None:
-        return self._asking[item.filled.context.language].load(item.filled)
+    def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
+        """The question about each text, and the tokens that an answer has at most."""
+        asking = self._jobs[work.job].asking
+        return (load for item in items if (load := asking.load(item.filled)))
 
 
 def _held(items: Iterator[Ask], waiting: dict[str, Ask]) -> Iterator[Ask]:

@@ -98,7 +98,7 @@ def _ask(
     accept_changes: bool = False,
 ) -> None:
     from polyculture.cli.declared import print_tables
-    from polyculture.running.estimate import instrument_estimates
+    from polyculture.running.estimate import estimates
     from polyculture.running.executor import Answered, ThisProcess, ask
     from polyculture.running.opening import open_workspace
     from polyculture.running.steps import StepRunner
@@ -114,7 +114,7 @@ def _ask(
     for calls in in_turns(expanded(asked)):
         if not accept_changes:
             check_calls(calls)  # what is refused says nothing of costs
-        _say_costs(instrument_estimates(workspace, calls, runner.retry))
+        _say_costs(estimates(workspace, calls, runner.retry))
         answered += ask(runner, calls, ThisProcess(), accept_changes=accept_changes)
         for study in answered.studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
@@ -140,12 +140,13 @@ def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool
     from polyculture.running.estimate import estimates
     from polyculture.running.start import run_experiment
     from polyculture.running.studies import calls_in_file
-    from polyculture.running.texts import prepare
+    from polyculture.running.texts import TextsCall, prepare
 
     part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
     choose_jobs(workspace, part)
     prepare(workspace, accept_changes=accept_changes)  # what is refused says nothing of costs
-    counted = estimates(workspace, retry_failed(retry), calls_in_file(workspace))
+    calls = [TextsCall(workspace, tuple(workspace.jobs)), *calls_in_file(workspace)]
+    counted = estimates(workspace, calls, retry_failed(retry))
     _say_costs(one for one in counted if part.model in (None, one.model) or one.stage == "extract")
     finished = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
     print_tables(workspace, [asked.study(get_logger(__name__).log)])

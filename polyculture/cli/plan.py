@@ -34,12 +34,12 @@ from polyculture.running.linking import (
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
 from polyculture.running.studies import calls_in_file, calls_of_run, check_able, check_calls, open_works
-from polyculture.running.texts import check
+from polyculture.running.texts import TextsCall, check
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
     from polyculture.link.index.snapshot import Snapshot
-    from polyculture.running.instrument_calls import InstrumentCall
+    from polyculture.running.instrument_calls import Call, InstrumentCall
 
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10
@@ -87,8 +87,10 @@ def plan(
     calls = calls_of_run(workspace)
     if not accept_changes:
         check_calls(calls)
-    if not workspace.jobs and calls and not calibrate:  # there are instruments alone
-        costs = list(estimates(workspace, retry, calls))
+    if not workspace.jobs and calls:  # there are instruments alone
+        if calibrate:
+            _measure(workspace, calls)
+        costs = list(estimates(workspace, calls, retry))
         _print_costs(workspace, costs, f"{workspace.experiment.name}: no texts, instruments alone")
         _print_unsupported(calls)
         check_able(calls_in_file(workspace))
@@ -96,10 +98,11 @@ def plan(
     prepared = check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
     linking = prepared.linking
     check_topics(workspace, linking.source)
+    every = [TextsCall(workspace, tuple(workspace.jobs)), *calls]
     if calibrate:
         workspace.write(prepared.manifest)
-        measure_rates(workspace)
-    costs = list(estimates(workspace, retry, calls))
+        _measure(workspace, every)
+    costs = list(estimates(workspace, every, retry))
     tell_lacking(workspace, linking.source)
     tell_uncovered_countries(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
@@ -131,6 +134,14 @@ def plan(
     status = run_status(workspace)
     over = status.reported and not status.surfaces_left and not any(one.open for one in status.jobs)
     say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")
+
+
+def _measure(workspace: Workspace, calls: Sequence[Call]) -> None:
+    """Measures how fast models work on what calls ask, whose answers count from now on."""
+    for call in calls:
+        if call.known.steps:
+            call.make_valid(call.known)
+    measure_rates(workspace, calls)
 
 
 def _warnings(workspace: Workspace, costs: Sequence[StageEstimate]) -> Iterator[str]:
@@ -184,6 +195,8 @@ def _print_costs(workspace: Workspace, costs: Sequence[StageEstimate], title: st
     for counted_by in dict.fromkeys(e.counted_by for e in costs):
         models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
         say(f"tokens of {', '.join(models)}: {counted_by}")
+    for line in dict.fromkeys(line for e in costs for line in e.assumed):
+        say(line)
     for line in dict.fromkeys(filter(None, (e.named.line for e in costs if e.named))):
         say(f"cost: {line}. The plan counts what the server names")
     if costs and (capped := cap_line(workspace, costs)):
@@ -191,7 +204,7 @@ def _print_costs(workspace: Workspace, costs: Sequence[StageEstimate], title: st
     unpriced = dict.fromkeys(e.model for e in costs if e.left and e.cost is None and not e.free)
     if unpriced:
         say(f'cost: write [prices."{next(iter(unpriced))}"] with input = and output =, per million tokens')
-    if any(e.left and e.hours is None and e.stage == "generate" for e in costs):
+    if any(e.left and e.hours is None and e.prompt_tokens for e in costs):
         say("hours: with --calibrate each model is asked for a minute; the answers are kept")
 
 

@@ -17,6 +17,7 @@ from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_op
 from polyculture.generate.request import SAMPLE
 
 if TYPE_CHECKING:
+    from polyculture.cache.work.worker import Step
     from polyculture.experiment.workspace import Workspace
     from polyculture.generate.engines.kind import Batching
 
@@ -32,6 +33,11 @@ def asked_in_batches(spec: ModelSpec) -> bool:
     """Whether the experiment file selects batches for this model."""
     found = _batching(spec)
     return found is not None and found[0].wanted(found[1])
+
+
+def in_batches(step: Step[Any, Any], spec: ModelSpec) -> bool:
+    """Whether a step's requests to a model are sent in batches: instruments ask directly."""
+    return step.tables[-1].account in USES and asked_in_batches(spec)
 
 
 def batch_folder(workspace: Workspace, stage: str, job: Job, model: str) -> Path:

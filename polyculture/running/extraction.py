@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.store.answers import sibling_parts
-from polyculture.cache.store.parquet import largest
 from polyculture.cache.store.run_folder import Job
-from polyculture.cache.store.schema import EXTRACTIONS, RESPONSES
-from polyculture.cache.store.shards import JobShards, part_files, value_of
-from polyculture.cache.work.faults import RetryFailed
-from polyculture.cache.work.worker import left
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import SAMPLING, ModelSpec
-from polyculture.generate.step import SamplingStep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.extract.base import Extractor
-    from polyculture.extract.step import ExtractionStep, OpenExtractor
+    from polyculture.extract.step import ExtractionStep, ExtractorLoads, OpenExtractor
     from polyculture.generate.engines.models import Models
     from polyculture.link.index.snapshot import Snapshot
 
@@ -140,8 +134,25 @@ class ExtractionStage:
         if not self.by_model:  # names are looked up once for all languages of a topic and all models
             jobs = sorted(jobs, key=lambda job: (job.topic, job.language))
         sizes = [(job, workspace.extracted_of(job)) for job in jobs]
-        choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id)
+        named = self.name if self.by_model else None
+        choice = ExtractorChoice(named, ids, self._open(), self.reader_id, self._loads if self.by_model else None)
         return ExtractionStep(workspace.run, sizes, self._sampled(wanted), workspace.catalog, choice)
+
+    @cached_property
+    def _loads(self) -> ExtractorLoads:
+        """What `plan` knows of what the model will read and write."""
+        from polyculture.extract.llm import prompt_head
+        from polyculture.extract.step import ExtractorLoads
+
+        workspace = self.workspace
+        topics = [workspace.catalog.topic(code) for code in workspace.experiment.topics]
+        return ExtractorLoads(
+            {topic.code: " ".join(turn.content for turn in prompt_head(topic, self.instruction)) for topic in topics},
+            self.max_tokens,
+            workspace.sampling.max_tokens,
+            Counter((prompt.language, prompt.topic) for prompt in workspace.prompts),
+            partial(workspace.sampling_step(()).taken_over, workspace.run),
+        )
 
     def _sampled(self, wanted: pa.Table) -> pa.Table:
         """Of each request the samples that are read, in `wanted_responses`."""
@@ -151,28 +162,6 @@ class ExtractionStage:
         if limit is None:
             return wanted
         return wanted.set_column(place, wanted.schema.field(place), pc.min_element_wise(wanted["n"], limit))
-
-    def shared(self) -> int:
-        """How many texts of the run, or that it will take over, an extractor has read for a neighbouring run."""
-        return sum(self._shared_of(job) for job in self.workspace.jobs) if self.by_model else 0
-
-    def _shared_of(self, job: Job) -> int:
-        from polyculture.cache.store.answers import sibling_parts
-        from polyculture.cache.work.worker import work_state
-
-        run = self.workspace.run
-        if not sibling_parts(run, job, EXTRACTIONS):
-            return 0
-        extraction = self.step([job], self.workspace.wanted_now)
-        (work,) = extraction.works()
-        rows = work_state(run, extraction, work).missing if self.workspace.before else []
-        sampling = known_step(self.workspace, job)
-        (sampled,) = sampling.works()
-        responses = sampling.adopt(run, sampled, work_state(run, sampling, sampled).missing)
-        if responses is not None:
-            rows = [*rows, *extraction.rows_of(job, responses[RESPONSES.name])]
-        found = extraction.adopt(run, work, rows)
-        return found[EXTRACTIONS.name].num_rows if found is not None else 0
 
     def _open(self) -> OpenExtractor:
         if self.name == PUBLISHED:
@@ -204,30 +193,3 @@ class ExtractionStage:
             return Gazetteer(names, catalog.topic(topic), language, self.snapshot.identity, catalog.endings)
 
         return lambda job, _models: extractor(job.topic, job.language)
-
-
-def known_step(workspace: Workspace, job: Job) -> SamplingStep:
-    """Samples a job as far as this run or one beside it holds any: no later sample is done or can be taken over.
-
-    So what is left is counted in a time that hangs on what is stored, not on how many samples are asked for.
-    """
-    sampling = workspace.sampling
-    return workspace.sampling_step([job], replace(sampling, n=min(sampling.n, _known(workspace, job))))
-
-
-def samples_left(workspace: Workspace, job: Job, retry: RetryFailed | None = None) -> int:
-    """The samples of a job that would be asked now. Final failures that `retry` names are asked again."""
-    step = known_step(workspace, job)
-    (work,) = step.works()
-    whole = len(workspace.prompts_of(job)) * workspace.sampling.n
-    return whole - work.size + left(workspace.run, step, work, retry)
-
-
-def _known(workspace: Workspace, job: Job) -> int:
-    """One more than the highest number of a stored sample of a job; 0 where there is none."""
-    run, column = workspace.run, "sample"
-    own = part_files(run.shards(RESPONSES.name, job))
-    parts = [*own, *(part for _, part in sibling_parts(run, job, RESPONSES))]
-    journal = JobShards(run, job, [RESPONSES]).read_journal()
-    waiting = (int(value_of(row, column)) for record in journal for row in record.get(RESPONSES.name, ()))
-    return 1 + max([*(largest(part, column) for part in parts), *waiting], default=-1)

@@ -20,7 +20,7 @@ from polyculture.running.estimate import estimates
 from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.opening import open_workspace
 from tests.servers import StubServer
-from tests.stages import do_stages
+from tests.stages import do_stages, texts_of
 from tests.stored import rows
 
 EXPERIMENT = """name = "{name}"
@@ -146,7 +146,8 @@ def test_a_variant_is_a_model_of_its_own_in_every_table(tmp_path: Path, server: 
     assert manifest.models == ["openai:a", "openai:a@polite"]
     assert rows(file, "SELECT count(DISTINCT request_id) FROM responses") == [(8,)]
     assert rows(file, "SELECT count(*) FROM cells WHERE model = 'openai:a@polite'") == [(4,)]
-    assert {estimate.left for estimate in estimates(open_workspace(file))} == {0}
+    ready = open_workspace(file)
+    assert {estimate.left for estimate in estimates(ready, texts_of(ready))} == {0}
 
 
 def test_a_variant_that_comes_later_leaves_what_is_there(tmp_path: Path, server: StubServer) -> None:
@@ -225,7 +226,8 @@ def test_the_sentence_of_one_model_leaves_the_prompts_of_all(tmp_path: Path, ser
     found = rows(file, "SELECT model, count(*), count(DISTINCT prompt_id) FROM responses GROUP BY 1 ORDER BY 1")
     assert found == [("openai:a", ASKS, 4), ("openai:b", ASKS, 4)]
     assert rows(file, "SELECT count(*) FROM prompts") == [(4,)]
-    assert {estimate.left for estimate in estimates(open_workspace(file))} == {0}
+    ready = open_workspace(file)
+    assert {estimate.left for estimate in estimates(ready, texts_of(ready))} == {0}
     generate(file)
     assert len(server.bodies) == 3 * ASKS
 

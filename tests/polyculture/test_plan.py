@@ -32,6 +32,7 @@ from tests.metrics.test_prompt_values import kitchen
 from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_sql import contents
 from tests.servers import Reply, StubServer
+from tests.stages import texts_of
 from tests.test_nothing_is_lost import say, write_experiment
 
 EXPERIMENT = """
@@ -63,8 +64,16 @@ def workspace(folder: Path, url: str = "http://127.0.0.1:9/v1", more: str = "") 
     return open_workspace(file)
 
 
+def sampled(folder: Path, url: str) -> Workspace:
+    """The experiment without a model that extracts."""
+    file = folder / "exp.toml"
+    text = EXPERIMENT.format(url=url, more="").replace('[extract]\nwith = "openai:gpt-4o-mini"\n', "")
+    file.write_text(text, encoding="utf-8")
+    return open_workspace(file)
+
+
 def estimate(of: Workspace, stage: str = "generate") -> StageEstimate:
-    return next(one for one in estimates(of) if one.stage == stage)
+    return next(one for one in estimates(of, texts_of(of)) if one.stage == stage)
 
 
 @needs_vocabularies
@@ -153,7 +162,8 @@ with = "mock:two"
     def planned(name: str, n: int) -> list[tuple[int, int]]:
         file.write_text(experiment.format(name=name, n=n), encoding="utf-8")
         begun = time.process_time()
-        found = [(one.responses, one.left) for one in estimates(open_workspace(file))]
+        ready = open_workspace(file)
+        found = [(one.responses, one.left) for one in estimates(ready, texts_of(ready))]
         assert time.process_time() - begun < 5  # to count them one by one takes minutes
         return found
 
@@ -175,12 +185,12 @@ def test_a_batch_is_priced_with_its_discount(tmp_path: Path) -> None:
 
 def test_a_calibration_is_over_in_time_and_its_answers_are_not_asked_again(tmp_path: Path) -> None:
     with StubServer(latency=0.05) as server:
-        ready = workspace(tmp_path, server.url)
+        ready = sampled(tmp_path, server.url)
         prepare(ready)
-        calibrate(ready, seconds=1.5)
+        calibrate(ready, texts_of(ready), seconds=1.5)
         asked = len(server.asked)
         assert 0 < asked < 1000
-        rate = read_rates(ready.run)["openai:gpt-4o-mini"]
+        rate = read_rates(ready.run)["generate", "openai:gpt-4o-mini"]
         assert 0 < rate <= 4 / 0.05 * 1.1  # four in flight
         left = estimate(ready)
         assert left.left == 1000 - asked
@@ -192,12 +202,12 @@ def test_a_calibration_is_over_in_time_and_its_answers_are_not_asked_again(tmp_p
 
 def test_a_calibration_waits_for_answers_that_take_longer(tmp_path: Path) -> None:
     with StubServer(latency=1.0) as server:
-        ready = workspace(tmp_path, server.url)
+        ready = sampled(tmp_path, server.url)
         prepare(ready)
-        calibrate(ready, seconds=0.1)
+        calibrate(ready, texts_of(ready), seconds=0.1)
         asked = len(server.asked)
     assert 0 < asked <= 2 * 8  # of two jobs, what the engine had taken
-    assert 0 < read_rates(ready.run)["openai:gpt-4o-mini"] <= 4 * 1.1
+    assert 0 < read_rates(ready.run)["generate", "openai:gpt-4o-mini"] <= 4 * 1.1
     assert estimate(ready).left == 1000 - asked
 
 

@@ -21,7 +21,7 @@ from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
-from tests.stages import do_stages
+from tests.stages import do_stages, texts_of
 from tests.stored import rows
 
 EXPERIMENT = """name = "{name}"
@@ -107,7 +107,8 @@ def run(file: Path, *words: str, command: str = "", code: int = 0) -> str:
 
 def lefts(file: Path) -> list[int]:
     """What `plan` says is left, per stage."""
-    return [estimate.left for estimate in estimates(open_workspace(file))]
+    ready = open_workspace(file)
+    return [estimate.left for estimate in estimates(ready, texts_of(ready))]
 
 
 def speakers(file: Path) -> dict[str, int]:

@@ -19,7 +19,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.cache.store.model_facts import DIRECT
 from polyculture.cache.text.sanitize import ResponseSanitizer, hide_keys, parse
 from polyculture.generate.engines.answer import LONGEST_NAME
-from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines.base import SCORE_TOKENS, ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.bodies import first_choice
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.model_files import SILENT, hub_arguments
@@ -101,7 +101,7 @@ class OpenAIScorer(OpenAIEngine):
 
     async def _read(self, meter: Meter | None, prompt: str | Sequence[int]) -> PromptLogprobs:
         asked, tokens = (prompt, None) if isinstance(prompt, str) else (list(prompt), len(prompt))
-        body = {"model": self.spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
+        body = {"model": self.spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": SCORE_TOKENS}
         async with Attempt(meter, self._limiter) as attempt:
             return attempt.billed(read_logprobs(await self._send(PATH, body), tokens))
 
@@ -151,7 +151,6 @@ def _failed(request: ScoreRequest, pair: TokenisedPair, fault: RequestError) -> 
 PATH = "/completions"
 # The first request to a server, as a text and as token ids: where the two differ, the server's tokenizer is another.
 PROBE = "She drank tea in the garden. 彼女は庭でお茶を飲んだ。"
-_WRITTEN = 1  # tokens that a server is asked to write behind a text: not all take none
 _ROUNDING = 1e-3  # nats by which a log-probability of a certain token may pass 0
 _APART = 0.5  # nats; a server that reads in 16 bits may round twice the same in two ways
 
@@ -189,7 +188,7 @@ def read_logprobs(content: bytes, tokens: int | None = None) -> PromptLogprobs:
     if not any(value is not None and value < 0 for value in values):
         raise _no_echo("the answer has no log-probability below 0", bill)
     if bill.unknown and bill.nonsense is None:
-        bill = Usage(len(values) if bill.prompt is None else bill.prompt, _WRITTEN)
+        bill = Usage(len(values) if bill.prompt is None else bill.prompt, SCORE_TOKENS)
     model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
     return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
 

@@ -48,6 +48,12 @@ def _masked(spec: ModelSpec, options: TransformersOptions) -> bool:
     return is_masked(spec, options)
 
 
+def _layers(spec: ModelSpec, options: TransformersOptions) -> int | None:
+    from polyculture.generate.engines.transformers.loading import layers_of
+
+    return layers_of(spec, options)
+
+
 KIND = EngineKind(
     name="transformers",
     options=TransformersOptions,
@@ -64,4 +70,5 @@ KIND = EngineKind(
     check=_check,
     files=model_files,
     masked=_masked,
+    layers=_layers,
 )

@@ -176,8 +176,29 @@ def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
 
 def is_masked(spec: ModelSpec, options: TransformersOptions) -> bool:
     """Whether a model fills gaps, by its settings alone. What cannot be opened is told by whoever opens it."""
-    if is_gguf(spec.name):
+    try:
+        return _is_masked(_settings(spec, options).get("architectures"), spec)
+    except EngineError:
         return False
+
+
+# The number of layers in a model's settings: most call it by the first name, GPT-2, GPT-Neo and MPT by the others.
+_DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
+
+
+def layers_of(spec: ModelSpec, options: TransformersOptions) -> int | None:
+    """How many layers a model has, by its settings alone; of one that also sees or hears, the part that writes."""
+    settings = _settings(spec, options)
+    own = settings.get("text_config")
+    texts = own if isinstance(own, dict) else settings
+    depth = next((texts[name] for name in _DEPTHS if name in texts), None)
+    return depth if isinstance(depth, int) and depth > 0 else None
+
+
+def _settings(spec: ModelSpec, options: TransformersOptions) -> dict[str, Any]:
+    """The content of a model's config.json; nothing where it cannot be read, and of a GGUF file, which has none."""
+    if is_gguf(spec.name):
+        return {}
     from huggingface_hub import hf_hub_download
 
     try:
@@ -185,11 +206,12 @@ def is_masked(spec: ModelSpec, options: TransformersOptions) -> bool:
         place = place_of(spec, options)
         hub = {name: value for name, value in place.arguments.items() if name != "trust_remote_code"}
         folder = Path(place.name)
-        settings = folder / "config.json" if folder.is_dir() else hf_hub_download(place.name, "config.json", **hub)
+        file = folder / "config.json" if folder.is_dir() else hf_hub_download(place.name, "config.json", **hub)
         # Read here: to import transformers costs each `plan` and `status` three seconds.
-        return _is_masked(json.loads(Path(settings).read_text(encoding="utf-8")).get("architectures"), spec)
-    except (EngineError, MissingDependencyError, AttributeError, OSError, ValueError):
-        return False
+        found = json.loads(Path(file).read_text(encoding="utf-8"))
+    except (EngineError, MissingDependencyError, OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _is_masked(architectures: Sequence[str] | None, spec: ModelSpec) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -112,7 +112,8 @@ class AttentionStep(Step[AttentionAsk, Models]):
     def works(self) -> Iterator[Work[AttentionAsk]]:
         """A work per job, with a key per option."""
         for job, one in self._jobs.items():
-            yield Work(job, {MODEL: job.model}, one.asks, one.size, f"{job.model} {job.language} {job.topic}")
+            name, prompts = f"{job.model} {job.language} {job.topic}", len(one.asked.questions) * len(one.asked.prompts)
+            yield Work(job, {MODEL: job.model}, one.asks, one.size, name, prompts=prompts)
 
     def keys(self, item: AttentionAsk) -> tuple[str, ...]:
         return item.keys
@@ -126,9 +127,9 @@ class AttentionStep(Step[AttentionAsk, Models]):
         for found in models.open(ATTENDING).attend(_requests(items, waiting)):
             yield Done(tuple(job.rows(waiting.pop(found.request_id), found)))
 
-    def load(self, item: AttentionAsk) -> Load:
+    def loads(self, work: Work[AttentionAsk], items: Iterable[AttentionAsk]) -> Iterator[Load]:
         """The message, which is read once for all options; nothing is written."""
-        return Load(item.ask.text, 0)
+        return (Load(item.ask.text, 0) for item in items)
 
 
 def _requests(items: Iterator[AttentionAsk], waiting: dict[str, AttentionAsk]) -> Iterator[AttentionRequest]:

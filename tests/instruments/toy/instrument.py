@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -54,8 +54,8 @@ class ToyStep(Step[Word, Models]):
             own = (content_id(asked, word), asked, work.job.language, work.job.topic)
             yield Done((Length(*own, word, status, *row, *paid, said.purchase),))
 
-    def load(self, item: Word) -> Load:
-        return Load(item[1], DECODING.max_tokens)
+    def loads(self, work: Work[Word], items: Iterable[Word]) -> Iterator[Load]:
+        return (Load(word, DECODING.max_tokens) for _, word in items)
 
 
 def study(asked: Asked, options: ToyOptions) -> Study:
