@@ -20,11 +20,15 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from polyculture.cache.log import get_logger
 from polyculture.cache.work.faults import FaultKind, StopLimits
 
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more
 LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it the request is left to a later run
 _LOOK_EVERY = 0.05  # seconds, of who waits for the outcome
+_SAID_AT = 4  # repetitions, some ten seconds: an outage that is shorter needs no line
+
+_log = get_logger(__name__)
 
 
 class Fault(Protocol):
@@ -56,8 +60,10 @@ class Outage:
         max_retries: int,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
+        name: str = "the service",
     ) -> None:
-        """So many `answers` in a row that fail make an outage (0: none do)."""
+        """So many `answers` in a row that fail make an outage (0: none do). `name` is the service's in the log."""
+        self._name = name
         self._most, self._seconds, self._max_retries = limits.answers, limits.minutes * 60, max_retries
         self._sleep, self._clock = sleep, clock
         self._waiting = 0  # requests that may be sent again and wait for the outcome
@@ -129,6 +135,9 @@ class Outage:
         if self._is_over(fault, self._repetitions):
             self._given_up = True
             return False
+        if self._repetitions == _SAID_AT:
+            until = f"up to {self._seconds / 60:g} minutes" if self._seconds else "until it answers"
+            _log.info("%s: %s (%s); its requests wait, %s", self._name, fault.kind.says, fault, until)
         await self._sleep(self._wait(fault, self._repetitions))
         return True
 

@@ -202,7 +202,7 @@ class Repeated:
 
     def __init__(self, minutes: float = 5, max_retries: int = 6, answers: int = 8) -> None:
         self.now = 0.0
-        self.outage = Outage(StopLimits(answers, minutes), max_retries, self._sleep, lambda: self.now)
+        self.outage = Outage(StopLimits(answers, minutes), max_retries, self._sleep, lambda: self.now, "openai:one")
 
     async def _sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -224,11 +224,18 @@ class Repeated:
 
 
 @pytest.mark.parametrize("errors", [(BUSY,), (FULL,), ("no answer in time",), (BUSY, "no answer in time", FULL)])
-def test_a_service_that_had_answered_is_waited_for_as_many_minutes_as_the_file_says(errors: tuple[str, ...]) -> None:
+def test_a_service_that_had_answered_is_waited_for_as_many_minutes_as_the_file_says(
+    errors: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     one = Repeated(minutes=5, max_retries=1)
     one.outage.answer()
     assert one.times(*errors) <= 16, "with growing waits: each repetition may be billed"
     assert 5 * 60 <= one.now < 5 * 60 + LONGEST_WAIT
+    [line] = [record.message for record in caplog.records]
+    assert "openai:one: " in line
+    assert "(HTTP" in line or "(no answer" in line
+    assert "up to 5 minutes" in line
 
 
 def test_a_service_that_never_answered_is_given_up_after_the_repetitions() -> None:

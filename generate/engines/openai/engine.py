@@ -48,7 +48,7 @@ class OpenAIEngine(Closing):
         self._answered = False  # has the server answered any request?
         options = self.options
         limits = StopLimits(options.outage_faults, options.outage_minutes)
-        self._outage = Outage(limits, options.max_retries, sleep)
+        self._outage = Outage(limits, options.max_retries, sleep, name=spec.model)
 
     def __enter__(self) -> Self:
         self._background = Background(f"engine {self.spec.model}")
