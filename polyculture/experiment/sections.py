@@ -118,7 +118,7 @@ class LinkSection(Section):
 
 
 class StopSection(Section):
-    """When a stage stops itself; 0 turns a rule off."""
+    """When a stage stops itself, and how long a service is waited for; with 0 never, and however long it takes."""
 
     answers: int = Field(default_factory=lambda: fault_table().stop.answers, ge=0, strict=True)  # prompts
     minutes: float = Field(default_factory=lambda: fault_table().stop.minutes, ge=0, le=10_000_000)
