@@ -18,10 +18,10 @@ from pathlib import Path
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.metrics import CELLS, METRICS_LAYOUT
+from polyculture.metrics.declared import OF_PROMPTS
 from polyculture.metrics.power import (
     LANGUAGE,
     MODEL,
-    OF_PROMPTS,
     Noise,
     SideValues,
     noise_of,

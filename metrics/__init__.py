@@ -18,7 +18,7 @@ from polyculture.cache.store.schema import (
     RESPONSES,
     WANTED_RESPONSES,
 )
-from polyculture.metrics.declared import rows_in_sql
+from polyculture.metrics.declared import contributions_in_sql, rows_in_sql
 
 # The numbered cells, their prompts, and the copies, which all queries of mentions start from.
 CELLS = ("numbered_cells", "asked_prompts", "copies")
@@ -46,8 +46,9 @@ VIEWS = Layer(
         "board_entries": ("text_board_entries",),
         "board_orders": ("text_board_orders",),
         "board_failures": ("no_board_failures",),
+        "prompt_contributions": contributions_in_sql(),
     },
-    (_OWN / "boards" / "leaderboard.sql",),
+    (_OWN / "prompt_values.sql", _OWN / "boards" / "leaderboard.sql"),
 )
 
 

@@ -79,15 +79,9 @@ class CellMetrics:
             return self._overlaps(sizes)
         return self._counts(metric, sizes)
 
-    def size_at(self, metric: str, place: Place) -> int:
-        """The fewest responses that a count of a place rests on."""
-        here = self._size_of[place._replace(other_language=WITHOUT)]
-        if not is_overlap(metric):
-            return here
-        return min(here, self._size_of[place._replace(language=place.other_language, other_language=WITHOUT)])
-
     @cached_property
-    def _size_of(self) -> Mapping[Place, int]:
+    def responses(self) -> Mapping[Place, int]:
+        """The responses of each cell that the extractor read whole."""
         return {cell.place: int(size) for cell, size in zip(self.answers.cells, self.answers.sizes, strict=True)}
 
     @cached_property

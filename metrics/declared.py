@@ -30,6 +30,7 @@ class Statistic(StrEnum):
 
 _COUNTS = (Statistic.DISTINCT, Statistic.RAREFIED, Statistic.HILL_1, Statistic.HILL_2)
 Compared = Literal["always", "on request", "never"]
+Judged = Literal["labels", "links", "count"]  # the judges' labels of mentions, or links; how many items are right
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class Metric:
     statistic: Statistic
     compared: Compared = "always"
     per_country: bool = False  # a number of neutral prompts for each country: then a mean is of one condition
-    labels_known: bool = False  # does a mention that is not linked say whether it would count?
+    labels_known: bool = False  # is it of the extractor's labels, which mentions have whether they are linked or not?
+    of_prompts: bool = False  # has it a value for each prompt (`prompt_values`), from which `plan` says what it finds?
+    judged: Judged | None = None  # what a judged sample of mentions corrects it by (`audit.corrected`)
 
     @property
     def range(self) -> Range:
@@ -70,11 +73,27 @@ class Metric:
 _ITEMS = "named_items"
 # In the order of the report.
 DECLARED = (
-    Metric("specificity", "Culture specificity", "country_contributions", Statistic.SHARE, per_country=True),
+    Metric(
+        "specificity",
+        "Culture specificity",
+        "country_contributions",
+        Statistic.SHARE,
+        per_country=True,
+        of_prompts=True,
+        judged="links",
+    ),
     Metric("specificity_gain", "Specificity gain", "country_contributions", Statistic.GAIN, per_country=True),
     Metric("consensus", "Culture consensus", _ITEMS, Statistic.OVERLAP),
-    Metric("diversity", "Diversity", _ITEMS, Statistic.DISTINCT),
-    Metric("granularity", "Granularity", "granularity_contributions", Statistic.SHARE, labels_known=True),
+    Metric("diversity", "Diversity", _ITEMS, Statistic.DISTINCT, of_prompts=True, judged="count"),
+    Metric(
+        "granularity",
+        "Granularity",
+        "granularity_contributions",
+        Statistic.SHARE,
+        labels_known=True,
+        of_prompts=True,
+        judged="labels",
+    ),
     Metric("hill_1", "Hill number of order 1", _ITEMS, Statistic.HILL_1, "on request"),
     Metric("hill_2", "Hill number of order 2", _ITEMS, Statistic.HILL_2, "on request"),
     Metric("coverage", "Coverage", _ITEMS, Statistic.COVERAGE, "on request"),
@@ -87,6 +106,7 @@ METRICS = {metric.name: metric for metric in DECLARED}
 COMPARED = tuple(metric.name for metric in DECLARED if metric.compared == "always")
 ON_REQUEST = tuple(metric.name for metric in DECLARED if metric.compared == "on request")
 RANGES = {metric.name: metric.range for metric in DECLARED}
+OF_PROMPTS = tuple(metric.name for metric in DECLARED if metric.of_prompts)
 # Diversity, and what can be compared between cells of unequal size.
 OF_DIVERSITY = tuple(metric.name for metric in DECLARED if metric.is_count or metric.statistic is Statistic.COVERAGE)
 
@@ -121,6 +141,17 @@ def rows_in_sql() -> tuple[str, ...]:
     return tuple(f"(SELECT {_columns(metric, place)})" for place, metric in enumerate(DECLARED))
 
 
+def contributions_in_sql() -> tuple[str, ...]:
+    """The rows of the view `prompt_contributions`: of each share that has a value for each prompt."""
+    columns = "response, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator"
+    of_country = "JOIN numbered_cells USING (cell, country)"
+    return tuple(
+        f"(FROM {one.contributions} {of_country if one.per_country else ''} SELECT '{one.name}' AS metric, {columns})"
+        for one in DECLARED
+        if one.of_prompts and one.statistic is Statistic.SHARE
+    )
+
+
 def _columns(metric: Metric, place: int) -> str:
     words = {
         "name": metric.name,
@@ -128,7 +159,13 @@ def _columns(metric: Metric, place: int) -> str:
         "contributions": metric.contributions,
         "statistic": metric.statistic.value,
         "compared": metric.compared,
+        "judged": metric.judged or "",
     }
-    facts = {"place": place, "per_country": metric.per_country, "of_diversity": metric.name in OF_DIVERSITY}
+    facts = {
+        "place": place,
+        "per_country": metric.per_country,
+        "of_diversity": metric.name in OF_DIVERSITY,
+        "of_prompts": metric.of_prompts,
+    }
     quoted = {name: "'" + word.replace("'", "''") + "'" for name, word in words.items()}
     return ", ".join(f"{value} AS {name}" for name, value in {**quoted, **facts}.items())

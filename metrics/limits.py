@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.store.manifest import Manifest
+from polyculture.metrics.declared import DECLARED
 
 GAZETTEER = "gazetteer"
 PUBLISHED = "published"  # mentions, and links, that imported texts came with
@@ -26,7 +27,7 @@ class Limit(BaseModel):
     briefly: str  # the same in a few words, for a line
     remedy: str
     metrics: Mapping[str, str]
-    disqualifies: tuple[str, ...] = ()  # metrics that it fixes, so that no difference of them says anything of models
+    fixes_labels: bool = False  # then no difference of a metric of mentions' labels says anything of models
 
 
 def limits(manifest: Manifest) -> tuple[Limit, ...]:
@@ -37,7 +38,8 @@ def limits(manifest: Manifest) -> tuple[Limit, ...]:
 
 def disqualified(manifest: Manifest) -> dict[str, str]:
     """The metrics in which no difference can be told, each with the reason."""
-    return dict.fromkeys((metric for one in limits(manifest) for metric in one.disqualifies), BY_CONSTRUCTION)
+    fixed = any(one.fixes_labels for one in limits(manifest))
+    return {metric.name: BY_CONSTRUCTION for metric in DECLARED if fixed and metric.labels_known}
 
 
 def by_construction(manifest: Manifest) -> bool:

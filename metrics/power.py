@@ -31,7 +31,6 @@ from polyculture.metrics.inference.jackknife import Numbers
 from polyculture.metrics.inference.limits import student
 from polyculture.metrics.inference.prompts import prompt_mean
 
-OF_PROMPTS = ("granularity", "diversity", "specificity")  # the metrics of `prompt_values`
 MODEL, LANGUAGE = "model", "language"  # what is compared
 _DRAWN = 1000
 # The first of $conditions with values of a metric, and the mean number of responses behind each; where none of them has

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.metrics.declared import OF_DIVERSITY
+from polyculture.metrics.declared import METRICS, OF_DIVERSITY
 from polyculture.reports.numbers import FormattedEstimate, count, estimate_of, known, lacking
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
@@ -25,7 +25,8 @@ def diversity_estimators(data: ReportData) -> PageTable | None:
     if not metrics:
         return None
     size = count(next((row["rarefied_to"] for row in rows if row["metric"] == "rarefied"), None) or 0)
-    heads = {metric: texts().diversity_estimators[metric].format(size=size) for metric in metrics}
+    titles = {metric: texts().diversity_estimators.get(metric, METRICS[metric].title) for metric in metrics}
+    heads = {metric: title.format(size=size) for metric, title in titles.items()}
     lines = {
         place: {row["metric"]: row for row in own}
         for place, own in groupby(found, key=lambda row: (row["model"], row["language"]))

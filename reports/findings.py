@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from polyculture.metrics.comparison.sides import REST
 from polyculture.metrics.comparison.table import explained, with_remedy
-from polyculture.metrics.declared import METRICS
+from polyculture.metrics.declared import METRICS, is_count
 from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.inference.limits import found_with_power
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
@@ -174,9 +174,7 @@ def _rests_on_nothing(row: Row, rows: Sequence[Row]) -> bool:
     The source of links may have no names in a language, or a model may have written nothing of use. What such a side
     shares with others is 0, too; and where a language is one, so is the mean of other languages lower.
     """
-    silent = {
-        one["family"] for one in rows if one["metric"] == "diversity" and 0 in (one["a_estimate"], one["b_estimate"])
-    }
+    silent = {one["family"] for one in rows if is_count(one["metric"]) and 0 in (one["a_estimate"], one["b_estimate"])}
     compared = LANGUAGES if row["family"].startswith("native") else row["family"]
     return not METRICS[row["metric"]].is_sum and bool({row["family"], compared} & silent)
 

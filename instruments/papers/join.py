@@ -11,6 +11,7 @@ from polyculture.cache.store.schema.measured import EVERY
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
 from polyculture.instruments.papers.tables import ALL, NO_COLUMN, Heads, PaperTable
+from polyculture.metrics.declared import is_count
 from polyculture.published.cells import NONE, PublishedCell
 from polyculture.reports.numbers import rests_on
 
@@ -197,8 +198,8 @@ def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> C
     text = f"{value:.4g}" if one.metric.endswith("_p") else f"{round(value, digits) or 0.0:.{digits}f}"  # no -0.00
     spread = None if one.spread is None else factor * one.spread
     text += "" if spread is None else f" ± {spread:.{digits}f}"
-    # Of diversity few items are the result.
-    thin = rests_on(one.n) if one.measure == "entities" and one.metric != "diversity" else None
+    # Of a count few items are the result.
+    thin = rests_on(one.n) if one.measure == "entities" and not is_count(one.metric) else None
     note = "; ".join(filter(None, (one.no_interval, thin)))
     return Cell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit, spread)
 

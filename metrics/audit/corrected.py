@@ -1,14 +1,17 @@
 """The metrics corrected for errors of extraction and linking, as estimated from a judged sample.
 
 The sample estimates, per language, the difference between a metric from the machine's labels and the same metric from
-the judge's (for diversity their ratio). The difference is applied to the number of the whole run. This is
+the judge's (of a count their ratio). The difference is applied to the number of the whole run. This is
 prediction-powered inference (Angelopoulos et al. 2023, Science 382, 669) with responses as units. The machine's labels
 contribute precision, the judge's the truth. The interval includes the uncertainty of both.
 
-- granularity: the judge's mean label of right mentions, less the machine's mean label of all judged mentions; of linked
+A declared metric says by what it is `judged` (`metrics.declared`):
+
+- labels: the judge's mean label of right mentions, less the machine's mean label of all judged mentions; of linked
   mentions, each item counted once per response
-- specificity (prompts that name the country): of right links, less that of all links of judged mentions; likewise
-- diversity: the share of right items among the linked items of a cell, each item counted once
+- links: the share of the prompt's country (where prompts name it) of right links, less that of all links of judged
+  mentions; likewise
+- count: the share of right items among the linked items of a cell, each item counted once
 
 A wrong mention is no entity, whatever the judgement of its link. Right mentions without a judged link are assumed to
 be like those with one.
@@ -18,7 +21,7 @@ reads every disputed mention for the lowest metric, its upper limit for the high
 
 Limits: missed mentions have no label here, and errors are assumed equal for all models and topics of a language. Where
 the whole corrected interval of a model lies outside the metric's range, that assumption is wrong, and its number is
-not corrected. Consensus is not corrected: this would need judgements of both languages on the same items.
+not corrected. An overlap of languages is not corrected: this would need judgements of both languages on the same items.
 
 In a difference each side is corrected by the shift of each of its languages, with the weight that the language has in
 the side. The shift is one of a language: between models, conditions or countries in the same languages both sides move
@@ -40,7 +43,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.metrics.comparison.compare import Part, Row
-from polyculture.metrics.declared import RANGES, is_count
+from polyculture.metrics.declared import DECLARED, RANGES, Judged, Metric, is_count, is_per_country
 from polyculture.metrics.inference.family import HIGHER, LOWER
 from polyculture.metrics.inference.limits import WilsonEstimate, Z, student
 
@@ -54,7 +57,7 @@ READINGS = ("half", "least", "most")  # of what judges differ on
 class Shift:
     """The difference between the judge's and the machine's numbers, with its limits."""
 
-    value: float  # a difference; of diversity a ratio
+    value: float  # a difference; of a count a ratio
     below: float
     above: float
     responses: int
@@ -88,7 +91,7 @@ class Corrected:
 
 
 def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
-    """Granularity, diversity and specificity of every model and language with judgements."""
+    """The metrics that judgements correct, of every model and language with judgements."""
     shifts = judged_shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
     return [
@@ -113,25 +116,25 @@ def _corrected(
     shifts = (shift, *readings)
     if shift.responses < FEWEST or any(math.isnan(one.value) for one in shifts):
         return nothing
-    highest = math.inf if metric == "diversity" else 1.0
+    lowest, highest = RANGES[metric]
     limits = [_limits(metric, value, low, high, one) for one in shifts]
     lower, upper = min(one[0] for one in limits), max(one[1] for one in limits)
-    if lower > highest or upper < 0:
+    if lower > highest or upper < lowest:
         return replace(nothing, refuted=True)
-    point = min(max(_shifted(metric, value, shift), 0.0), highest)
+    point = min(max(_shifted(metric, value, shift), lowest), highest)
     if low is None or high is None:
         return replace(nothing, corrected=point)
-    return replace(nothing, corrected=point, low=max(lower, 0.0), high=min(upper, highest))
+    return replace(nothing, corrected=point, low=max(lower, lowest), high=min(upper, highest))
 
 
 def _shifted(metric: str, value: float, shift: Shift) -> float:
-    return value * shift.value if metric == "diversity" else value + shift.value
+    return value * shift.value if is_count(metric) else value + shift.value
 
 
 def _limits(metric: str, value: float, low: float | None, high: float | None, shift: Shift) -> tuple[float, float]:
     """The limits of a corrected number: the uncertainties of the number and of the shift are independent."""
     corrected = _shifted(metric, value, shift)
-    scale, unit = (shift.value, value) if metric == "diversity" else (1.0, 1.0)
+    scale, unit = (shift.value, value) if is_count(metric) else (1.0, 1.0)
     below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
     return corrected - math.hypot(below, shift.below * unit), corrected + math.hypot(above, shift.above * unit)
 
@@ -145,35 +148,35 @@ def judged_shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tup
     }
     found = {}
     for language in sorted(set(table["language"])):
-        for metric in _PARTS:
-            own = table["language"] == language, table["metric"] == metric
+        for metric in (one for one in DECLARED if one.judged):
+            own = table["language"] == language, table["judged"] == metric.judged
             rows = [
                 {name: values[np.logical_and(*own) & (table["reading"] == reading)] for name, values in table.items()}
                 for reading in READINGS
             ]
-            found[str(language), metric] = tuple(_of_metric(one, metric) for one in rows)
+            found[str(language), metric.name] = tuple(_of_metric(one, metric) for one in rows)
     return found
 
 
-def _of_metric(rows: Mapping[str, NDArray[Any]], metric: str) -> Shift:
-    parts, of = _PARTS[metric]
+def _of_metric(rows: Mapping[str, NDArray[Any]], metric: Metric) -> Shift:
+    parts, of = _PARTS[metric.judged]
     return _shift(rows["response_id"], parts(rows), of)
 
 
-def _granularity(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+def _labels(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
     made, right = (_numbers(rows["linked"]) * _numbers(rows[name]) for name in ("once", "once_right"))
     true = [right * _numbers(rows[name]) for name in ("right_specific", "is_right")]
     return [*true, made * _numbers(rows["label"]), made]
 
 
-def _specificity(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+def _links(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
     asked, associated = _numbers(rows["linked"]) * _numbers(rows["explicit"]), _numbers(rows["associated"])
     made = asked * _numbers(rows["once"])
     true = asked * _numbers(rows["once_linked"]) * _numbers(rows["link_right"])
     return [true * associated, true, made * associated, made]
 
 
-def _diversity(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+def _right_items(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
     made = _numbers(rows["linked"]) * _numbers(rows["weight"])
     return [made * _numbers(rows[name]) for name in ("link_right", "link_judged", "is_right")] + [made]
 
@@ -191,10 +194,11 @@ def _right_share(sums: Numbers) -> Numbers:
     return np.where(sums[2] == 0, 0.0, sums[0] / sums[1] * sums[2] / sums[3])
 
 
-_PARTS: Mapping[str, tuple[Callable[[Mapping[str, NDArray[Any]]], list[Numbers]], Callable[[Numbers], Numbers]]] = {
-    "granularity": (_granularity, _difference),
-    "specificity": (_specificity, _difference),
-    "diversity": (_diversity, _right_share),
+_Parts = Callable[[Mapping[str, NDArray[Any]]], list[Numbers]]
+_PARTS: Mapping[Judged | None, tuple[_Parts, Callable[[Numbers], Numbers]]] = {
+    "labels": (_labels, _difference),
+    "links": (_links, _difference),
+    "count": (_right_items, _right_share),
 }
 
 
@@ -252,7 +256,7 @@ def _corrected_row(row: Row, shifts: Shifts) -> Row:
     told = row.difference
     if told.dimension not in BETWEEN_LANGUAGES or told.difference is None:
         return row
-    if told.metric == "specificity" and told.condition != "explicit":  # of the prompts that are corrected
+    if is_per_country(told.metric) and told.condition != "explicit":  # of the prompts that are corrected
         return row
     sides = [_readings(told.metric, languages, shifts) for languages in row.languages]
     if not all(sides):

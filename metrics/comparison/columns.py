@@ -139,7 +139,7 @@ class Columns:
         found = np.zeros((3, len(self._cells[0])), dtype=np.int64)
         models: dict[tuple[int, str], int] = {}
         for at, (run, place) in enumerate(self._cells[0]):
-            size = self.runs[run].metrics(place.model, self.selection).size_at("diversity", place)
+            size = self.runs[run].metrics(place.model, self.selection).responses[place]
             model = models.setdefault((run, place.model), len(models))
             found[:, at] = size, place.model in self.runs[run].alike, model
         return found

@@ -1,7 +1,8 @@
 -- dominance: a row is a cell: the item that most of its responses name, and the share of its responses that do. The item
 -- was chosen because it is the most frequent one, so that its share here is, on average, above the model's own: the more
 -- so the fewer responses and the more items that are nearly as frequent. The interval (`numbers`) allows for it. Of
--- several items as frequent (`tied`) the one with the lowest number is shown. 0 where nothing is linked; NULL as diversity.
+-- several items as frequent (`tied`) the one with the lowest number is shown. 0 where nothing is linked; NULL as diversity. The share
+-- is that of `numbers`.
 --   qid: the most frequent item; of several as frequent, the one with the lowest number; NULL when nothing is linked
 --   dominance: share of responses that name the most frequent item, 0 to 1; NULL when no response was read or nothing
 --     was looked up
@@ -17,14 +18,16 @@ top AS (
     GROUP BY i.cell
 )
 SELECT
-    c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    CASE WHEN d.diversity IS NOT NULL THEN coalesce(t.naming, 0) / d.responses END AS dominance,
+    n.model, n.language, n.topic, n.condition, n.country, n.wording, n.estimate AS dominance,
     t.qid, e.label,
-    coalesce(t.naming, 0) AS naming, coalesce(t.tied, 0) AS tied, d.responses, d.incidences
-FROM numbered_cells AS c
-INNER JOIN cell_diversity AS d USING (cell)
-LEFT JOIN top AS t ON c.cell = t.cell AND d.diversity IS NOT NULL
-LEFT JOIN entities AS e ON t.qid = e.qid;
+    coalesce(t.naming, 0) AS naming, coalesce(t.tied, 0) AS tied, n.responses, n.incidences
+FROM cell_numbers AS n
+INNER JOIN numbered_cells AS c
+    ON n.model = c.model AND n.language = c.language AND n.topic = c.topic AND n.condition = c.condition
+    AND n.country IS NOT DISTINCT FROM c.country AND n.wording = c.wording
+LEFT JOIN top AS t ON c.cell = t.cell AND n.estimate IS NOT NULL
+LEFT JOIN entities AS e ON t.qid = e.qid
+WHERE n.metric = 'dominance';
 
 -- dominant_items: a row is a model and a topic, over all languages (`language` is NULL) or in one: of its cells the one in
 -- whose responses an item dominates most, with that item; and in how many of its cells the item is the most frequent one.

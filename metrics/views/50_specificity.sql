@@ -62,7 +62,7 @@ FROM country_shares
 WHERE condition <> 'neutral' OR country IN (FROM countries);
 
 -- specificity_gain: a row is a cell that names a country: its specificity minus that of the same model's neutral
--- prompts on the same topic in the same language and wording. NULL when one of the two is missing.
+-- prompts on the same topic in the same language and wording, as in `numbers`. NULL when one of the two is missing.
 --   neutral_specificity: specificity for this country under the neutral condition
 --   neutral_responses: responses behind `neutral_specificity`
 --   neutral_incidences: incidences behind `neutral_specificity`
@@ -70,13 +70,13 @@ WHERE condition <> 'neutral' OR country IN (FROM countries);
 CREATE VIEW specificity_gain AS
 WITH shares AS MATERIALIZED (SELECT * FROM country_shares)
 SELECT
-    s.model, s.language, s.topic, s.condition, s.country, s.wording,
-    s.specificity - n.specificity AS gain,
+    g.model, g.language, g.topic, g.condition, g.country, g.wording, g.estimate AS gain,
     s.specificity, n.specificity AS neutral_specificity,
     s.responses, s.incidences, n.responses AS neutral_responses, n.incidences AS neutral_incidences
-FROM shares AS s
+FROM cell_numbers AS g
+INNER JOIN shares AS s USING (model, language, topic, condition, country, wording)
 LEFT JOIN (SELECT * FROM shares WHERE condition = 'neutral') AS n USING (model, language, topic, country, wording)
-WHERE s.condition <> 'neutral';
+WHERE g.metric = 'specificity_gain';
 
 -- countryless_contributions: a row is a response of a cell that names a linked item: the items of which no country is known
 -- (`numerator`), of all that it names. They count against every country's specificity.

@@ -20,6 +20,7 @@ from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.link.origins import items_by_country
+from polyculture.metrics.declared import is_count
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
@@ -250,7 +251,7 @@ def _print_detectable(workspace: Workspace, manifest: Manifest) -> None:
 
 
 def _rounded(metric: str, *values: float | None) -> list[str | None]:
-    digits = 2 if metric == "diversity" else 4
+    digits = 2 if is_count(metric) else 4
     return [None if value is None else f"{value:.{digits}f}" for value in values]
 
 

@@ -19,13 +19,12 @@ from polyculture.cache.store.store import open_store
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import CELLS, METRICS_LAYOUT
 from polyculture.metrics.comparison.table import NEEDS
-from polyculture.metrics.declared import RANGES
+from polyculture.metrics.declared import OF_PROMPTS, RANGES
 from polyculture.metrics.inference.family import NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.power import (
     LANGUAGE,
     MODEL,
-    OF_PROMPTS,
     Noise,
     Plan,
     found_difference,
@@ -78,6 +77,9 @@ def detectable(workspace: Workspace, manifest: Manifest) -> tuple[list[Detectabl
         if metric in fixed:
             notes[f"{metric}: {fixed[metric]}, so no difference of it is found"] = None
             continue
+        if source is None:
+            notes[f"{metric}: nobody knows how it varies until there is a run of this experiment"] = None
+            continue
         if not any(noise.varies for noise in source.noise.values()):
             notes[f"{metric}: all alike in {source.name}, which tells nothing of what would be found"] = None
             continue
@@ -96,7 +98,7 @@ def detectable(workspace: Workspace, manifest: Manifest) -> tuple[list[Detectabl
     return rows, list(notes)
 
 
-def _sources(workspace: Workspace) -> Iterator[tuple[str, Source]]:
+def _sources(workspace: Workspace) -> Iterator[tuple[str, Source | None]]:
     """Where each metric's variances come from: the experiment's own run, else the shipped demo."""
     if not workspace.run.manifest.exists():
         yield from ((metric, _of_demo(metric)) for metric in OF_PROMPTS)
@@ -109,9 +111,14 @@ def _sources(workspace: Workspace) -> Iterator[tuple[str, Source]]:
             yield metric, _of_run(store, workspace, metric) or _of_demo(metric)
 
 
-def _of_demo(metric: str) -> Source:
-    """The variances that ship with Polyculture: of one small model in one language, so the most there can be."""
+def _of_demo(metric: str) -> Source | None:
+    """The variances that ship with Polyculture: of one small model in one language, so the most there can be.
+
+    None for a metric that was declared since they were measured (`bench/demo_noise.py`).
+    """
     told = tomllib.loads(DEMO_NOISE.read_text(encoding="utf-8"))
+    if metric not in told:
+        return None
     noise = Noise(**told[metric]["noise"])
     notes = (f"NOT of these models: of {told['run']}; so a rough guide; fewer responses may do",)
     return Source("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from polyculture.metrics.declared import is_count
 from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.figures.style import SERIES, SHAPES, marker_of
@@ -17,7 +18,6 @@ from polyculture.reports.numbers import FEWEST, count, decimal, estimate_of, kno
 from polyculture.reports.texts import texts
 
 Row = Mapping[Hashable, Any]
-COUNTS = ("diversity",)  # a count of few is no share of few: it is never grey
 
 
 Drawable = Chart | Heat  # drawn for the page as SVG or HTML, and for a file
@@ -113,7 +113,7 @@ def number_mark(row: Row, metric: str, place: Mapping[str, str], names: Names) -
     where = ", ".join(getattr(names, axis)(code) for axis, code in place.items())
     if known(row["estimate"]) is None:
         return Mark(where, place)
-    found = estimate_of(row, metric, thin=metric not in COUNTS)
+    found = estimate_of(row, metric, thin=not is_count(metric))  # a count of few is no share of few: it is never grey
     return Mark(f"{where}: {found.says}", place)
 
 
@@ -130,7 +130,7 @@ def cells(frame: pd.DataFrame, row: str, column: str, metric: str) -> pd.DataFra
         items=("incidences", "sum"),
     ).rename(columns={row: "row", column: "column"})
     told = pd.Series([_interval_and_items(one, metric) for one in found.itertuples()], found.index, dtype=object)
-    few = found["value"].notna() & (found["items"] < (0 if metric in COUNTS else FEWEST))
+    few = found["value"].notna() & (found["items"] < (0 if is_count(metric) else FEWEST))
     thin = found["items"].where(few)
     return found.assign(thin=thin, says=told)
 
@@ -179,5 +179,5 @@ def _where(rows: Sequence[Row], value: str, metric: str, names: Names) -> str:
     alike = [row for row in rows if decimal(row["estimate"], metric) == value]
     if len(alike) > 1:
         return f"{value}, in {len(alike)} places"
-    few = rests_on(alike[0].get("incidences")) if metric not in COUNTS else None
+    few = rests_on(alike[0].get("incidences")) if not is_count(metric) else None
     return ", ".join(filter(None, [value, names.place(alike[0], "country", "topic", "model"), few]))

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.store.manifest import UNSTATED, Manifest
+from polyculture.metrics.declared import is_count, is_share
 from polyculture.reports.figures.figure import (
-    COUNTS,
     Figure,
     Key,
     Panel,
@@ -82,7 +82,7 @@ def granularity_marks(frame: pd.DataFrame, manifest: Manifest, names: Names) -> 
 
 def country_maps(metric: str, frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from a table of countries and languages, as `sql/diversity.sql`: a map per model, all on one scale."""
-    name, top = f"{metric}_map", 1.0 if metric == "granularity" else reach(frame["estimate"].astype(float))
+    name, top = f"{metric}_map", 1.0 if is_share(metric) else reach(frame["estimate"].astype(float))
     panels = [
         _country_panel(names.model(model), frame[frame["model"] == model], metric, FIRST, top, manifest, names)
         for model in ordered(manifest.models, frame.dropna(subset=["estimate"])["model"])
@@ -124,7 +124,7 @@ def _country_panel(
         limits=(-top if metric == GAIN else 0.0, top),
         signed=metric == GAIN,
         lacking=lacking_most(own),
-        digits=1 if metric in COUNTS else 2,
+        digits=1 if is_count(metric) else 2,
     )
     return Panel(title, chart, model, said)
 

@@ -43,6 +43,8 @@ measure(run)
 with open_store(run, METRICS_LAYOUT, KEPT) as store:
     own = "metric = 'known_to_50_sites' AND level = 'model' AND model = 'm'"
     numbers = store.sql(f"SELECT estimate, low < estimate, high > estimate FROM numbers WHERE {own}").fetchall()
+    own = "metric = 'known_to_50_sites' AND model = 'm'"
+    of_prompts = store.sql(f"SELECT estimate, variance > 0 FROM prompt_values WHERE {own}").fetchall()
     rows = compare([ComparedRun(store)], [Sides("model", "m", "n")], Terms(targets=("same_prompts",)))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -52,7 +54,7 @@ page = write_report(run, sections=sections).read_text(encoding="utf-8")
 write_tables(run, [TableFormat.LATEX, TableFormat.CSV], sections=sections)
 tables = {path.name: path.read_text(encoding="utf-8") for path in run.report_tables.iterdir()}
 compared = [row.difference.metric for row in rows]
-print(json.dumps([numbers, compared, printed.getvalue(), page, tables]))
+print(json.dumps([numbers, of_prompts, compared, printed.getvalue(), page, tables]))
 """
 
 
@@ -69,8 +71,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _link(ROOT / "metrics" / "views", metrics / "views")
     (metrics / "views" / "51_known_to_50_sites.sql").write_text(view, encoding="utf-8")
     declared, head = (ROOT / "metrics" / "declared.py").read_text(encoding="utf-8"), "DECLARED = (\n"
+    asked = line.replace("SHARE)", "SHARE, of_prompts=True)")
     assert head in declared
-    (metrics / "declared.py").write_text(declared.replace(head, f"{head}    {line}"), encoding="utf-8")
+    assert asked != line
+    (metrics / "declared.py").write_text(declared.replace(head, f"{head}    {asked}"), encoding="utf-8")
     return tree
 
 
@@ -86,8 +90,9 @@ def test_a_view_and_a_line_are_a_metric_everywhere(tree: Path, tmp_path: Path) -
     words = [sys.executable, "-c", PROGRAM, str(tmp_path / "run")]
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    numbers, compared, printed, page, tables = json.loads(done.stdout.splitlines()[-1])
+    numbers, of_prompts, compared, printed, page, tables = json.loads(done.stdout.splitlines()[-1])
     assert numbers == [[pytest.approx(2 / 3), True, True]]  # sushi 20 times, natto 10 times
+    assert of_prompts == [[pytest.approx(2 / 3), True]] * 2  # a prompt in each language
     assert "known_to_50_sites" in compared
     assert "known to 50" in printed
     assert "Known to 50 sites" in page

@@ -16,7 +16,8 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema.measured import Difference
 from polyculture.cache.store.store import asked_store, inputs_of
 from polyculture.metrics import MEASURE, METRICS_LAYOUT
-from polyculture.metrics.limits import disqualified
+from polyculture.metrics.declared import METRICS
+from polyculture.metrics.limits import disqualified, limits
 from polyculture.metrics.measure import MOST_PAIRED, measure
 from polyculture.metrics.measured import write_differences
 from tests.large_run import LargeRun
@@ -65,6 +66,7 @@ def test_q_is_over_all_comparisons_of_the_first_page(run: RunFolder) -> None:
 def test_a_metric_that_the_extractor_fixes_tells_nothing(run: RunFolder, tmp_path: Path) -> None:
     manifest = require_run(run).model_copy(update={"extractor": {"with": "gazetteer"}})
     assert set(disqualified(manifest)) == {"granularity"}
+    assert all(limit.metrics.keys() <= METRICS.keys() for limit in limits(manifest))
     built = two_models(tmp_path, {"m": ITEMS, "n": ITEMS[:2]})
     write_manifest(require_run(built).model_copy(update={"extractor": {"with": "gazetteer"}}), built.manifest)
     measure(built)

@@ -121,7 +121,7 @@ def test_gain_is_missing_without_a_neutral_number_and_exists_for_implicit_prompt
     builder.link("sushi", "Q1")
     builder.link("pizza", "Q3")
     builder.entity("Q1", JP="P495")
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         found = {(row["topic"], row["condition"]): row["gain"] for row in rows("specificity_gain")}
     assert found == {("food", "implicit_female"): 1.0, ("book", "explicit"): None}
 

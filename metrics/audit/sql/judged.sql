@@ -1,4 +1,4 @@
--- A row: a judged mention as the correction of a metric needs it, under a reading of what its judges differ on: 'half'
+-- A row: a judged mention as the correction of a metric by what is `judged` needs it ('labels', 'links', 'count'), under a reading of what its judges differ on: 'half'
 -- (each of their readings alike), or the one that makes the metric greatest ('most') or least ('least'). `is_right`,
 -- `right_specific`, `link_judged` and `link_right` are 0 to 1. `weight` is 1 over the mentions of its item in its cell, so
 -- that each item of a cell counts once, however often it is mentioned. `once`, `once_right` and `once_linked` do the same
@@ -28,12 +28,12 @@ readings AS (
 effects AS (
     SELECT
         *,
-        CASE metric
-            WHEN 'granularity' THEN CASE WHEN right_specific THEN 2 WHEN is_right THEN 0 ELSE 1 END
-            WHEN 'specificity' THEN CASE WHEN NOT link_right THEN 1 WHEN associated THEN 2 ELSE 0 END
+        CASE judged
+            WHEN 'labels' THEN CASE WHEN right_specific THEN 2 WHEN is_right THEN 0 ELSE 1 END
+            WHEN 'links' THEN CASE WHEN NOT link_right THEN 1 WHEN associated THEN 2 ELSE 0 END
             ELSE CASE WHEN link_right THEN 3 WHEN is_right AND NOT link_judged THEN 2 WHEN is_right THEN 0 ELSE 1 END
         END AS effect
-    FROM readings CROSS JOIN (VALUES ('granularity'), ('specificity'), ('diversity')) AS s(metric)
+    FROM readings CROSS JOIN (VALUES ('labels'), ('links'), ('count')) AS s(judged)
 ),
 shares AS (
     SELECT
@@ -44,22 +44,22 @@ shares AS (
             ELSE (row_number() OVER (one ORDER BY effect) = 1)::DOUBLE
         END AS share
     FROM effects CROSS JOIN (VALUES ('half'), ('most'), ('least')) AS s(reading)
-    WINDOW one AS (PARTITION BY metric, reading, extraction_id, ordinal)
+    WINDOW one AS (PARTITION BY judged, reading, extraction_id, ordinal)
 ),
-judged AS (
+judged_mentions AS (
     SELECT
-        metric, reading, language, response_id, extraction_id, ordinal, label, linked, explicit, associated, qid, weight,
+        judged, reading, language, response_id, extraction_id, ordinal, label, linked, explicit, associated, qid, weight,
         sum(share * is_right::INT) AS is_right, sum(share * right_specific::INT) AS right_specific,
         sum(share * link_judged::INT) AS link_judged, sum(share * link_right::INT) AS link_right
     FROM shares
     GROUP BY ALL
 )
 SELECT
-    metric, reading, language, response_id, label, linked, explicit, associated, weight,
+    judged, reading, language, response_id, label, linked, explicit, associated, weight,
     is_right, right_specific, link_judged, link_right,
     1 / count(*) OVER item AS once,
     1 / greatest(1, sum(is_right ORDER BY is_right) OVER item) AS once_right,
     1 / greatest(1, sum(link_right ORDER BY link_right) OVER item) AS once_linked
-FROM judged
-WINDOW item AS (PARTITION BY metric, reading, extraction_id, qid)
-ORDER BY metric, reading, language, response_id, ordinal
+FROM judged_mentions
+WINDOW item AS (PARTITION BY judged, reading, extraction_id, qid)
+ORDER BY judged, reading, language, response_id, ordinal

@@ -1,8 +1,10 @@
--- A row: a mean of a model and language as it is reported, with its interval.
-SELECT metric, model, language, estimate, low, high
-FROM numbers
-WHERE estimate IS NOT NULL AND (
-    (level = 'model, language' AND metric IN ('granularity', 'diversity'))
-    OR (level = 'model, language, condition' AND metric = 'specificity' AND condition = 'explicit')
-)
+-- A row: a mean of a model and language that judgements correct, as it is reported, with its interval; of a metric per country
+-- that of prompts that name the country.
+SELECT n.metric, n.model, n.language, n.estimate, n.low, n.high
+FROM numbers AS n
+INNER JOIN declared_metrics AS d ON n.metric = d.name
+WHERE d.judged <> '' AND n.estimate IS NOT NULL AND CASE
+    WHEN d.per_country THEN n.level = 'model, language, condition' AND n.condition = 'explicit'
+    ELSE n.level = 'model, language'
+END
 ORDER BY ALL

@@ -12,11 +12,15 @@ CREATE MACRO expected_more(responses, once, unseen) AS
 CREATE MACRO jackknife_variance(responses, changes, squares) AS
     CASE WHEN responses > 1 THEN greatest(0, (responses - 1) / responses * (squares - changes * changes / responses)) END;
 
--- prompt_values: a row is a metric of one prompt as one model answered it: 'granularity', 'diversity', or, where a country is
--- named, 'specificity'. The definitions are those of the cells, which may hold several prompts (other
--- names). `name` is the person's, alike in all languages. `estimate` is NULL where there is no number. `variance` is that of sampling: over other responses to the
+-- prompt_contributions: a row is a response that names a linked item, and a share that has values of prompts: what the
+-- response contributes to the share of its cell.
+--   metric: one of `declared_metrics` with `of_prompts`
+
+-- prompt_values: a row is a metric of one prompt as one model answered it: each of `declared_metrics` with `of_prompts`;
+-- those per country where the prompt names one. The definitions are those of the cells, which may hold several prompts
+-- (other names). `name` is the person's, alike in all languages. `estimate` is NULL where there is no number. `variance` is that of sampling: over other responses to the
 -- same prompt. It is NULL with fewer than two responses, or where all linked items stand in one.
---   metric: 'granularity', 'diversity' or 'specificity'
+--   metric: one of `declared_metrics` with `of_prompts`
 --   estimate: the metric of this prompt; NULL where there is none
 --   variance: variance of the estimate over other responses to the same prompt; NULL where it is unknown
 --   incidences: linked items, each once per response that mentions it
@@ -44,12 +48,7 @@ seen AS MATERIALIZED (
     SELECT response >> 32 AS prompt, item, count(*) AS seen FROM named_items GROUP BY ALL
 ),
 per_response AS MATERIALIZED (
-    SELECT 'granularity' AS metric, response >> 32 AS prompt, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator
-    FROM granularity_contributions
-    UNION ALL
-    SELECT 'specificity', s.response >> 32, s.numerator, s.denominator
-    FROM country_contributions AS s
-    INNER JOIN numbered_cells AS c USING (cell, country)
+    SELECT metric, response >> 32 AS prompt, numerator, denominator FROM prompt_contributions
 ),
 totals AS MATERIALIZED (
     SELECT
@@ -88,14 +87,14 @@ asked_values AS (
         CASE
             WHEN looked_up(coalesce(r.responses, 0), coalesce(l.mentions, 0), coalesce(l.awaiting, 0))
             THEN coalesce(c.items, 0)::DOUBLE
-        END AS diversity,
+        END AS items,
         -- independent items, times the design effect of those that only one response names
         CASE WHEN r.responses > 1 THEN
             expected_more(r.responses, coalesce(u.uniques, 0), chao2_unseen(r.responses, coalesce(u.uniques, 0), coalesce(c.twice, 0)))
             * CASE WHEN u.uniques > 0 THEN
                 greatest(1, (u.bundled - u.uniques ** 2 / r.responses) / (u.uniques * (r.responses - 1) / r.responses))
             ELSE 1 END
-        END AS diversity_variance
+        END AS items_variance
     FROM asked AS a
     LEFT JOIN read AS r USING (prompt)
     LEFT JOIN looked AS l USING (prompt)
@@ -107,15 +106,16 @@ shares AS (
         a.*, m.metric, t.numerator / t.denominator AS estimate,
         CASE WHEN t.most < t.denominator THEN jackknife_variance(a.responses, s.changes, s.squares) END AS variance
     FROM asked_values AS a
-    CROSS JOIN (VALUES ('granularity'), ('specificity')) AS m (metric)
+    INNER JOIN (SELECT name AS metric, per_country FROM declared_metrics WHERE of_prompts AND statistic = 'share') AS m
+        ON NOT m.per_country OR a.country IS NOT NULL
     LEFT JOIN totals AS t USING (metric, prompt)
     LEFT JOIN spread AS s USING (metric, prompt)
-    WHERE m.metric <> 'specificity' OR a.country IS NOT NULL
 )
 SELECT metric, model, prompt_id, language, topic, condition, country, wording, name, estimate, variance, responses, incidences
 FROM shares
 UNION ALL
 SELECT
-    'diversity', model, prompt_id, language, topic, condition, country, wording, name, diversity,
-    CASE WHEN diversity IS NOT NULL THEN diversity_variance END, responses, incidences
-FROM asked_values;
+    m.name, model, prompt_id, language, topic, condition, country, wording, v.name, items,
+    CASE WHEN items IS NOT NULL THEN items_variance END, responses, incidences
+FROM asked_values AS v
+CROSS JOIN (SELECT name FROM declared_metrics WHERE of_prompts AND statistic = 'distinct') AS m;
