@@ -27,7 +27,7 @@ from polyculture.experiment.sections import (
     Section,
     StopSection,
 )
-from polyculture.experiment.variants import find_variant, with_variants
+from polyculture.experiment.variants import find_variant, with_variants, wrong_variants
 from polyculture.generate.design import read_preset
 from polyculture.generate.engines import ModelSpec, find_kind
 from polyculture.generate.engines.imported import PREFIX
@@ -93,6 +93,7 @@ class Experiment(Section):
             twice = sorted({value for value in values if values.count(value) > 1})
             if twice:
                 yield f"{key} names {', '.join(twice)} twice"
+        yield from wrong_variants(self.variants, self.models)
         appending = () if isinstance(self.answer_in_language, bool) else self.answer_in_language
         known = {*self.models, *self.variants}
         for key, named in (("answer_in_language", appending), ("languages_of", self.languages_of)):

@@ -9,8 +9,10 @@ gives the model `openai:gpt-4o-mini@polite`. All that the file says of a model h
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from polyculture.cache.text.suggestions import did_you_mean
 
 OF_MODELS = ("options", "prices", "model_facts")  # sections that say something of a model
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
@@ -33,15 +35,13 @@ def find_variant(model: str, variants: Mapping[str, Mapping[str, Any]]) -> tuple
 def with_variants(data: dict[str, Any]) -> dict[str, Any]:
     """An experiment file's keys, with the variants among the models and in all that is said of models.
 
-    A model's variants are asked behind it, unless `models` names them itself. Raises `ValueError` where a variant has
-    no such name, and where it is one of no model of the experiment.
+    A model's variants are asked behind it, unless `models` names them itself. What has no such form is left as it is.
     """
     variants, models = data.get("variants"), data.get("models")
     if not variants or not isinstance(variants, Mapping) or not isinstance(models, Sequence):
         return data
     if not all(isinstance(named, Mapping) for named in variants.values()):
         return data
-    _check(variants, models)
     listed = list(models)
     for base, named in variants.items():
         if base in listed:
@@ -51,13 +51,14 @@ def with_variants(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "models": listed, **{key: section for key, section in sections.items() if section is not None}}
 
 
-def _check(variants: Mapping[str, Mapping[str, Any]], models: Sequence[Any]) -> None:
+def wrong_variants(variants: Mapping[str, Mapping[str, Any]], models: Sequence[str]) -> Iterator[str]:
+    """A line for each variant that has no such name, and for each model of variants that the experiment lacks."""
     for base, named in variants.items():
         for name in named:
             if not _NAME.fullmatch(name):
-                raise ValueError(f"variants.{base}: {name!r} is no name of letters, digits, - and _")
+                yield f"variants.{base}: {name!r} is no name of letters, digits, - and _"
         if base not in models and not any(variant_name(base, name) in models for name in named):
-            raise ValueError(f"variants.{base}: is none of the models of this experiment")
+            yield f"variants.{base}: is none of the models of this experiment. {did_you_mean(base, models)}"
 
 
 def _inherited(section: Any, variants: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]) -> Any:

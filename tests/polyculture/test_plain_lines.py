@@ -140,6 +140,8 @@ conditions = ["neutral", "neutral"]
 answer_in_language = ["mock:y"]
 [options.mock]
 speed = 1
+[variants."mock:z"]
+a = {}
 [instruments.cbs]
 setting = "a"
 [instruments.askk]
@@ -147,6 +149,7 @@ setting = "a"
     places = {
         "conditions": "twice",
         "answer_in_language": "'mock:x'",
+        "variants.mock:z": "'mock:x'",
         "'opnai": "'openai'",
         "'englsh'": "'en'",
         "'kr'": "'ko'",
@@ -168,6 +171,7 @@ setting = "a"
         ('name = "a"\nmodels = []', "models", "1 or more entries"),
         ('name = "a"\nmodels = ["mock:x"]\n[prompts]\nwordings = ["write", "write"]', "prompts.wordings", "twice"),
         ('name = "a"\nmodels = ["mock:x"]\n[variants."mock:y"]\na = {}', "variants.mock:y", "none of the models"),
+        ('name = "a"\nmodels = ["mock:x"]\n[variants."mock:x"]\n"a b" = {}', "'a b'", "letters, digits, - and _"),
         ('name = "a"\nmodels = ["mock:x"]\npreset = "nne"', "preset", "makieval"),
     ],
 )
