@@ -17,10 +17,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 FILE = Path(__file__).with_name("faults.toml")
-CONTENT_POLICY, CONNECTION, OTHER = "content policy", "connection", "other"
+CONTENT_POLICY, CONNECTION = "content policy", "connection"
 RATE_LIMIT = "rate limit"
-LOST_BATCH = "lost batch"
-REJECTED = "bad request"  # what a server says of a request in any other words
 WITHHELD = "refused: "  # how the reason of an answer begins that a content policy withheld
 
 Then = Literal["stop", "retry", "wait", "wait from the start"]
@@ -41,6 +39,8 @@ class FaultKind(BaseModel):
     then: Then
     final: bool
     billable: bool = True
+    doubtful: bool = False
+    counts: Literal["always", "if asked", "never"] = "always"
     says: str
     remedy: str
 

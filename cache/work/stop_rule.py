@@ -31,9 +31,6 @@ from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.faults import (
-    LOST_BATCH,
-    OTHER,
-    REJECTED,
     FaultKind,
     StopLimits,
     fault_table,
@@ -150,7 +147,7 @@ class StopRule:
                 return
             [row] = self._rows.values()
             kind = kind_of_error(row.error)
-            several = kind.name == REJECTED and len(row.subjects) > 1 and self.limits.answers > 0
+            several = kind.doubtful and len(row.subjects) > 1 and self.limits.answers > 0
             if not kind.final or several or self._is_long(row):
                 self._stop(kind, row, f"all {len(row.evidence)} answers failed for this reason")
 
@@ -166,17 +163,17 @@ class StopRule:
     def unsettled(self) -> Mapping[Job, set[str]]:
         """By job, the keys of rows that do not count as settled: what failed for the fault that stopped the stage.
 
-        And rejections in words that nobody knows, of several prompts, where nothing was answered after them: no
-        evidence says that the prompts are to blame. It is a copy: jobs beside the one that stopped go on to fail.
+        And doubtful ones of several prompts, where nothing was answered after them: no evidence says that the prompts
+        are to blame. It is a copy: jobs beside the one that stopped go on to fail.
         """
         with self._lock:
+            several = [row for row in self._rows.values() if len(row.subjects) > 1 and self.limits.answers > 0]
+            doubtful = [row.keys for row in several if kind_of_error(row.error).doubtful]
             found: Keys = {}
-            row = self._rows.get(REJECTED)
-            if self._fault is not None:
-                found = self._failed[self._fault]
-            elif row is not None and self.limits.answers and len(row.subjects) > 1:
-                found = row.keys
-            return {job: set(keys) for job, keys in found.items()}
+            for keys_by_job in doubtful if self._fault is None else [self._failed[self._fault]]:
+                for job, keys in keys_by_job.items():
+                    found.setdefault(job, set()).update(keys)
+            return found
 
     def _is_enough(self, kind: FaultKind, row: _Row) -> bool:
         """Whether a row of failures stops the stage."""
@@ -215,10 +212,10 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
         return
     row = rows[0]
     refused = getattr(row, "ending", None) == "withheld" and not (row.error or "").startswith("HTTP ")
-    kind = kind_of_error(row.error).name
+    counts = kind_of_error(row.error).counts
     grows = row.status == "unusable" and getattr(row, "ending", None) == "cut"
-    not_asked = kind == LOST_BATCH or (kind == OTHER and getattr(row, "purchase", None) is None)
-    if not (refused or not_asked or grows):
+    says_nothing = counts == "never" or (counts == "if asked" and getattr(row, "purchase", None) is None)
+    if not (refused or says_nothing or grows):
         first_try = (getattr(row, "attempts", None) or 1) <= 1
         rule.fail(Failure(job, getattr(row, key), subject, row.error, first_try))
 
