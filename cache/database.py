@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -44,8 +46,8 @@ def _set_up(connection: duckdb.DuckDBPyConnection) -> None:
     with suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar = false")
     # DuckDB 2.0.0 ends a join over millions of mentions with an internal error ("global dictionary column 0 changed
-    # identity") where it caches small chunks between operators. Without that cache, the join works.
-    connection.execute("SET debug_enable_caching_operators = false")
+    # identity") where it caches small chunks between operators. Without that cache, the join works. For all cursors.
+    connection.execute("SET GLOBAL debug_enable_caching_operators = false")
 
 
 @contextmanager
@@ -71,10 +73,23 @@ def memory_database(file: Path | None = None) -> Iterator[duckdb.DuckDBPyConnect
                 other.execute(f"DETACH {name}")
 
 
+def cursor_of(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection to the database that a connection uses, to be closed."""
+    [(name,)] = connection.execute("SELECT current_database()").fetchall()
+    cursor = connection.cursor()
+    cursor.execute(f"USE {name}")
+    return cursor
+
+
 @cache
-def _shared(_process: int) -> duckdb.DuckDBPyConnection:
-    """One for each process: a fork has no threads of its parent's DuckDB."""
-    return connect()
+def _shared(process: int) -> duckdb.DuckDBPyConnection:
+    """One for each process: a fork has no threads of its parent's DuckDB.
+
+    It makes the folder that it spills into when memory is short, and removes it when the process ends. DuckDB's own
+    choice is `.tmp` in the present folder, where two processes would write the same files.
+    """
+    name = f"polyculture-duckdb-{process}-{secrets.token_hex(4)}"
+    return connect(spill=Path(tempfile.gettempdir()) / name)
 
 
 def check_path(path: Path) -> None:

@@ -20,7 +20,7 @@ from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS, KnownCountry
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
 from polyculture.link.api.names import Named
 from polyculture.link.forms import Forms
@@ -97,14 +97,14 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
 
     The prompt's country and condition are no columns here, so that no link can depend on them.
     """
-    with asked_store(run, statement("surfaces"), manifest=manifest) as store:
+    with open_store(run, manifest=manifest) as store:
         surfaces: pa.Table = store.sql(statement("surfaces")).to_arrow_table()
         return surfaces
 
 
 def current_names(run: RunFolder, manifest: Manifest) -> list[Named]:
     """The names under which the run's current mentions are looked up, in a fixed order."""
-    with asked_store(run, statement("fill_names"), manifest=manifest) as store:
+    with open_store(run, manifest=manifest) as store:
         return [Named(*row) for row in store.execute(statement("fill_names")).fetchall()]
 
 

@@ -17,8 +17,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-import duckdb
-
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.store.layout import Measure
 from polyculture.cache.store.manifest import Manifest, require_run
@@ -26,7 +24,7 @@ from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import NUMBERS
 from polyculture.cache.store.schema.measured import Difference, Number
-from polyculture.cache.store.store import measure_file
+from polyculture.cache.store.store import Store, measure_file
 from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.metrics import KEPT, MEASURE, METRICS_LAYOUT
 from polyculture.metrics.cell_changes import NEUTRAL
@@ -53,7 +51,7 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
     manifest = require_run(run)
     native = (catalog or read_catalog()).native_pairs(manifest.languages)
 
-    def compute(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
+    def compute(store: Store, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
         numbers: list[Number] = []
         compared = ComparedRun(store, manifest.deterministic)
         for number in _numbers(compared, inputs):

@@ -14,8 +14,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-import duckdb
-
 from polyculture.cache.identity import code_id, content_id, file_sha256
 from polyculture.cache.store.layout import Layout, Measure, Table
 from polyculture.cache.store.manifest import Manifest, require_run
@@ -23,11 +21,11 @@ from polyculture.cache.store.parquet import objects_to_table, read_metadata, rea
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import DIFFERENCES, NUMBERS
 from polyculture.cache.store.schema.measured import Difference, Number
-from polyculture.cache.store.store import data_of, inputs_of, measure_file, open_store
+from polyculture.cache.store.store import Store, data_of, inputs_of, measure_file, open_store
 
 Row = TypeVar("Row")
 # What a measure finds in a store, given the hash of its data: its numbers, and its differences. None: it has none.
-Compute = Callable[[duckdb.DuckDBPyConnection, Measure, str], tuple[Iterable[Number], Iterable[Difference] | None]]
+Compute = Callable[[Store, Measure, str], tuple[Iterable[Number], Iterable[Difference] | None]]
 _MEASURING = ("cache", "metrics", "instruments")  # the packages whose code decides numbers
 _LIBRARIES = ("duckdb", "numpy", "scipy", "scikit-learn")  # of an extra where it is installed
 _MADE_BY = "made_by"
@@ -92,7 +90,7 @@ def renew_table(
     run: RunFolder,
     layout: Layout,
     table: Table[Row],
-    rows: Callable[[duckdb.DuckDBPyConnection], Iterable[Row]],
+    rows: Callable[[Store], Iterable[Row]],
     options: Mapping[str, Any] | None = None,
 ) -> None:
     """Writes the rows of a table that `rows` makes of the store, where something has changed as in `renew`, or in what

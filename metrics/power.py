@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-import duckdb
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from polyculture.cache.store.store import Store
 from polyculture.metrics.inference.family import SAME_PROMPTS
 from polyculture.metrics.inference.jackknife import Numbers
 from polyculture.metrics.inference.limits import student
@@ -74,7 +74,7 @@ class SideValues:
 
 
 def prompt_values(
-    store: duckdb.DuckDBPyConnection, metric: str, conditions: Sequence[str] = ()
+    store: Store, metric: str, conditions: Sequence[str] = ()
 ) -> tuple[str, float, list[PromptValue]] | None:
     """The first of `conditions` that has values, else the one with most: its responses a prompt, and its values."""
     store.execute("CREATE TEMP TABLE IF NOT EXISTS prompt_values AS FROM prompt_values")  # several metrics read it once

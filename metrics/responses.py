@@ -15,13 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
 from polyculture.metrics.declared import DECLARED, is_overlap, is_per_country
 from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
 from polyculture.metrics.inference.named_items import Incidences, incidences
@@ -220,7 +220,7 @@ class Answers:
 class ResponseReader:
     """A store with its cells numbered. Uses temporary tables of the connection."""
 
-    def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         store.execute(read_sql(Path(__file__).parent, "responses"))
         rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()

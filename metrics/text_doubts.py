@@ -15,7 +15,7 @@ MOST_ASIDE = 0.5  # of the texts: with more in another language, or refusals, a 
 MOST_RENUMBERED = 0.1  # of the texts, that differ from another one in digits or punctuation alone
 
 if TYPE_CHECKING:
-    import duckdb
+    from polyculture.cache.store.store import Store
 
 # A row is a model that reported several versions in the texts that count now.
 _VERSIONS = """
@@ -67,9 +67,7 @@ ASKED = " ".join(
 )  # all that `text_doubts` asks a store
 
 
-def text_doubts(
-    store: duckdb.DuckDBPyConnection, manifest: Manifest, models: Collection[str] | None = None
-) -> Iterator[str]:
+def text_doubts(store: Store, manifest: Manifest, models: Collection[str] | None = None) -> Iterator[str]:
     """The doubts about the texts of a store; with `models`, those about them alone."""
 
     def rows(query: str, **values: float) -> Iterator[tuple[Any, ...]]:
@@ -111,7 +109,7 @@ def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:
         yield same_texts(f"{model} and {like[0][0]}{more}", *min(row[1:] for row in like))
 
 
-def models_alike(store: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def models_alike(store: Store) -> dict[str, str]:
     """Models that wrote most of what another one wrote, more than chance explains, with that one: they may be one."""
     return _first_of(store.sql(_SHARED).fetchall())
 

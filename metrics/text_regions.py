@@ -13,11 +13,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy as np
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
 from polyculture.metrics.inference.jackknife import mean_share, share_of
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
@@ -74,7 +74,7 @@ class _Prompt(NamedTuple):
     counts: TextCounts
 
 
-def region_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
+def region_shares(store: Store) -> list[RegionShare]:
     """All shares by model, language, condition and topic, then over the topics; a row for each label that there is.
 
     Empty where nothing is linked.
@@ -91,7 +91,7 @@ def region_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
     return shares
 
 
-def _labels(store: duckdb.DuckDBPyConnection) -> list[str]:
+def _labels(store: Store) -> list[str]:
     """The regions in the order of maps, then those of texts that are of no single one."""
     query = "SELECT region FROM known_countries WHERE region IS NOT NULL GROUP BY region ORDER BY min(place)"
     return [*(region for (region,) in store.sql(query).fetchall()), *NO_REGION]

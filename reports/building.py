@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.store.layout import Layout
@@ -36,12 +35,11 @@ def open_report(
     catalog: Catalog | None,
     layout: Layout,
     sections: Sequence[Section],
-    at: Path | None = None,
 ) -> Iterator[ReportData]:
     """What the sections are built from, while the block lasts. Raises `StoreError` where there is no run.
 
     `catalog` names languages, countries and topics; the default is the one that Polyculture ships. `layout` has the
-    tables and views of the store that the sections read; its file stands in the run, or at `at`.
+    tables and views of the store that the sections read.
     """
     _check_names(sections)
     manifest = require_run(run)
@@ -49,7 +47,7 @@ def open_report(
     titles = {
         key: title for section in sections for key, title in section_texts(section.texts, section.name).boards.items()
     }
-    with read_store(run, layout, at) as reading:
+    with read_store(run, layout) as reading:
         data = ReportData(reading, manifest, names, layout, board_titles=titles)
         yield replace(data, about_texts=_about_texts(data, sections))
 

@@ -50,7 +50,7 @@ def build(data: ReportData) -> PageTable | None:
 
 def claims_frame(data: ReportData) -> pd.DataFrame:
     """A row per claim of the papers about what the run measured; p is adjusted over those of a paper."""
-    run = ComparedRun(data.reading.connection, data.manifest.deterministic)
+    run = ComparedRun(data.reading.store, data.manifest.deterministic)
     pairs = data.names.catalog.native_pairs(data.manifest.languages)
     linked = data.about_texts and bool(totals(data.reading.rows(SQL / "health.sql")).get("linked"))
     rows: list[dict[str, Any]] = []

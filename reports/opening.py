@@ -116,7 +116,7 @@ def picture(data: ReportData) -> Figure | None:
     """Asked about a country, answered from where; None where no prompt names one, or origins are not known."""
     lines = country_lines(data.reading, data.manifest, data.names)
     selections = text_selections(data.reading.rows(SELECTIONS))
-    said = sentence(lines, data.names, models_alike(data.reading.connection), selections)
+    said = sentence(lines, data.names, models_alike(data.reading.store), selections)
     return asked_about(lines, said, data.manifest, data.names, selections) if lines else None
 
 
@@ -127,7 +127,7 @@ def asked_languages(data: ReportData) -> tuple[str, ...]:
     """
     own = data.manifest.languages if data.about_texts else []
     tables = [table for table in tables_of_setups(data.layout) if "language" in table.columns]
-    asked = (data.reading.connection.sql(_ASKED.format(view=table.name)).fetchall() for table in tables)
+    asked = (data.reading.store.sql(_ASKED.format(view=table.name)).fetchall() for table in tables)
     found = {language for rows in asked for (language,) in rows}
     return tuple(ordered(data.manifest.languages, {*own, *found})) or tuple(data.manifest.languages)
 
@@ -147,7 +147,7 @@ def _asked(data: ReportData, languages: tuple[str, ...]) -> tuple[str, ...]:
 
 def _judged(data: ReportData) -> tuple[str, ...]:
     """Precision and recall of the whole run from its judgements, as printed; empty where nobody judged."""
-    shares = audit_scores(data.reading.connection)
+    shares = audit_scores(data.reading.store)
     whole = [one for one in shares if one.language is None and one.topic is None and one.of]
     return tuple(f"{one.what} {one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in whole)
 

@@ -1,4 +1,4 @@
-"""Reads the store for the report: runs SQL files on a connection that has the store's views."""
+"""Reads the store for the report: runs SQL files on it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pandas as pd
 
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.sql_file import read_headers
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.reports.names import short
 
@@ -37,7 +36,7 @@ class Reading:
     Several sections ask for the same tables, some as frames and others as rows: a file's query is run once.
     """
 
-    connection: duckdb.DuckDBPyConnection
+    store: Store
     _found: dict[tuple[object, ...], str] = field(default_factory=dict, repr=False)  # temporary tables, by query
 
     def frame(self, sql: Sql, **values: Any) -> pd.DataFrame:
@@ -46,7 +45,7 @@ class Reading:
         `attrs["counts"]` names the columns of whole numbers, which pandas makes fractions where one is missing.
         """
         text, given = self._once(sql, values)
-        rows = self.connection.sql(text, params=given)
+        rows = self.store.sql(text, params=given)
         frame: pd.DataFrame = rows.df().round(_DIGITS)
         kinds = zip(rows.columns, rows.types, strict=True)
         frame.attrs["counts"] = [name for name, kind in kinds if kind.id.endswith("int")]
@@ -54,7 +53,7 @@ class Reading:
 
     def rows(self, sql: Sql, **values: Any) -> list[dict[str, Any]]:
         """The same rows as dictionaries, unrounded; None where nothing is known."""
-        cursor = self.connection.execute(*self._once(sql, values))
+        cursor = self.store.execute(*self._once(sql, values))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
@@ -64,7 +63,7 @@ class Reading:
 
     def run(self, sql: Sql, **values: Any) -> None:
         """Runs an SQL file that creates temporary tables."""
-        self.connection.execute(*self._query(sql, values))
+        self.store.execute(*self._query(sql, values))
 
     def _once(self, sql: Sql, values: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
         """The statement that gives the rows of `sql`: of a file those of its first time."""
@@ -74,7 +73,7 @@ class Reading:
         asked = (sql, *sorted((given or {}).items()))
         if asked not in self._found:
             name = f"found_{len(self._found)}"
-            self.connection.execute(f"CREATE TEMP TABLE {name} AS {text}", given)
+            self.store.execute(f"CREATE TEMP TABLE {name} AS {text}", given)
             self._found[asked] = name
         return f"FROM {self._found[asked]}", None
 
@@ -87,13 +86,10 @@ class Reading:
 
 
 @contextmanager
-def read_store(run: RunFolder, layout: Layout = METRICS_LAYOUT, at: Path | None = None) -> Iterator[Reading]:
-    """The run's store with the views of `layout`, or one at `at` (`open_store`).
-
-    Shared views are computed once for the block.
-    """
-    with open_store(run, layout, KEPT, at=at) as connection:
-        yield Reading(connection)
+def read_store(run: RunFolder, layout: Layout = METRICS_LAYOUT) -> Iterator[Reading]:
+    """The run's store with the views of `layout`; shared ones are computed once for the block."""
+    with open_store(run, layout, KEPT) as store:
+        yield Reading(store)
 
 
 RUN_FACTS = statements(SQL / "run_facts.sql")

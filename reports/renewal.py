@@ -48,7 +48,7 @@ def keep_made(run: RunFolder, shown: str, written: Mapping[str, str]) -> None:
 
 
 def _made_id(run: RunFolder, shown: str, written: Mapping[str, str]) -> str:
-    # The store is tied to its place, and a report writes it, too: that of a copied run is written again.
+    # `store.duckdb` is tied to its place, and written with the report: that of a copied run is written again.
     return content_id(shown, written, str(run.root.resolve()), file_sha256(run.store))
 
 

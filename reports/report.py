@@ -15,6 +15,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store_file import write_store_file
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.escaping import packed
@@ -33,7 +34,8 @@ def write_report(
     to: RunFolder | None = None,
     shown: str = "",
 ) -> Path:
-    """Writes `report.html` from what is in the store, and its parts where it needs any; returns its path.
+    """Writes `report.html` from what is in the store, and its parts where it needs any; returns its path. Writes
+    `store.duckdb`, too.
 
     The page holds those of the `sections` that have something to show, in their order. For `catalog` and `layout` see
     `open_report`. With `to`, a temporary folder, all is written there and nothing into the run. `shown`
@@ -41,10 +43,12 @@ def write_report(
     no run, or where the file cannot be written.
     """
     place = to or run
-    with open_report(run, catalog, layout, sections, None if to is None else to.store) as data:
+    with open_report(run, catalog, layout, sections) as data:
         evidence = read_evidence(data.reading, data.manifest, data.names)
         page = render_page(data, build_sections(data, sections), evidence)
         written = _write_parts(place.report_data, read_parts(data.reading, evidence, data.names))
+        if to is None:
+            write_store_file(run, data.reading.store)
     written[place.report.name] = _write(place.report, page)
     if shown:
         keep_made(place, shown, written)

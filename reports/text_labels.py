@@ -17,8 +17,9 @@ from polyculture.reports.table_section import Column, PageTable, TextCell, page_
 from polyculture.reports.texts import section_texts
 
 if TYPE_CHECKING:
-    import duckdb
     import pandas as pd
+
+    from polyculture.cache.store.store import Store
 
 MOST_REGIONS = 6  # with more, as those of M49, the section would be a wall of numbers
 Row = Mapping[str, Any]
@@ -26,12 +27,12 @@ _LEFT_OUT = ("refused", "empty", "failed", "unread")
 _PLACE = ("model", "language", "condition", "topic")
 
 
-def shown_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
+def shown_shares(store: Store) -> list[RegionShare]:
     """The shares, where the regions are few enough for a table; else none, and no text is looked at."""
     return region_shares(store) if _few_regions(store) else []
 
 
-def _few_regions(store: duckdb.DuckDBPyConnection) -> bool:
+def _few_regions(store: Store) -> bool:
     regions: int = store.sql("SELECT count(DISTINCT region) FROM known_countries").fetchall()[0][0]
     return 0 < regions <= MOST_REGIONS
 
@@ -40,21 +41,21 @@ def shares_frame(data: ReportData) -> pd.DataFrame:
     """The table of texts: a row is a label's share in a place, with what became of all texts there."""
     import pandas as pd
 
-    shares = region_shares(data.reading.connection)
+    shares = region_shares(data.reading.store)
     rows = [{**{k: v for k, v in asdict(one).items() if k != "counts"}, **asdict(one.counts)} for one in shares]
     return pd.DataFrame(rows)
 
 
 def build(data: ReportData) -> PageTable | None:
     """The section's table from the rows of `shares_frame`; None where no text is labelled, or regions are many."""
-    if not _few_regions(data.reading.connection):
+    if not _few_regions(data.reading.store):
         return None
     shares = data.frame(TEXTS).to_dict("records")
     rows: list[Row] = [{str(k): known(v) for k, v in row.items()} for row in shares]
     if not any(row["labelled"] for row in rows):
         return None
     said = section_texts(SAID, "text_regions")
-    names = dict(data.reading.connection.sql(_NAMES).fetchall())
+    names = dict(data.reading.store.sql(_NAMES).fetchall())
     labels = {row["label"]: said.words["labels"].get(row["label"]) or names[row["label"]] for row in rows}
     several = len({(row["language"], row["condition"]) for row in rows}) > 1
     lines = [

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.running.layout import store_layout
 
 
@@ -15,5 +15,5 @@ def rows(place: Path, query: str, run: str = "") -> list[tuple[Any, ...]]:
     runs = [RunFolder(path) for path in ((place.parent if place.is_file() else place) / "runs").iterdir()]
     name = run or place.stem
     [one] = [one for one in runs if one.root.name == name] or [one for one in runs if one.manifest.exists()]
-    with asked_store(one, query, store_layout()) as store:
+    with open_store(one, store_layout()) as store:
         return store.sql(query).fetchall()

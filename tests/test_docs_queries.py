@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import duckdb
 import pytest
 
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
@@ -18,7 +17,7 @@ RAMEN, PIZZA, SUSHI = "Q234646", "Q177", "Q46383"
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     built = StoreBuilder(tmp_path_factory.mktemp("run"))
     for language in ("en", "ja"):
         japan, italy = built.ask(language, country="JP"), built.ask(language, country="IT")
@@ -70,7 +69,7 @@ ANSWERS: list[tuple[int, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize("number", range(12))
-def test_a_worked_query(store: duckdb.DuckDBPyConnection, number: int) -> None:
+def test_a_worked_query(store: Store, number: int) -> None:
     queries = blocks("docs/queries.md", "sql")
     assert len(queries) == len(ANSWERS)
     rows = store.sql(queries[number]).fetchall()

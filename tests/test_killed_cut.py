@@ -16,7 +16,7 @@ import pytest
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import EXTRACTIONS
 from polyculture.cache.store.shards import JobShards
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.extract.answer import CUT_SHORT
 from tests import servers
 from tests.polyculture.test_command_line import polyculture
@@ -96,7 +96,7 @@ def test_killed_between_a_cut_answer_and_the_next_one_nothing_is_lost_or_counted
     again = asked_for(stub) - questions - questions  # each is asked once for the calm run, and once for the other
     assert again.total() <= len(KILLS) * UNWRITTEN
     for experiment in (calm, killed):
-        with asked_store(run_folder(experiment), None) as store:
+        with open_store(run_folder(experiment)) as store:
             unusable = store.sql(
                 f"SELECT asked_id, attempts, count(*) FROM stored_extractions WHERE error = '{CUT_SHORT}' GROUP BY ALL"
             ).fetchall()

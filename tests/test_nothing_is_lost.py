@@ -24,7 +24,7 @@ from polyculture.cache.store.schema import (
     MENTIONS,
     RESPONSES,
 )
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from tests import servers
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
@@ -83,7 +83,7 @@ def tables(run: RunFolder, stage: str) -> dict[str, list[tuple[Any, ...]]]:
     """What counts of a stage's tables, of which every file can be read."""
     for part in run.root.rglob("[!.]*.parquet"):
         assert pq.read_table(part).num_rows >= 0
-    with asked_store(run, None) as store:
+    with open_store(run) as store:
         return {
             table.name: store.sql(f"SELECT * FROM {table.name} ORDER BY ALL").fetchall()
             for table in STAGE_TABLES[stage]

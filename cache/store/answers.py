@@ -2,7 +2,7 @@
 (`generate/request.py`), in this run or a sibling.
 
 What no request of now asks stays on disk, and counts again when its request comes back. For the views of a store
-`view_template` says the same in SQL.
+`views` says the same in SQL.
 """
 
 from __future__ import annotations

@@ -18,17 +18,18 @@ from typing import TypeVar
 
 import duckdb
 
-from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store.damage import damaged_file
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import committed_parts
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
+from polyculture.cache.text.suggestions import did_you_mean
 
 # SELECT has many forms (WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW). PIVOT counts as several statements: it first
 # collects the values that become columns.
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
+ALL_VIEWS = "polyculture sql EXPERIMENT"
 _ACTS = frozenset({"copy", "insert", "update", "delete", "merge", "create", "explain", "export"})
 T = TypeVar("T")
 
@@ -47,15 +48,23 @@ def check_query(query: str) -> None:
 
 
 @contextmanager
-def interrupted_after(seconds: float, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def interrupted_after(seconds: float, store: Store) -> Iterator[None]:
     """A block whose query ends with `duckdb.InterruptException` after `seconds`."""
-    watch = threading.Timer(seconds, connection.interrupt)
-    watch.daemon = True
-    watch.start()
+    ended = threading.Event()
+
+    def watch() -> None:
+        left = seconds
+        while not ended.wait(left):
+            store.interrupt()
+            left = 0.1  # again: between two statements it has no effect
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
     try:
         yield
     finally:
-        watch.cancel()
+        ended.set()
+        watching.join()
 
 
 def _acts(query: str) -> bool:
@@ -119,9 +128,22 @@ def _query_remedy(fault: Exception, see: str) -> str:
     return "Correct the query."
 
 
+def known_view(store: Store, asked: str, see: str = ALL_VIEWS) -> str:
+    """The name of a view as the store has it. Raises `StoreError` where there is none, with names like it.
+
+    `see` says where all views are listed.
+    """
+    wanted = asked.strip().strip('"').lower()
+    wanted = wanted if wanted in store.views else wanted.rpartition(".")[2]  # 'main.diversity' is diversity
+    if wanted in store.views:
+        return wanted
+    remedy = did_you_mean(wanted, store.views, most=3, otherwise=f"See all of them: {see}")
+    raise StoreError(f"there is no view {asked}", remedy=remedy)
+
+
 @dataclass
 class LiveStore:
-    """The store of `run` with the views of `layout`, read-only; its database file and spilled data stand in `folder`.
+    """The store of `run` with the views of `layout`, for somebody else's SQL; what it spills lies in `folder`.
 
     It is reopened when the run has written, at most every `pause` seconds. A question may take `seconds`. Several may
     be asked at once.
@@ -133,17 +155,12 @@ class LiveStore:
     seconds: float | None = None
     pause: float = 5.0
     opened: int = field(default=0, init=False)  # how often
-    _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False)
+    _store: Store | None = field(default=None, init=False)
     _written: object = field(default=None, init=False)
     _looked: float = field(default=0.0, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    @property
-    def at(self) -> Path:
-        """Where its database file stands, once it is opened."""
-        return self.folder / "store.duckdb"
-
-    def asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T], seconds: float | None = None) -> T:
+    def asked(self, ask: Callable[[Store], T], seconds: float | None = None) -> T:
         """What `ask` answers, asked once more where the run has written a file anew meanwhile.
 
         Raises `duckdb.InterruptException` where it takes longer than `seconds`, else DuckDB's own errors.
@@ -157,37 +174,31 @@ class LiveStore:
                 raise
             return self._answer(self.cursor(afresh=True), ask, longest)
 
-    def cursor(self, afresh: bool = False) -> duckdb.DuckDBPyConnection:
-        """A connection of its own to the present store, to be closed."""
+    def cursor(self, afresh: bool = False) -> Store:
+        """A cursor of its own to the present store, to be closed."""
         with self._lock:
             now = time.monotonic()
-            connection = self._connection
-            if connection is None or afresh or now - self._looked >= self.pause:
+            store = self._store
+            if store is None or afresh or now - self._looked >= self.pause:
                 written = _written(self.run, self.layout)
-                if connection is None or afresh or written != self._written:
-                    # Questions to the one before are still being answered: its file has lost its name, and loses its
-                    # room on the disk when nobody reads it any more.
-                    connection = open_store(self.run, self.layout, at=self.at, memory=memory_limit())
+                if store is None or afresh or written != self._written:
+                    # The one before is not closed: questions to it are still being answered.
+                    store = open_store(self.run, self.layout, sandbox=self.folder / "spill")
                     self.opened += 1
-                self._connection, self._written, self._looked = connection, written, now
-            return connection.cursor()
+                self._store, self._written, self._looked = store, written, now
+            return store.cursor()
 
     def close(self) -> None:
         """Closes the store; the next question opens it anew."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            if self._store is not None:
+                self._store.close()
+                self._store = None
 
     @staticmethod
-    def _answer(
-        cursor: duckdb.DuckDBPyConnection, ask: Callable[[duckdb.DuckDBPyConnection], T], seconds: float | None
-    ) -> T:
-        try:
-            with nullcontext() if seconds is None else interrupted_after(seconds, cursor):
-                return ask(cursor)
-        finally:
-            cursor.close()
+    def _answer(cursor: Store, ask: Callable[[Store], T], seconds: float | None) -> T:
+        with cursor, nullcontext() if seconds is None else interrupted_after(seconds, cursor):
+            return ask(cursor)
 
 
 def _written(run: RunFolder, layout: Layout) -> object:

@@ -41,7 +41,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store.layout import Layout, Table
@@ -63,21 +63,20 @@ COLUMNS = "columns.toml"
 _QUERY = """
 SELECT table_name, column_name, data_type
 FROM duckdb_columns()
-WHERE database_name = current_database() AND schema_name = 'main'
+WHERE database_name = current_database() AND schema_name = 'main' AND table_name = coalesce($view, table_name)
 ORDER BY table_name, column_index
-"""
-_VIEWS = """
-SELECT view_name, sql FROM duckdb_views() WHERE database_name = current_database() AND schema_name = 'main'
 """
 # The schema lists neither rows of other settings nor the views below the public ones.
 DICTIONARY = """
 SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
 """
-VIEW_COLUMNS = """
-SELECT "column", type, meaning FROM dictionary WHERE view = $view AND "column" <> '' ORDER BY rowid
-"""
-_MEANING = "SELECT meaning FROM dictionary WHERE view = $view AND \"column\" = ''"
-ALL_VIEWS = "polyculture sql EXPERIMENT"
+
+
+class Database(Protocol):
+    """What answers queries: a store, or a connection of DuckDB."""
+
+    def sql(self, query: str, *, params: object = None) -> duckdb.DuckDBPyRelation:
+        """What a query selects."""
 
 
 @dataclass(frozen=True)
@@ -202,9 +201,7 @@ class DeclaredTable:
         given = self.parameters(values)
         return re.sub(r"\$(\w+)", lambda found: _literal(given[found[1]]) if found[1] in given else found[0], self.sql)
 
-    def select(
-        self, store: duckdb.DuckDBPyConnection, values: Mapping[str, Any] | None = None
-    ) -> duckdb.DuckDBPyRelation:
+    def select(self, store: Database, values: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyRelation:
         """Its rows. A value whose name is no parameter is a filter (`filtered`)."""
         rows = store.sql(self.sql.rstrip().rstrip(";"), params=self.parameters(values) or None)
         return self.filtered(rows, values)
@@ -230,7 +227,7 @@ class DeclaredTable:
             rows = rows.filter(column.isnull() if value is None else among)
         return rows
 
-    def meanings(self, store: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> dict[str, str]:
+    def meanings(self, store: Database, columns: Sequence[str]) -> dict[str, str]:
         """What its columns mean: what the header says, else what the dictionary says of the views that it reads."""
         read = set(re.findall(r"\w+", self.sql))
         said = store.sql('SELECT view, "column", meaning FROM dictionary WHERE "column" <> \'\'').fetchall()
@@ -275,10 +272,17 @@ def _literal(value: Any) -> str:
     return "NULL" if value is None else str(value).lower()
 
 
-def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Sequence[Path]) -> list[dict[str, str]]:
+def describe(
+    connection: duckdb.DuckDBPyConnection,
+    layout: Layout,
+    files: Sequence[Path],
+    reads: Mapping[str, Sequence[str]],
+    only: str | None = None,
+) -> list[dict[str, str]]:
     """A row per view (its `column` is empty), followed by a row per column of it: view, column, type, meaning.
 
-    `files` are the SQL files that made the views.
+    `files` are the SQL files that made the views of the connection, `reads` the names that each view reads. `only` is
+    the one view that is described, by default all are.
     """
     headers = {header.name: (header, file) for file in files for header in _headers(file)}
     for table in layout.tables:
@@ -292,9 +296,8 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Seque
     explained = {name: header.columns for name, (header, _) in headers.items()}
     for name, words in declared.items():  # 'as in `responses`' says nothing more than the views that are read
         explained[f"stored_{name}"] = {at: said for at, said in words.items() if not said.startswith("as in ")}
-    reads = {view: names_in(sql) for view, sql in connection.execute(_VIEWS).fetchall()}
     rows: list[dict[str, str]] = []
-    for view, column, type_name in connection.execute(_QUERY).fetchall():
+    for view, column, type_name in connection.execute(_QUERY, {"view": only}).fetchall():
         stored = view.startswith("stored_") and view.removeprefix("stored_") in declared
         name = view.removeprefix("stored_") if stored else view  # all rows mean what those that count mean
         header, file = headers.get(name, (Header(name, ""), files[0]))
@@ -346,23 +349,3 @@ def _begins_line(token: tokenize.TokenInfo) -> bool:
 
 def _tokens(lines: list[str]) -> Iterator[tokenize.TokenInfo]:
     return tokenize.generate_tokens(iter(lines).__next__)
-
-
-def known_view(store: duckdb.DuckDBPyConnection, asked: str, see: str = ALL_VIEWS) -> str:
-    """The name of a view as the dictionary has it. Raises `StoreError` where there is none, with names like it.
-
-    `see` says where all views are listed.
-    """
-    names = [name for (name,) in store.sql("SELECT DISTINCT view FROM dictionary ORDER BY view").fetchall()]
-    wanted = asked.strip().strip('"').lower()
-    wanted = wanted if wanted in names else wanted.rpartition(".")[2]  # 'main.diversity' is diversity
-    if wanted in names:
-        return wanted
-    remedy = did_you_mean(wanted, names, most=3, otherwise=f"See all of them: {see}")
-    raise StoreError(f"there is no view {asked}", remedy=remedy)
-
-
-def meaning_of(store: duckdb.DuckDBPyConnection, view: str) -> str:
-    """What a row of a view is."""
-    found = store.sql(_MEANING, params={"view": view}).fetchall()
-    return str(found[0][0]) if found and found[0][0] else "not described"

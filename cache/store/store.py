@@ -1,32 +1,35 @@
-"""The store: a run's Parquet files, read through DuckDB views.
+"""The store: a run's Parquet files, read through DuckDB views in memory.
 
-`store.duckdb` is tied to the place where it was written: a copied or moved one answers with an error. Its views name a
-run's files by absolute paths, so that it can be opened from any folder. DuckDB has no paths relative to a database
-file: relative ones are looked for in the present folder first, which may be another run's. A view cannot compute a path
-either (DuckDB 2.0.0: `read_parquet` takes neither subqueries nor lateral columns). So a condition of each view compares
-where the file is with where it was, and ends in an error. Our own connections need none: a temporary macro of the same
-name takes its place, at no cost.
+    with open_store(run, layout) as store:
+        store.sql("SELECT language, count(*) FROM responses GROUP BY ALL").fetchall()
+
+This is the one way to read a run's tables. Nothing is written. Tables and views are made when a query first names them,
+with what these read: of a table that nobody asks for no file is looked at. `cache.store.store_file` writes the same
+views to `store.duckdb`, for people who open a run with DuckDB; nothing here reads that file.
+
+To create a view, DuckDB binds all that is below it. That took 0.9 s for the 254 views of all instruments, and with
+thousands of files below them more. So a connection of its own creates them, for which what several views read is an
+empty temporary table of the same columns: 0.35 s for all, 0.15 s for those of a report, whatever the number of files.
 """
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import MappingProxyType
-from typing import Any
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
 
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.database import connect, memory_database
+from polyculture.cache.database import connect, cursor_of, memory_database, memory_limit
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.store.inventory import check_parts, require_moved_in, require_table
 from polyculture.cache.store.layout import Layout, Measure, Table
@@ -38,11 +41,10 @@ from polyculture.cache.store.parquet import SUFFIX, check_columns, read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.shards import committed_parts
-from polyculture.cache.store.view_template import asks_of_schema, create_views, statements_of, write_view_template
+from polyculture.cache.store.sql_file import describe, names_in
+from polyculture.cache.store.views import RUN, asks_of_schema, create_table, statements_of
 
-_IN_PLACE = "in_place()"
-_NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
-_IN_PLACE_SQL = Path(__file__).with_name("in_place.sql")
+DICTIONARY = "dictionary"  # the table that says what views and columns mean
 _opened: dict[Path, None] = {}  # folders of runs whose files this process has asked DuckDB for, the latest last
 
 
@@ -52,225 +54,326 @@ def opened_runs() -> list[Path]:
     return list(reversed(_opened))
 
 
-def _local(path: Path) -> str:
-    """A file's name for DuckDB's own file system."""
-    return str(path.resolve())
-
-
-def _read_only(connection: duckdb.DuckDBPyConnection, run: RunFolder) -> Callable[[Path], str]:
-    from polyculture.cache.store.readonly_files import register_run_files, run_address
-
-    register_run_files(connection, run.root)
-    root = run.root.resolve()  # a part that is itself a link keeps its name: it is refused, and the error names it
-    return lambda path: run_address(root / path.relative_to(run.root))
-
-
-def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, at: Path | None) -> None:
-    """Takes every file from a connection but those of the run; with `at` these are read-only."""
-    if at is None:
-        connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
-        connection.execute("SET enable_external_access = false")
-        return
-    from polyculture.cache.store.readonly_files import confine
-
-    confine(connection, run.root, at.parent / "spill")
-
-
-@contextmanager
-def _built(
-    run: RunFolder, layout: Layout, at: Path | None, asked: str | None
-) -> Iterator[tuple[Path, Collection[str]]]:
-    """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL. Gives the path and the
-    names of its tables and views. `asked` as in `open_store`.
-
-    The file holds no data and may be deleted at any time. During the block it has a temporary name, then it replaces
-    the former one. Raises `StoreError` where there is no run.
-    """
-    manifest = require_run(run)
-    path = at or run.store
-    with replacing(path) as temporary, _disk_faults(path):
-        known = asked is not None and not asks_of_schema(asked)
-        there = {name for name, _ in statements_of(layout)}
-        if not known:
-            write_view_template(temporary, layout)
-        # A connection of its own for `at`: the read-only file system is of all that share a DuckDB.
-        with memory_database(temporary) if at is None else connect(temporary) as connection:
-            if known:
-                there = create_views(connection, layout, asked)
-            connection.begin()  # each of some fifty statements would wait for the disk
-            if at is None:
-                _tie(connection, path, [temporary])
-            address = _local if at is None else _read_only(connection, run)
-            _put_rows(connection, run, manifest, layout, there, address, tied=at is None)
-            connection.commit()
-            connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
-        yield temporary, there
-
-
-@contextmanager
-def _disk_faults(path: Path) -> Iterator[None]:
-    """Turns DuckDB's own error for a full disk, or for a folder that one may only read, into the `OSError` that others
-    raise."""
-    try:
-        yield
-    except duckdb.Error as fault:
-        number = next((one for one in _NOT_WRITTEN if os.strerror(one) in str(fault)), None)
-        if number is None:
-            raise
-        raise OSError(number, os.strerror(number), str(path)) from fault
-
-
-@contextmanager
-def asked_store(
-    run: RunFolder,
-    asked: str | None,
+def open_store(
+    run: RunFolder | None,
     layout: Layout = CORE,
+    keep: Sequence[str] = (),
     *,
     manifest: Manifest | None = None,
     rows: Mapping[str, pa.Table] = MappingProxyType({}),
-    keep: Sequence[str] = (),
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A store in memory for SQL of ours, `asked`: the views that it names, and what these rest on. Writes nothing.
+    sandbox: Path | None = None,
+) -> Store:
+    """A run's store, to be closed. Raises `StoreError` where there is no run.
 
-    None: all views. The rows that count are those of the run's manifest, or of another `manifest`. `rows` stand in the
-    place of those that the run has of a table, by name. `keep` as in `open_store`. Raises `StoreError` where there is
-    no run.
+    The rows that count are those of the run's manifest, or of another `manifest`. `rows` replace those that the run has
+    of a table, by name. Without a run all tables are empty.
+
+    The views in `keep` are stored in memory when a query first needs them, so that many queries do not read millions of
+    mentions each. What the run writes later is not in them.
+
+    With a `sandbox`, a temporary folder, the store is for somebody else's SQL: it reads the run's Parquet files and no
+    other, writes into no folder but this one, and takes at most half of the free memory (`cache.store.readonly_files`).
     """
-    manifest = manifest or require_run(run)
-    needed = asked and " ".join([asked, *(f"FROM stored_{name}" for name in rows)])
-    of_files = tuple(table for table in layout.tables if table.name not in rows)
-    with memory_database() as connection:
-        there = create_views(connection, layout, needed)
-        _put_rows(connection, run, manifest, replace(layout, tables=of_files), there)
-        for name, given in rows.items():
-            connection.from_arrow(given).insert_into(f"stored_{name}")
-        _keep(connection, [view for view in keep if view in there])
-        yield connection
+    if run is not None:
+        manifest = manifest or require_run(run)
+        require_moved_in(run)
+        _opened.pop(run.root, None)
+        _opened[run.root] = None
+    with ExitStack() as opening:
+        if sandbox is None or run is None:
+            connection = opening.enter_context(memory_database())
+        else:
+            # A DuckDB of its own: what is set here holds for all connections to one.
+            connection = opening.enter_context(connect(memory=memory_limit()))
+            _confine(connection, run, sandbox)
+        source = _Source(run, manifest, layout, rows, read_only=sandbox is not None)
+        views = _Views(opening.enter_context(cursor_of(connection)), layout, source)
+        return Store(connection, views, keep, opening.pop_all())
 
 
-def _put_rows(
-    connection: duckdb.DuckDBPyConnection,
-    run: RunFolder,
-    manifest: Manifest,
-    layout: Layout,
-    there: Collection[str],
-    address: Callable[[Path], str] = _local,
-    tied: bool = False,
-) -> None:
-    """Replaces the empty tables of a store by views over the run's files; `tied` ones ask whether they are in place.
+def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, spill: Path) -> None:
+    from polyculture.cache.store.readonly_files import confine  # fsspec, which our own SQL does not need
 
-    `there` are the names of its tables and views: DuckDB takes 10 ms to list them.
-
-    The views on top exist already: DuckDB opens every file below a view when it creates one, and a large run has
-    thousands.
-    """
-    require_moved_in(run)
-    _opened.pop(run.root, None)
-    _opened[run.root] = None
-    tables = [table for table in layout.tables if f"stored_{table.name}" in there]
-    measured = layout.measures if "run_measures" in there else ()
-    inputs = [(measure.name, inputs_of(run, manifest, measure)) for measure in measured]
-    charged = _charged(run, layout) if "run_charges" in there else []
-    for name, rows in {**_run_rows(manifest), "run_measures": inputs, "run_charges": charged}.items():
-        if rows and name in there:
-            values = ", ".join("?" * len(rows[0]))
-            connection.executemany(f"INSERT INTO {name} VALUES ({values})", rows)  # noqa: S608
-    for table in tables:
-        _put_files(connection, run, table, address, tied)
-
-
-def open_store(
-    run: RunFolder,
-    layout: Layout = CORE,
-    keep: Sequence[str] = (),
-    at: Path | None = None,
-    memory: str | None = None,
-    asked: str | None = None,
-) -> duckdb.DuckDBPyConnection:
-    """Builds the store and opens it read-only; it can read the run's folder and no other file.
-
-    With `at`, a path in a temporary folder, the store is for somebody else's SQL: nothing can be written into the run's
-    folder through the connection (`cache.store.readonly_files`), and DuckDB spills into a folder beside `at`. `memory`
-    ('4GB') bounds what DuckDB holds. `asked` is the only SQL that will be asked of it: views that it does not name, and
-    that nothing rests on that it names, are left out, and the files below them are not looked at. SQL of ours that is
-    known beforehand is for `asked_store`, without a file.
-    The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; of
-    those that `asked` leaves out, none is. Rows written later are not in them.
-    """
-    # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
-    with _built(run, layout, at, asked) as (path, there):
-        connection = connect(path, read_only=True, memory=memory)
-    if at is None:
-        # This connection has just written the store: the condition is left out of all its queries.
-        connection.execute("CREATE TEMP MACRO in_place() AS true")
-    _confine(connection, run, at)
-    _keep(connection, [view for view in keep if view in there])
+    confine(connection, run.root, spill)
     connection.execute("SET lock_configuration = true")
-    return connection
 
 
-@contextmanager
-def reopen_store(at: Path, root: Path, memory: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A store that another process has built at `at`, for somebody else's SQL. What it spills is removed with it."""
-    from polyculture.cache.store.readonly_files import confine
+class Store:
+    """A run's tables and views, open for reading (`open_store`). Each is made when a query first names it."""
 
-    with (
-        TemporaryDirectory(dir=at.parent, prefix="spill-") as spill,
-        connect(at, read_only=True, memory=memory) as found,
-    ):
-        confine(found, root, Path(spill))
-        found.execute("SET lock_configuration = true")
-        yield found
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        views: _Views,
+        keep: Sequence[str] = (),
+        opened: ExitStack | None = None,
+    ) -> None:
+        """`opened` closes what was opened for this store; a cursor has nothing of its own but its connection."""
+        self._connection, self._views, self._keep = connection, views, keep
+        self._opened = opened or ExitStack()
+        self._making = False
+
+    @property
+    def views(self) -> list[str]:
+        """The names of all tables and views that can be asked for, in order, but for the dictionary."""
+        return self._views.names
+
+    def sql(self, query: str, *, params: object = None) -> duckdb.DuckDBPyRelation:
+        """What a query selects. Raises DuckDB's errors, and `StoreError` for a file of the run that cannot be used."""
+        self._make(query)
+        try:
+            return self._connection.sql(query, params=params)
+        except duckdb.CatalogException:  # it names a view where `names_in` does not look, as in PIVOT
+            if not self._make(None):
+                raise
+            return self._connection.sql(query, params=params)
+
+    def execute(self, query: str, parameters: object = None) -> duckdb.DuckDBPyConnection:
+        """Executes a statement; returns the connection that has its rows. Raises as `sql`."""
+        self._make(query)
+        try:
+            return self._connection.execute(query, parameters)
+        except duckdb.CatalogException:
+            if not self._make(None):
+                raise
+            return self._connection.execute(query, parameters)
+
+    def table(self, name: str) -> duckdb.DuckDBPyRelation:
+        """All rows of a table or view."""
+        self._make(f'FROM "{name}"')
+        return self._connection.table(f'"{name}"')
+
+    def describe(self, view: str) -> tuple[str, pa.Table]:
+        """What a row of a view is, and its columns: `column`, `type` and `meaning` of each."""
+        self._make(f'FROM "{view}"')
+        row, *columns = self._views.describe(view)
+        return row["meaning"], pa.Table.from_pylist(columns).select(["column", "type", "meaning"])
+
+    def from_arrow(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
+        """The rows of an Arrow table, for a query of their own."""
+        return self._connection.from_arrow(rows)
+
+    def from_df(self, rows: Any) -> duckdb.DuckDBPyRelation:
+        """The rows of a frame of pandas, for a query of their own."""
+        return self._connection.from_df(rows)
+
+    def register(self, name: str, rows: object) -> None:
+        """Puts rows in the place of a table or view, for queries of this connection."""
+        self._connection.register(name, rows)
+
+    def unregister(self, name: str) -> None:
+        """Takes registered rows away again."""
+        self._connection.unregister(name)
+
+    def copy_to(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Copies all tables and views to the empty database of another connection of the same DuckDB.
+
+        The views are copied as they are bound: that takes 5 ms, where creating them again takes half a second.
+        """
+        self._make(None)
+        [(own,)] = self._connection.execute("SELECT current_database()").fetchall()
+        [(other,)] = connection.execute("SELECT current_database()").fetchall()
+        connection.execute(f"COPY FROM DATABASE {own} TO {other}")
+
+    def cursor(self) -> Store:
+        """The same store for another thread, to be closed. What is kept and registered here is not in it."""
+        return Store(cursor_of(self._connection), self._views)
+
+    def interrupt(self) -> None:
+        """Ends the query that another thread asks here with `duckdb.InterruptException`."""
+        self._connection.interrupt()
+        if self._making:
+            self._views.interrupt()
+
+    def close(self) -> None:
+        """Drops what is in memory. Twice does no harm."""
+        self._connection.close()
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _make(self, query: str | None) -> bool:
+        """Makes the views that a query names, or all; returns whether there were any to make."""
+        self._making = True
+        try:
+            made = self._views.make(query)
+        finally:
+            self._making = False
+        for view in self._keep:
+            if view in made:  # a temporary table takes precedence over the view of its name, in other views, too
+                self._connection.execute(f"CREATE TEMP TABLE {view} AS FROM main.{view}")
+        return bool(made)
 
 
-def _keep(connection: duckdb.DuckDBPyConnection, views: Sequence[str]) -> None:
-    """Materialises views."""
-    for view in views:  # a temporary table takes precedence over the view of its name, in other views, too
-        connection.execute(f"CREATE TEMP TABLE {view} AS FROM main.{view}")
+class _Views:
+    """What makes the views of a store, for all its cursors, one after the other."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, layout: Layout, source: _Source) -> None:
+        """The temporary tables of `connection` are the shapes of views: it must be used for nothing else."""
+        self._connection, self._layout, self._source = connection, layout, source
+        self._statements = dict(statements_of(layout))
+        self._made: set[str] = set()
+        self._shapes: set[str] = set()
+        self._lock = threading.Lock()
+
+    @cached_property
+    def names(self) -> list[str]:
+        return sorted(name for name, made in self._statements.items() if not _is(made, "MACRO"))
+
+    def interrupt(self) -> None:
+        self._connection.interrupt()
+
+    def make(self, query: str | None) -> Collection[str]:
+        """Makes what a query names and what that rests on, or all there is; returns the names of what was made."""
+        with self._lock:
+            if len(self._made) > len(self._statements):  # the dictionary, too
+                return ()
+            schema = query is None or asks_of_schema(query)
+            missing = self._missing(None if query is None or schema else names_in(query))
+            if not missing and not schema:
+                return ()
+            named = Counter(name for names in missing.values() for name in names)
+            made, shapes = set(self._made), set(self._shapes)
+            self._connection.begin()
+            try:
+                for name, reads in missing.items():
+                    self._create(name, [read for read in reads if named[read] > 1])
+                    self._made.add(name)
+                if schema:
+                    self._create_dictionary()
+                    self._made.add(DICTIONARY)
+                self._connection.commit()
+            except BaseException:
+                self._made, self._shapes = made, shapes
+                self._connection.rollback()
+                raise
+            return missing.keys()
+
+    def describe(self, view: str) -> list[dict[str, str]]:
+        """The rows of the dictionary about a view that is made."""
+        with self._lock:
+            return self._described(view)
+
+    def _missing(self, asked: Iterable[str] | None) -> dict[str, Sequence[str]]:
+        """What is asked for and not made yet, or all that is not, and what it rests on: the names that each reads, in
+        the order in which they are to be made."""
+        wanted, missing = set(asked or ()), dict[str, Sequence[str]]()
+        for name, statement in reversed(self._statements.items()):
+            if name not in self._made and (asked is None or name.lower() in wanted):
+                missing[name] = names_in(statement) if isinstance(statement, str) else ()
+                wanted.update(missing[name])
+        return dict(reversed(missing.items()))
+
+    def _create(self, name: str, reads: Iterable[str]) -> None:
+        """Creates a table, view or macro; `reads` are names below it that others read, too."""
+        statement = self._statements[name]
+        if isinstance(statement, Table):
+            self._source.put(self._connection, statement)
+            self._connection.execute(create_table(statement, temporary=True))
+            return
+        for read in reads:  # a name that is not made yet is that of a part of the statement (WITH)
+            if read in self._made and read not in self._shapes and _is(self._statements.get(read, ""), "VIEW"):
+                self._connection.execute(f"CREATE TEMP TABLE {read} AS FROM main.{read} WITH NO DATA")
+                self._shapes.add(read)
+        self._connection.execute(statement)
+        if _is(statement, "TABLE") and (rows := self._source.rows(name)):
+            values = ", ".join("?" * len(rows[0]))
+            self._connection.executemany(f"INSERT INTO {name} VALUES ({values})", rows)  # noqa: S608
+
+    def _create_dictionary(self) -> None:
+        rows = pa.Table.from_pylist(self._described())
+        self._connection.from_arrow(rows).create(DICTIONARY)
+
+    def _described(self, view: str | None = None) -> list[dict[str, str]]:
+        reads = {
+            name: names_in(made)
+            for name, made in self._statements.items()
+            if isinstance(made, str) and _is(made, "VIEW")
+        }
+        return describe(self._connection, self._layout, [RUN, *self._layout.files], reads, view)
 
 
-def _tie(connection: duckdb.DuckDBPyConnection, store: Path, others: Iterable[Path]) -> None:
-    """Creates `in_place()` in a store that will stand at `store`; it may stand at the `others`, too."""
-    table = f"place_{content_id(str(store.resolve()))}"
-    connection.execute(_IN_PLACE_SQL.read_text(encoding="utf-8").replace("$PLACE", table))
-    paths = {str(path) for place in (store, *others) for path in (place.resolve(), place.absolute())}
-    connection.execute(f"INSERT INTO here.{table} SELECT unnest($paths)", {"paths": sorted(paths)})
+def _is(statement: str | Table[Any], kind: str) -> bool:
+    return isinstance(statement, str) and statement[:20].upper().startswith(f"CREATE {kind} ")
 
 
-def _put_files(
-    connection: duckdb.DuckDBPyConnection,
-    run: RunFolder,
-    table: Table[Any],
-    address: Callable[[Path], str],
-    tied: bool,
-) -> None:
-    """Replaces the empty table by a view over its files, where there are any.
+@dataclass(frozen=True)
+class _Source:
+    """What the tables of a store hold: a run's files, and what its manifest says."""
 
-    Raises `StoreError` for a file of another version, for a row that stands twice, and for a part that is gone.
-    """
+    run: RunFolder | None
+    manifest: Manifest | None
+    layout: Layout
+    given: Mapping[str, pa.Table]  # by table, in the place of the run's rows
+    read_only: bool
+
+    def put(self, connection: duckdb.DuckDBPyConnection, table: Table[Any]) -> None:
+        """Creates the view of a table over its files; without any, or with given rows, the table itself.
+
+        Raises `StoreError` for a file of another version, for a row that is there twice, and for a part that is gone.
+        """
+        given = self.given.get(table.name)
+        files = table_files(self.run, table) if self.run is not None and given is None else []
+        if not files:
+            connection.execute(create_table(table))
+            if given is not None:
+                connection.from_arrow(given).insert_into(f"stored_{table.name}")
+            return
+        for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond
+            check_columns(path, table)
+        rows = read_parquet_sql(map(self._address, files))
+        _check_unique(connection, rows, table, files)
+        connection.execute(f"CREATE VIEW stored_{table.name} AS FROM {rows}")
+
+    def rows(self, name: str) -> list[tuple[Any, ...]]:
+        """The rows of a table of `run.sql`."""
+        if self.run is None or self.manifest is None:
+            return []
+        if name == "run_measures":
+            return [(one.name, inputs_of(self.run, self.manifest, one)) for one in self.layout.measures]
+        if name == "run_charges":
+            return _charged(self.run, self.layout)
+        return self._of_manifest.get(name, [])
+
+    @cached_property
+    def _of_manifest(self) -> dict[str, list[tuple[Any, ...]]]:
+        return {} if self.manifest is None else _manifest_rows(self.manifest)
+
+    def _address(self, path: Path) -> str:
+        """A file's name for DuckDB's own file system, or for the read-only one."""
+        if not self.read_only or self.run is None:
+            return str(path.resolve())
+        from polyculture.cache.store.readonly_files import run_address
+
+        # A part that is itself a link keeps its name: it is refused, and the error names it.
+        return run_address(self.run.root.resolve() / path.relative_to(self.run.root))
+
+
+def table_files(run: RunFolder, table: Table[Any]) -> list[Path]:
+    """The files that hold a table's rows now. Raises `StoreError` for a part that is gone."""
     if table.sharded:
         check_parts(run, table)
-        files = committed_parts(run, table)
-    elif table.by_measure:
-        files = measure_files(run, table)
-    else:
-        require_table(run, table.name)
-        files = [path for path in [run.table(table.name)] if path.exists()]
-    if not files:
-        return
-    for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond to read
-        check_columns(path, table)
-    # As text: DuckDB's relations open the files again for each of their steps.
-    paths = ", ".join("'{}'".format(address(path).replace("'", "''")) for path in files)
-    rows = f"read_parquet([{paths}], hive_partitioning = false)"
-    _check_unique(connection, rows, table, files)
-    connection.execute(f"DROP TABLE stored_{table.name}")
-    tie = f" WHERE {_IN_PLACE}" if tied else ""
-    connection.execute(f"CREATE VIEW stored_{table.name} AS FROM {rows}{tie}")
+        return committed_parts(run, table)
+    if table.by_measure:
+        return measure_files(run, table)
+    require_table(run, table.name)
+    return [path for path in [run.table(table.name)] if path.exists()]
+
+
+def read_parquet_sql(addresses: Iterable[str]) -> str:
+    """The call that reads Parquet files. As text: DuckDB's relations open the files again for each of their steps."""
+    paths = ", ".join("'{}'".format(address.replace("'", "''")) for address in addresses)
+    return f"read_parquet([{paths}], hive_partitioning = false)"
 
 
 def _check_unique(connection: duckdb.DuckDBPyConnection, rows: str, table: Table[Any], files: Sequence[Path]) -> None:
-    """Raises `StoreError` where a row stands twice, as in a copied folder: every number would count it twice."""
+    """Raises `StoreError` where a row is there twice, as in a copied folder: every number would count it twice."""
     if table.key is None or len(files) < 2:
         return
     [(twice,)] = connection.execute(f"SELECT count(*) - count(DISTINCT {table.key}) FROM {rows}").fetchall()  # noqa: S608
@@ -302,8 +405,8 @@ def _charged(run: RunFolder, layout: Layout) -> list[tuple[Any, ...]]:
     ]
 
 
-def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of the tables of `run.sql`."""
+def _manifest_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of the tables of `run.sql` that the manifest holds."""
     return {
         "run_extractors": [
             (extractor, manifest.reader_id, manifest.extractor.get("sample"))

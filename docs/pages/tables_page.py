@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import cache
-from pathlib import Path
 
 from polyculture.cache.store.layout import Layout
-from polyculture.cache.store.manifest import Manifest, write_manifest
-from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.sql_file import Header
 from polyculture.cache.store.store import open_store
 from polyculture.instruments import INSTRUMENTS, command_line
@@ -65,13 +61,9 @@ settings too. Those that begin with `run_` hold what the experiment asks now. Bo
 def dictionary() -> dict[str, dict[str, tuple[str, str]]]:
     """Per view: its columns with type and meaning; under the empty name what a row is."""
     found: dict[str, dict[str, tuple[str, str]]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        run = RunFolder(Path(folder))
-        write_manifest(Manifest(experiment="none", polyculture="0"), run.manifest)
-        store = open_store(run, store_layout())
+    with open_store(None, store_layout()) as store:
         for view, column, kind, meaning in store.sql("FROM dictionary ORDER BY rowid").fetchall():
             found.setdefault(view, {})[column] = (kind, meaning)
-        store.close()
     return found
 
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
-import duckdb
-
 from polyculture.cache.store.schema.measured import CELL, EVERY, Difference, Number
+from polyculture.cache.store.store import Store
 from polyculture.instruments.cbs.averages import (
     Contrast,
     Tally,
@@ -161,7 +160,7 @@ class _Found:
     left_out: int = 0  # only one side was asked
 
 
-def scored_cells(store: duckdb.DuckDBPyConnection) -> set[Cell]:
+def scored_cells(store: Store) -> set[Cell]:
     """The cells that were asked, whether or not they have a score."""
     names = ", ".join(ScoreGroup._fields)
     query = f"SELECT DISTINCT {names}, setting, coalesce(phrasing, ''), coalesce(context_prefix, '') FROM scores"  # noqa: S608

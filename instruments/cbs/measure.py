@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from polyculture.cache.store.layout import Measure, compose
@@ -19,7 +18,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.instruments.cbs.averages import Tally, tally
 from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_differences, score_number, scored_cells
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers
@@ -48,13 +47,13 @@ def measure_bias(run: RunFolder) -> None:
     renew(run, compose(CORE, CBS), [MEASURE], _measured)
 
 
-def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
+def _measured(store: Store, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
     types = list(scored_types(store, RULES))
     numbers = [*_numbers(types, inputs)]
     return numbers, with_verdicts(bias_differences(types, scored_cells(store), inputs))
 
 
-def scored_types(store: duckdb.DuckDBPyConnection, rules: Sequence[str]) -> Iterator[ScoredType]:
+def scored_types(store: Store, rules: Sequence[str]) -> Iterator[ScoredType]:
     """Every type that was scored, under each rule that has a likelihood."""
     model = None
     for *names, again in store.execute(read_sql(QUERIES, "units")).fetchall():
@@ -119,7 +118,7 @@ def link_entities(asked: Asked) -> None:
 def _queries(asked: Asked) -> pa.Table:
     """Entities to be linked, each once."""
     topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
-    with asked_store(asked.run, _ENTITIES, compose(CORE, CBS)) as store:
+    with open_store(asked.run, compose(CORE, CBS)) as store:
         rows = [dict(zip(_COLUMNS[:3], row, strict=True)) for row in store.sql(_ENTITIES).fetchall()]
     known = [row for row in rows if row["entity_type"] in topics and row["language"] in asked.catalog.languages]
     schema = pa.schema([(name, pa.string()) for name in _COLUMNS])
@@ -134,5 +133,5 @@ FROM scores WHERE model_version IS NOT NULL GROUP BY model HAVING len(versions) 
 
 def mixed_versions(run: RunFolder) -> list[tuple[str, list[str]]]:
     """The models with several versions among their present scores, each with these."""
-    with asked_store(run, _VERSIONS, compose(CORE, CBS)) as store:
+    with open_store(run, compose(CORE, CBS)) as store:
         return store.sql(_VERSIONS).fetchall()

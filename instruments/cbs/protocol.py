@@ -16,7 +16,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import EVERY
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, by_type, contexts_in
 from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws, lacking_columns
 from polyculture.instruments.cbs.layout import CBS
@@ -24,8 +24,6 @@ from polyculture.instruments.cbs.score_interval import MeanScore
 from polyculture.instruments.datasets.selection import Tell
 
 if TYPE_CHECKING:
-    import duckdb
-
     from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup
     from polyculture.instruments.cbs.score_matrix import ContextCondition
 
@@ -109,7 +107,7 @@ def place_scores(types: Sequence[ScoredType], protocol: Protocol, seed: int) -> 
         yield PlaceScore(group, condition, ALL, "", protocol_score(tallies, protocol, seed), tallies, len(columns))
 
 
-def unscored(store: duckdb.DuckDBPyConnection) -> Mapping[tuple[str, ...], str]:
+def unscored(store: Store) -> Mapping[tuple[str, ...], str]:
     """What of the contexts that are asked has no score, in words; for `lacking`."""
     return {tuple(row[:-1]): row[-1] for row in store.execute(read_sql(Path(__file__).parent, "unscored")).fetchall()}
 

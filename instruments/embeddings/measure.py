@@ -9,7 +9,6 @@ from itertools import compress, groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-import duckdb
 import numpy as np
 
 from polyculture.cache.store.layout import Measure, compose
@@ -18,7 +17,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import CELL, EVERY, Difference, Number
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import measure_file
+from polyculture.cache.store.store import Store, measure_file
 from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, LAYOUT, MEASURE, EntityPosition
 from polyculture.instruments.embeddings.separation import (
     SeparationEstimate,
@@ -76,9 +75,7 @@ def measure_separation(run: RunFolder) -> None:
     renew(run, compose(CORE, LAYOUT), [MEASURE], partial(_measured, maps), beside=[maps])
 
 
-def _measured(
-    maps: Path, store: duckdb.DuckDBPyConnection, _: Measure, inputs: str
-) -> tuple[list[Number], list[Difference]]:
+def _measured(maps: Path, store: Store, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
     found = store.execute(read_sql(_OWN, "units"))
     names = [column[0] for column in found.description or ()]
     units = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
@@ -99,7 +96,7 @@ def _measured(
     return [row for unit, estimate in every for row in separation_numbers(unit, estimate, inputs)], []
 
 
-def _read(store: duckdb.DuckDBPyConnection, unit: Unit) -> Compared:
+def _read(store: Store, unit: Unit) -> Compared:
     wanted = {name: unit[name] for name in _COMPARISON}
     table: Any = store.sql(read_sql(_OWN, "vectors"), params=wanted).to_arrow_table()
     flat = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)

@@ -12,8 +12,7 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.published.cells import NONE
 
 if TYPE_CHECKING:
-    import duckdb
-
+    from polyculture.cache.store.store import Store
     from polyculture.instruments.cbs.protocol import PlaceScore
     from polyculture.instruments.datasets.presets import Preset
 
@@ -67,7 +66,7 @@ class OwnNumber:
 
 
 def own_numbers(
-    store: duckdb.DuckDBPyConnection, preset: Preset, data: str | None, seed: int, counting: AsPaper, extractor: str
+    store: Store, preset: Preset, data: str | None, seed: int, counting: AsPaper, extractor: str
 ) -> Iterator[OwnNumber]:
     """All numbers of a run that a table can have. Those of `data` stand in the place of the paper's data set.
 
@@ -84,9 +83,7 @@ def own_numbers(
     yield from _extraction(store, extractor)
 
 
-def _counted_as_paper(
-    store: duckdb.DuckDBPyConnection, stored: list[OwnNumber], counting: AsPaper
-) -> Iterator[OwnNumber]:
+def _counted_as_paper(store: Store, stored: list[OwnNumber], counting: AsPaper) -> Iterator[OwnNumber]:
     """The stored numbers, with those that the paper counts otherwise in the place of ours."""
     found: dict[tuple[str, ...], tuple[float | None, int | None]] = {}
     if counting.union or counting.countries:
@@ -106,7 +103,7 @@ def _counted_as_paper(
         )  # fmt: skip
 
 
-def _extraction(store: duckdb.DuckDBPyConnection, extractor: str) -> Iterator[OwnNumber]:
+def _extraction(store: Store, extractor: str) -> Iterator[OwnNumber]:
     """Precision, recall and F1 of the extractor by language, and F1 in English by topic, as people judged a sample."""
     from polyculture.metrics.audit.scores import answer_shares, audit_scores
 
@@ -123,7 +120,7 @@ def _placed(one: OwnNumber, preset: Preset, data: str | None) -> OwnNumber:
     return replace(one, dataset=preset.data) if data is not None and one.dataset == data else one
 
 
-def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iterator[OwnNumber]:
+def _scores(store: Store, preset: Preset, seed: int) -> Iterator[OwnNumber]:
     """Cultural Bias Scores by the paper's protocol, of the rows of the data set as they were last read."""
     if not preset.cbs:
         return
@@ -157,7 +154,7 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
             )  # fmt: skip
 
 
-def _forms(store: duckdb.DuckDBPyConnection, form: str) -> dict[str, str]:
+def _forms(store: Store, form: str) -> dict[str, str]:
     """The form that the paper asks each model in, where it is the model's own; without a score nobody knows it."""
     if form != "model":
         return {}
@@ -190,7 +187,7 @@ def _score(one: PlaceScore, form: str, lacking: str) -> OwnNumber | None:
     )  # fmt: skip
 
 
-def _texts(store: duckdb.DuckDBPyConnection) -> Iterator[OwnNumber]:
+def _texts(store: Store) -> Iterator[OwnNumber]:
     """The shares of texts of each culture, of runs with regions of their own."""
     from polyculture.reports.text_labels import shown_shares
 

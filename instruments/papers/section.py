@@ -52,7 +52,7 @@ def _build(data: ReportData) -> CulturesBeside | None:
         sentiment_panels(sentiments, data.manifest, data.names),
         model_keys(scores, data.manifest),
         side_keys(),
-        tuple(name for (name,) in data.reading.connection.sql(_AS_PUBLISHED).fetchall()),
+        tuple(name for (name,) in data.reading.store.sql(_AS_PUBLISHED).fetchall()),
     )
 
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    import duckdb
-
+    from polyculture.cache.store.store import Store
     from polyculture.generate.engines.patching import Vector
 
 Protocol = Literal["paper", "released"]  # the study's text, or its published code
@@ -38,7 +37,7 @@ ORDER BY ALL
 """
 
 
-def unkept_lines(store: duckdb.DuckDBPyConnection, named: Callable[[str], str] = str) -> Iterator[str]:
+def unkept_lines(store: Store, named: Callable[[str], str] = str) -> Iterator[str]:
     """What a filter leaves out whole, and what is left of the scores: a line for each model, language and filter."""
     from polyculture.instruments.probe.flattening import FEWEST
 

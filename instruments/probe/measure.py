@@ -23,13 +23,13 @@ from itertools import groupby, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy as np
 
 from polyculture.cache.store.layout import Measure, compose
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference, Number
+from polyculture.cache.store.store import Store
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT
@@ -118,9 +118,7 @@ def measure_probe(run: RunFolder, resamples: int, seed: int) -> None:
     renew(run, compose(CORE, PROBE), [MEASURE], partial(_measured, how), asdict(how))
 
 
-def _measured(
-    how: Resampling, store: duckdb.DuckDBPyConnection, _: Measure, inputs: str
-) -> tuple[list[Number], list[Difference]]:
+def _measured(how: Resampling, store: Store, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
     probed, likeness = list(probed_units(store)), store.execute(_LIKENESS).fetchall()
     numbers: list[Number] = []
     rows: list[Difference] = []
@@ -130,7 +128,7 @@ def _measured(
     return numbers, in_families(rows, lambda row: row.dimension)
 
 
-def probed_units(store: duckdb.DuckDBPyConnection) -> Iterator[Probed]:
+def probed_units(store: Store) -> Iterator[Probed]:
     """The units of a store that have items."""
     asked: dict[Any, dict[str, set[tuple[str, str]]]] = defaultdict(lambda: defaultdict(set))
     for *where, arm, question, culture in store.execute(_ASKED).fetchall():
@@ -311,7 +309,7 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _similarities(store: duckdb.DuckDBPyConnection, encoders: Mapping[str, str]) -> Iterator[SimilarityRow]:
+def _similarities(store: Store, encoders: Mapping[str, str]) -> Iterator[SimilarityRow]:
     found = store.execute(_ITEMS).fetchall() if encoders else []
     for language, rows in groupby(found, key=lambda row: row[0]):
         if encoder := encoders.get(language):

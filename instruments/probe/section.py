@@ -43,7 +43,7 @@ def _build(data: ReportData) -> Layers | None:
     return Layers(
         groups,
         more,
-        tuple(unkept_lines(data.reading.connection, data.names.model)),
+        tuple(unkept_lines(data.reading.store, data.names.model)),
         any(row["protocol"] == "released" for row in pairs),
         arms_table(data, arms, WORDS),
         knowledge_table(data, data.reading.lines(_KNOWLEDGE)),

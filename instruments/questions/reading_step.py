@@ -19,7 +19,7 @@ from polyculture.cache.store.layout import compose
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.shards import JobShards
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions.layout import ANSWERS, READINGS, AnswerRow, ReadingRow
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.reading.readers import Reader, readers_of
@@ -78,7 +78,7 @@ def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
     from polyculture.instruments.questions.layout import LAYOUT
 
     query = UNREAD.read_text(encoding="utf-8")
-    with asked_store(run, query, compose(CORE, LAYOUT)) as store:
+    with open_store(run, compose(CORE, LAYOUT)) as store:
         found = store.sql(query)
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
     rows = [row for row in rows if row["dataset"] in sets]

@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +17,7 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import CELL, WITHOUT, Difference, Number
 from polyculture.cache.store.schema.measured import EVERY as ALL
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.instruments.swaps.layout import MEASURES, SWAPS
 from polyculture.instruments.swaps.rates import (
     EVERY,
@@ -57,9 +56,7 @@ def measure_swaps(run: RunFolder, task: str) -> None:
     renew(run, compose(CORE, SWAPS), [MEASURES[task]], _measured)
 
 
-def _measured(
-    store: duckdb.DuckDBPyConnection, measure: Measure, inputs: str
-) -> tuple[Iterator[Number], list[Difference]]:
+def _measured(store: Store, measure: Measure, inputs: str) -> tuple[Iterator[Number], list[Difference]]:
     wholes = list(_wholes(_ways(store, measure.name)))
     # A family of tests has each answer in one reading.
     rows = in_families(list(_differences(store, wholes, inputs)), lambda row: row.metric.startswith(OTHERWISE_READ))
@@ -84,7 +81,7 @@ def _is_pooled(row: Number) -> bool:
 
 def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
     """Why answers of a task are not added up over languages or types: a line for each such row that there is not."""
-    with asked_store(run, read_sql(QUERIES, "ways"), compose(CORE, SWAPS)) as store:
+    with open_store(run, compose(CORE, SWAPS)) as store:
         found = [
             (whole, part, _ways_of(ways, part)) for whole, ways in _wholes(_ways(store, task)) for part in _levels(ways)
         ]
@@ -100,9 +97,7 @@ def _told(part: Part) -> str:
     return "all languages" if part == EVERY else f"all types in {part.language}, {part.culture}"
 
 
-def _numbers(
-    store: duckdb.DuckDBPyConnection, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str
-) -> Iterator[Number]:
+def _numbers(store: Store, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str) -> Iterator[Number]:
     for whole, ways in wholes:
         answers = _read(store, whole)
         for part in dict.fromkeys(Part(way.language, way.culture, way.entity_type) for way in ways):
@@ -112,9 +107,7 @@ def _numbers(
                 yield from _part_numbers(whole, part, chosen(answers, once_within(answers, part)), inputs)
 
 
-def _differences(
-    store: duckdb.DuckDBPyConnection, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str
-) -> Iterator[Difference]:
+def _differences(store: Store, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str) -> Iterator[Difference]:
     """Of a task's answers about one data set in the same settings: those of all models stand in memory at once."""
     groups: dict[Whole, list[tuple[Whole, list[Way]]]] = {}
     for whole, ways in wholes:
@@ -123,7 +116,7 @@ def _differences(
         yield from answer_differences([Answers(whole, ways, _read(store, whole)) for whole, ways in group], inputs)
 
 
-def _ways(store: duckdb.DuckDBPyConnection, task: str) -> list[Way]:
+def _ways(store: Store, task: str) -> list[Way]:
     return [Way(*row) for row in store.execute(read_sql(QUERIES, "ways"), {"task": task}).fetchall()]
 
 
@@ -156,7 +149,7 @@ def _ways_of(ways: Sequence[Way], part: Part) -> list[Way]:
     return [way for way in ways if part in (EVERY, Part(way.language, way.culture, ""))]
 
 
-def _read(store: duckdb.DuckDBPyConnection, whole: Whole) -> dict[str, NDArray[Any]]:
+def _read(store: Store, whole: Whole) -> dict[str, NDArray[Any]]:
     wanted = {**whole._asdict(), "settings": list(whole.settings)}
     found = store.execute(read_sql(QUERIES, "answers"), wanted).fetchnumpy()
     return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}

@@ -37,11 +37,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
 from polyculture.metrics.comparison.compare import Part, Row
 from polyculture.metrics.declared import DECLARED, RANGES, Judged, Metric, is_count, is_per_country
 from polyculture.metrics.inference.family import HIGHER, LOWER
@@ -90,7 +90,7 @@ class Corrected:
     refuted: bool = False
 
 
-def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
+def corrected_metrics(store: Store) -> list[Corrected]:
     """The metrics that judgements correct, of every model and language with judgements."""
     shifts = judged_shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
@@ -139,7 +139,7 @@ def _limits(metric: str, value: float, low: float | None, high: float | None, sh
     return corrected - math.hypot(below, shift.below * unit), corrected + math.hypot(above, shift.above * unit)
 
 
-def judged_shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[Shift, ...]]:
+def judged_shifts(store: Store) -> dict[tuple[str, str], tuple[Shift, ...]]:
     """Per language and metric: the shift with disputed mentions counted by halves, then those of other readings."""
     columns = store.execute(read_sql(_SQL, "judged")).fetchnumpy()
     table = {
@@ -226,7 +226,7 @@ def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbe
     return Shift(value, below[0], above[1], size)
 
 
-def with_judges(rows: Sequence[Row], store: duckdb.DuckDBPyConnection) -> list[Row]:
+def with_judges(rows: Sequence[Row], store: Store) -> list[Row]:
     """The rows, with the corrected difference where a judged sample of all languages of both sides tells it."""
     if not between_languages(rows) or not is_judged(store):
         return list(rows)
@@ -239,7 +239,7 @@ def between_languages(rows: Sequence[Row]) -> bool:
     return any(row.difference.dimension in BETWEEN_LANGUAGES for row in rows)
 
 
-def is_judged(store: duckdb.DuckDBPyConnection) -> bool:
+def is_judged(store: Store) -> bool:
     """Whether people judged mentions of the run."""
     return bool(store.execute("SELECT 1 FROM judgements LIMIT 1").fetchall())
 

@@ -20,8 +20,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.errors import StoreError
 from polyculture.cache.locks import Lock
@@ -30,6 +28,7 @@ from polyculture.cache.store.parquet import objects_to_table, read_rows, write_p
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
 
 SQL = Path(__file__).with_name("sql")
 OF_MENTIONS: Mapping[str, tuple[str, ...]] = {
@@ -64,13 +63,13 @@ class Case:
     description: str | None
 
 
-def drawn(store: duckdb.DuckDBPyConnection, per: int, language: str = "", topic: str = "") -> list[str]:
+def drawn(store: Store, per: int, language: str = "", topic: str = "") -> list[str]:
     """The extractions of `per` responses of each language and topic, or of this one alone; more add to fewer."""
     values = {"per": per, "language": language, "topic": topic}
     return [extraction for (extraction,) in store.execute(read_sql(SQL, "drawn"), values).fetchall()]
 
 
-def cases_of(store: duckdb.DuckDBPyConnection, extraction_id: str) -> list[Case]:
+def cases_of(store: Store, extraction_id: str) -> list[Case]:
     """The mentions of a response in their order, then the response. Raises `StoreError` where it is there no more."""
     found = store.execute(read_sql(SQL, "cases"), {"extraction": extraction_id}).fetchall()
     if not found:
@@ -80,7 +79,7 @@ def cases_of(store: duckdb.DuckDBPyConnection, extraction_id: str) -> list[Case]
     return [Case(*row) for row in found]
 
 
-def regions_of(store: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+def regions_of(store: Store) -> tuple[str, ...]:
     """What may be answered of a region: those that the run's links know, and what texts of no single one are called."""
     query = "SELECT region FROM known_countries WHERE region IS NOT NULL GROUP BY region ORDER BY min(place)"
     return *(region for (region,) in store.sql(query).fetchall()), *NO_REGION

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
 from polyculture.metrics.inference.jackknife import share_of
 
 _SQL = Path(__file__).with_name("sql")
@@ -51,7 +51,7 @@ class Share:
     if_right: float | None  # the share if all disputed cases were right
 
 
-def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
+def audit_scores(store: Store) -> list[Share]:
     """`SCORES` over all, per language, and per language and topic with a judgement.
 
     Extraction precision: right mentions among the judged ones. Extraction recall: right mentions among the right and
@@ -63,7 +63,7 @@ def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
     return [_share(what, place, groups.get((what, place), _NOTHING)) for place in places for what in SCORES]
 
 
-def answer_shares(store: duckdb.DuckDBPyConnection) -> list[Share]:
+def answer_shares(store: Store) -> list[Share]:
     """`ANSWERS` over all, per language, and per language and topic; only those with a judged case.
 
     - F1: 2 right / (2 right + wrong + missed); of extraction in responses that were judged whole, of links in right
@@ -83,13 +83,13 @@ def share_limits(hits: Numbers, cases: Numbers) -> tuple[float, float]:
     return estimate.interval() if estimate else (0.0, 1.0)
 
 
-def open_rows(store: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+def open_rows(store: Store) -> tuple[int, int]:
     """The number of disputed rows, and of mentions whose link changed since they were judged."""
     ((disputed, relinked),) = store.execute(read_sql(_SQL, "disputed")).fetchall()
     return disputed, relinked
 
 
-def _by_place(store: duckdb.DuckDBPyConnection, shares: Sequence[str]) -> dict[tuple[str, Place], Numbers]:
+def _by_place(store: Store, shares: Sequence[str]) -> dict[tuple[str, Place], Numbers]:
     """What each response adds to some shares, a row per response: over all, by language, and by language and topic."""
     groups: dict[tuple[str, Place], list[Sequence[float]]] = defaultdict(list)
     for what, language, topic, *sums in store.execute(_RESPONSES, {"shares": list(shares)}).fetchall():

@@ -13,7 +13,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics.text_doubts import same_texts
 
 if TYPE_CHECKING:
-    import duckdb
+    from polyculture.cache.store.store import Store
 
 _SHARED = "SELECT shared, texts FROM shared_texts WHERE model = $one AND other_model = $other AND alike"
 # How many answers of a candidate's model are those of the baseline: of the same request, which one of them did not ask.
@@ -72,9 +72,7 @@ def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
     return f"measured otherwise: {', '.join(differ)} {verb} between the runs" if differ else None
 
 
-def texts_of_both(
-    candidate: duckdb.DuckDBPyConnection, baseline: duckdb.DuckDBPyConnection, models: Models
-) -> Iterator[str]:
+def texts_of_both(candidate: Store, baseline: Store, models: Models) -> Iterator[str]:
     """A line for each two models most of whose texts are the same, more than chance explains: they may be one."""
     with memory_database() as connection:
         for name, store in (("a", candidate), ("b", baseline)):
@@ -89,9 +87,7 @@ def texts_of_both(
                 yield same_texts(f"{one} of this run and {other} of the baseline", shared, texts)
 
 
-def same_answers(
-    candidate: duckdb.DuckDBPyConnection, baseline: duckdb.DuckDBPyConnection, models: Models
-) -> tuple[int, int]:
+def same_answers(candidate: Store, baseline: Store, models: Models) -> tuple[int, int]:
     """How many of the candidate's answers one run took over from the other, and of how many."""
     same = answers = 0
     with memory_database() as connection:

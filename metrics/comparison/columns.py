@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.store.schema.measured import UNNAMED, WITHOUT
+from polyculture.cache.store.store import Store
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable
 from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
 from polyculture.metrics.declared import is_overlap
@@ -37,9 +37,7 @@ SELECT language, topic, condition, coalesce(country, 'none'), wording, prompt_id
 class ComparedRun:
     """A run whose numbers are compared: its responses, read when they are needed."""
 
-    def __init__(
-        self, store: duckdb.DuckDBPyConnection, deterministic: bool = False, same_texts_as: int | None = None
-    ) -> None:
+    def __init__(self, store: Store, deterministic: bool = False, same_texts_as: int | None = None) -> None:
         """`deterministic`: texts drawn at temperature 0. `same_texts_as`: the place of a run of the same texts."""
         self.same_texts_as = same_texts_as
         self.reader = ResponseReader(store)

@@ -20,7 +20,7 @@ from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.inference.limits import StudentInterval
 
 if TYPE_CHECKING:
-    import duckdb
+    from polyculture.cache.store.store import Store
 
 NEW_ALONE = "new prompts alone"  # why a sampled measure has no interval of these prompts: it is of others
 LEVELS = ("model", "language", "country", "topic", "condition", "wording")  # facets that a mean may be over
@@ -47,7 +47,7 @@ _ORDER = ", ".join(("measure", "metric", "dataset", "method", "reader", *LEVELS)
 class StoredDifferences:
     """The differences of a store that are not of texts' entities."""
 
-    def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
 
     @cached_property

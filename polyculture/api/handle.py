@@ -16,8 +16,9 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.store.damage import damaged_file
 from polyculture.cache.store.manifest import require_run
-from polyculture.cache.store.queries import LiveStore, check_query, query_faults
-from polyculture.cache.store.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
+from polyculture.cache.store.queries import LiveStore, check_query, known_view, query_faults
+from polyculture.cache.store.sql_file import DICTIONARY
+from polyculture.cache.store.store import Store
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import store_layout
 
@@ -98,10 +99,10 @@ class Run:
             listed: pd.DataFrame = views[["view", "meaning"]].rename(columns={"view": "table"}).reset_index(drop=True)
             return listed
 
-        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-            view = known_view(store, table, "run.tables")
-            frame: pd.DataFrame = store.sql(VIEW_COLUMNS, params={"view": view}).df()
-            frame.attrs["meaning"] = meaning_of(store, view)
+        def ask(store: Store) -> pd.DataFrame:
+            meaning, columns = store.describe(known_view(store, table, "run.tables"))
+            frame: pd.DataFrame = store.from_arrow(columns).df()
+            frame.attrs["meaning"] = meaning
             return frame
 
         return self._ask(ask)
@@ -117,7 +118,7 @@ class Run:
         or value, with those that are known.
         """
 
-        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+        def ask(store: Store) -> pd.DataFrame:
             frame: pd.DataFrame = self._rows(store, name, where).df()
             return frame
 
@@ -126,7 +127,7 @@ class Run:
     def arrow(self, name: str, /, **where: Any) -> pa.Table:
         """The same rows as an Arrow table, with the types of the store."""
 
-        def ask(store: duckdb.DuckDBPyConnection) -> pa.Table:
+        def ask(store: Store) -> pa.Table:
             rows: pa.Table = self._rows(store, name, where).to_arrow_table()
             return rows
 
@@ -145,7 +146,7 @@ class Run:
         that is none, or fails.
         """
 
-        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+        def ask(store: Store) -> pd.DataFrame:
             check_query(query)
             frame: pd.DataFrame = store.sql(query, params=params).df()
             return frame
@@ -235,12 +236,12 @@ class Run:
         """Without the folder: notebooks are handed on with what they show."""
         return f"<polyculture.Run {self.name!r}>"
 
-    def _rows(self, store: duckdb.DuckDBPyConnection, name: str, where: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
+    def _rows(self, store: Store, name: str, where: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
         view = known_view(store, name, "run.tables")
         known_codes = {column: getattr(self._manifest, part) for column, part in _CODES.items()}
-        return filtered(store.table(f'"{view}"'), view, where, known_codes)
+        return filtered(store.table(view), view, where, known_codes)
 
-    def _ask(self, ask: Callable[[duckdb.DuckDBPyConnection], T], timeout: float | None = None) -> T:
+    def _ask(self, ask: Callable[[Store], T], timeout: float | None = None) -> T:
         with self._faults(timeout):
             return self._store().asked(ask, timeout)
 

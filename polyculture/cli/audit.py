@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import Judgement
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import cell, print_table, write_records
 from polyculture.collect.mining.annotators import Kappa, cohens_kappa
@@ -26,9 +26,6 @@ from polyculture.metrics.audit.judging import SQL as AUDIT_SQL
 from polyculture.metrics.audit.judging import changed_judgements, judgements_of
 from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 def audit(
@@ -154,7 +151,7 @@ def _show_disputed(shares: Sequence[Share], rows: int) -> None:
         )
 
 
-def _automatic_labels(store: duckdb.DuckDBPyConnection, judgements: Sequence[Judgement]) -> Answers:
+def _automatic_labels(store: Store, judgements: Sequence[Judgement]) -> Answers:
     """The labels of the texts of which a judge said of which region they are; refusals have none."""
     asked = sorted({one.extraction_id for one in judgements if one.region is not None})
     rows = store.execute(read_sql(AUDIT_SQL, "text_labels"), {"extractions": asked}).fetchall() if asked else []

@@ -124,14 +124,14 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], column: str, metrics: Sequ
 def print_metrics(workspace: Workspace) -> None:
     """Prints the metrics per model and language; those languages first in which most models can be compared."""
     from polyculture.cache.store.manifest import require_run
-    from polyculture.cache.store.store import asked_store
+    from polyculture.cache.store.store import open_store
     from polyculture.metrics import METRICS_LAYOUT
     from polyculture.metrics.comparison.table import explained
     from polyculture.metrics.limits import disqualified
     from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
-    with asked_store(workspace.run, table.sql, METRICS_LAYOUT) as store:
+    with open_store(workspace.run, METRICS_LAYOUT) as store:
         rows = table.select(store).filter(_TOLD)
         print_declared(
             table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")
@@ -157,7 +157,7 @@ def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
 
 def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
     from polyculture.cache.store.sql_file import read_table
-    from polyculture.cache.store.store import asked_store
+    from polyculture.cache.store.store import open_store
     from polyculture.running.layout import store_layout
 
     tables = [(read_table(one.file), one.values) for one in shown]
@@ -165,7 +165,6 @@ def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
         for table, _ in tables:
             say(table.header.no_rows or f"the table {table.name} has no rows")
     elif tables:
-        asked = "\n".join(table.sql for table, _ in tables)
-        with asked_store(workspace.run, asked, store_layout()) as store:
+        with open_store(workspace.run, store_layout()) as store:
             for table, values in tables:
                 print_declared(table, table.select(store, values), values)

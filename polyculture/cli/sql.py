@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import duckdb
 import typer
 from typer.core import TyperCommand
 
-from polyculture.cache.database import memory_limit, most_memory
+from polyculture.cache.database import most_memory
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.guard import begin
-from polyculture.cache.store.queries import check_query, interrupted_after, query_faults
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.queries import check_query, interrupted_after, known_view, query_faults
 from polyculture.cache.store.shards import unsealed
-from polyculture.cache.store.sql_file import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
+from polyculture.cache.store.sql_file import DICTIONARY
 from polyculture.cache.store.store import open_store
-from polyculture.cache.store.view_template import asks_of_schema
+from polyculture.cache.store.views import asks_of_schema
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
 from polyculture.cli.tables import write_rows
 from polyculture.console import say
@@ -59,19 +59,15 @@ def sql(
     asked = sys.stdin.read() if query == "-" else query
     if query and view is not None:
         raise UsageError("a query and --describe VIEW are asked one at a time")
-    question = asked or (DICTIONARY if view is None else VIEW_COLUMNS)
+    question = asked or DICTIONARY
 
-    def ask(at: Path, asked: str | None) -> None:
-        whole = asked is None or asks_of_schema(asked)  # else instruments without rows here are not imported
-        layout = store_layout() if whole else layout_of(run)
-        with (
-            open_store(run, layout, at=at, memory=memory_limit(), asked=asked) as store,
-            interrupted_after(timeout, store),
-        ):
+    def ask(layout: Layout) -> None:
+        with open_store(run, layout, sandbox=folder / "spill") as store, interrupted_after(timeout, store):
             if view is not None:
                 name = known_view(store, view)
-                say(f"{name}: {meaning_of(store, name)}")
-                rows = store.sql(question, params={"view": name})
+                meaning, columns = store.describe(name)
+                say(f"{name}: {meaning or 'not described'}")
+                rows = store.from_arrow(columns)
             else:
                 rows = store.sql(question)
             write_rows(rows, format, output)
@@ -79,10 +75,13 @@ def sql(
     with query_faults("polyculture sql EXPERIMENT", [run.root], timeout), scratch_folder("sql") as folder:
         check_query(question)  # before the store is built
         begin(timeout, most_memory(), output)
+        if view is not None or asks_of_schema(question):
+            ask(store_layout())
+            return
         try:
-            ask(folder / "store.duckdb", question)
+            ask(layout_of(run))  # instruments without rows here are not imported
         except duckdb.CatalogException:  # of an instrument without rows; or of none, and then DuckDB names those alike
-            ask(folder / "whole.duckdb", None)
+            ask(store_layout())
 
 
 class SqlCommand(TyperCommand):

@@ -12,16 +12,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.files import scratch_folder
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import ENTITY_COUNTRIES, LINKS
-from polyculture.cache.store.store import asked_store, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
@@ -92,11 +90,9 @@ def experiment_facts(workspace: Workspace) -> ExperimentFacts:
 
 
 def _opened(stack: ExitStack, run: RunFolder) -> OpenedRun:
-    """A run with its store in a temporary folder."""
+    """A run with its store."""
     manifest = require_run(run)
-    at = stack.enter_context(scratch_folder("compare")) / "store.duckdb"
-    store = open_store(run, store_layout(), KEPT, at=at, memory=memory_limit())
-    stack.callback(store.close)
+    store = stack.enter_context(open_store(run, store_layout(), KEPT, manifest=manifest))
     return OpenedRun(run.root, manifest, ComparedRun(store, manifest.deterministic))
 
 
@@ -122,7 +118,7 @@ def _with_snapshots(
             table.name: opened.store.sql(query, params=identity).to_arrow_table().cast(table.schema)
             for table, query in _OF_SNAPSHOT.items()
         }
-        store = stack.enter_context(asked_store(run, None, store_layout(), rows=rows, keep=KEPT))
+        store = stack.enter_context(open_store(run, store_layout(), rows=rows, keep=KEPT))
         yield name, ComparedRun(store, opened.deterministic, same_texts_as=0)
 
 

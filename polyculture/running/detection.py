@@ -11,11 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-
-from polyculture.cache.files import scratch_folder
 from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import CELLS, METRICS_LAYOUT
 from polyculture.metrics.comparison.table import NEEDS
@@ -103,10 +100,7 @@ def _sources(workspace: Workspace) -> Iterator[tuple[str, Source | None]]:
     if not workspace.run.manifest.exists():
         yield from ((metric, _of_demo(metric)) for metric in OF_PROMPTS)
         return
-    with (  # outside of the run, which whoever plans may only be allowed to read
-        scratch_folder("plan") as folder,
-        open_store(workspace.run, METRICS_LAYOUT, CELLS, at=folder / "store.duckdb") as store,
-    ):
+    with open_store(workspace.run, METRICS_LAYOUT, CELLS) as store:
         for metric in OF_PROMPTS:
             yield metric, _of_run(store, workspace, metric) or _of_demo(metric)
 
@@ -124,7 +118,7 @@ def _of_demo(metric: str) -> Source | None:
     return Source("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)
 
 
-def _of_run(store: duckdb.DuckDBPyConnection, workspace: Workspace, metric: str) -> Source | None:
+def _of_run(store: Store, workspace: Workspace, metric: str) -> Source | None:
     found = prompt_values(store, metric, _conditions(workspace))
     if found is None:
         return None

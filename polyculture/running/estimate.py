@@ -16,7 +16,7 @@ from typing import Any
 from polyculture.cache.errors import EngineError
 from polyculture.cache.store.model_facts import BATCH, DIRECT
 from polyculture.cache.store.schema import WANTED_RESPONSES
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.worker import AnswerText, Load, Step, Work, models_of, works_by_model
@@ -247,7 +247,7 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return []
     manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
     wanted = {WANTED_RESPONSES.name: workspace.wanted_now}
-    with asked_store(workspace.run, query, manifest=manifest, rows=wanted) as store:
+    with open_store(workspace.run, manifest=manifest, rows=wanted) as store:
         return store.sql(query).fetchall()
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.shards import recover_lost
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
@@ -198,7 +198,7 @@ def _reads_anything(workspace: Workspace, steps: Sequence[Step[Any, Any]]) -> bo
 
 def has_rows(workspace: Workspace, view: str) -> bool:
     """Whether a view of the run has a row of use."""
-    with asked_store(workspace.run, f"FROM {view}", store_layout()) as store:
+    with open_store(workspace.run, store_layout()) as store:
         return bool(store.table(view).filter("status = 'ok'").limit(1).fetchall())
 
 

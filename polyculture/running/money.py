@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.generate.named_costs import differs
 
 if TYPE_CHECKING:
-    import duckdb
+    from polyculture.cache.store.store import Store
 
 SHOWN = 5e-5  # of four decimals
 SPENT = "SELECT sum(cost), sum(cost) FILTER (purchase IS NULL), sum(unknown_bills) FROM spending;\n"
@@ -49,7 +49,7 @@ def named_totals(rows: Iterable[tuple[Any, ...]]) -> list[NamedTotal]:
     return [NamedTotal(*row) for row in rows]
 
 
-def money_lines(store: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+def money_lines(store: Store) -> tuple[str, ...]:
     """What a run has spent, of it what is of requests that are in no row, and where servers name other costs than the
     prices make; empty where nothing was spent. `store` can answer `SPENT` and `NAMED`."""
     [(spent, in_no_row, unknown)] = store.execute(SPENT).fetchall()

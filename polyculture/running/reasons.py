@@ -5,15 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.running.layout import layout_of
-
-if TYPE_CHECKING:
-    import duckdb
 
 REASONS = read_sql(Path(__file__).parent, "frequent_reasons")
 MOST = 3  # reasons that are named
@@ -34,7 +30,7 @@ class FrequentReason:
         return f"{self.rows} x {reason} ({self.stage})"
 
 
-def frequent_reasons(store: duckdb.DuckDBPyConnection) -> tuple[FrequentReason, ...]:
+def frequent_reasons(store: Store) -> tuple[FrequentReason, ...]:
     """The most frequent reasons in a store that can answer `REASONS`."""
     return tuple(FrequentReason(*row) for row in store.execute(REASONS, {"most": MOST}).fetchall())
 
@@ -48,7 +44,7 @@ def reasons_line(run: RunFolder, experiment: Path) -> str:
     """The most frequent reasons and the command that lists all, for the end of a line; empty where nothing failed."""
     if not run.manifest.exists():
         return ""
-    with asked_store(run, REASONS, layout_of(run)) as store:
+    with open_store(run, layout_of(run)) as store:
         found = frequent_reasons(store)
     if not found:
         return ""

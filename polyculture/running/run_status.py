@@ -16,12 +16,12 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import work_state
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import layout_of
-from polyculture.running.money import NAMED, SPENT, money_lines
-from polyculture.running.reasons import REASONS, FrequentReason, frequent_reasons
+from polyculture.running.money import money_lines
+from polyculture.running.reasons import FrequentReason, frequent_reasons
 
 _log = get_logger(__name__)
 
@@ -111,8 +111,7 @@ def _read(workspace: Workspace) -> tuple[Counts, int, int, tuple[FrequentReason,
     if before is None:
         return {}, 0, 0, (), ()
     of_jobs, of_links = read_sql(DATA, "run_status"), read_sql(DATA, "links_status")
-    asked = of_jobs + of_links + REASONS + SPENT + NAMED
-    with asked_store(run, asked, layout_of(run), manifest=before) as store:
+    with open_store(run, layout_of(run), manifest=before) as store:
         rows = store.sql(of_jobs).fetchall()
         reasons = frequent_reasons(store) if any(row[FAILED] for row in rows) else ()
         linked, unlinked = store.sql(of_links).fetchall()[0]

@@ -30,36 +30,30 @@ def table_rows(
     workspace: Workspace, table: ReportTable, values: Mapping[str, Any] | None = None
 ) -> Iterator[duckdb.DuckDBPyRelation]:
     """The rows of a table of a run, while the block lasts. Raises `StoreError` where a value fits nothing."""
-    from polyculture.cache.store.store import asked_store
+    from polyculture.cache.store.store import open_store
     from polyculture.metrics import KEPT
     from polyculture.running.layout import report_sections, store_layout
 
     if table.computed is None:
-        asked = table.declared.sql
-        with asked_store(workspace.run, asked, store_layout(), keep=KEPT) as store:
+        with open_store(workspace.run, store_layout(), keep=KEPT) as store:
             yield table.declared.select(store, values)
         return
     from polyculture.reports.building import open_report
 
     with open_report(workspace.run, workspace.catalog, store_layout(), report_sections()) as data:
-        rows = data.reading.connection.from_df(table.read(data))
+        rows = data.reading.store.from_df(table.read(data))
         yield table.declared.filtered(rows, values)
 
 
 def table_columns(table: ReportTable) -> list[tuple[str, str, str]]:
     """The columns of a table with their types and what they mean; of a computed one those that its header explains."""
-    from polyculture.cache.database import memory_database
-    from polyculture.cache.files import scratch_folder
-    from polyculture.cache.store.view_template import write_view_template
+    from polyculture.cache.store.store import open_store
     from polyculture.running.layout import store_layout
 
     declared = table.declared
     if table.computed:
         return [(name, "", meaning) for name, meaning in declared.header.columns.items()]
-    with scratch_folder("table") as folder:
-        file = folder / "store.duckdb"
-        write_view_template(file, store_layout())
-        with memory_database(file) as store:
-            rows = declared.select(store)
-            meanings = declared.meanings(store, rows.columns)
-            return [(name, str(kind), meanings[name]) for name, kind in zip(rows.columns, rows.types, strict=True)]
+    with open_store(None, store_layout()) as store:
+        rows = declared.select(store)
+        meanings = declared.meanings(store, rows.columns)
+        return [(name, str(kind), meanings[name]) for name, kind in zip(rows.columns, rows.types, strict=True)]

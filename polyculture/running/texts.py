@@ -11,12 +11,12 @@ from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES
 from polyculture.cache.store.shards import recover_lost, remove_rows_about_lost
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step
 from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
-from polyculture.metrics.text_doubts import ASKED, text_doubts
+from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.instrument_calls import Call, Tell
 from polyculture.running.linking import LinkingStage, fill_with, plan_linking
@@ -79,7 +79,7 @@ class PreparedRun:
 
     def with_versions(self) -> PreparedRun:
         """Records the version that each engine reported with its answers; it keeps several versions of one model."""
-        with asked_store(self.workspace.run, VERSIONS, manifest=self.manifest) as store:
+        with open_store(self.workspace.run, manifest=self.manifest) as store:
             versions = dict(store.sql(VERSIONS).fetchall())
         if versions == self.manifest.model_versions:
             return self
@@ -87,7 +87,7 @@ class PreparedRun:
 
     def doubts(self) -> list[str]:
         """What makes the texts of the run doubtful, a line each."""
-        with asked_store(self.workspace.run, ASKED, manifest=self.manifest) as store:
+        with open_store(self.workspace.run, manifest=self.manifest) as store:
             return list(text_doubts(store, self.manifest))
 
 

@@ -19,7 +19,7 @@ from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, setup_id, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows, write_parquet
 from polyculture.cache.store.schema import PROMPTS, WANTED_RESPONSES, tables_of_setups
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import left
 from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ENGINES
@@ -279,7 +279,7 @@ def _costly_rows(workspace: Workspace, now: Manifest) -> dict[str, int]:
     if before is None:
         return {}
     wanted = WANTED_RESPONSES.name
-    with asked_store(workspace.run, " ".join((f"FROM {wanted}", ANSWERED, UNREAD)), manifest=before) as store:
+    with open_store(workspace.run, manifest=before) as store:
         was = _requests(store.table(wanted).to_arrow_table())
         answered = dict(store.sql(ANSWERED).fetchall())
         unread = len(store.sql(UNREAD, params={"extractors": list(now.extractor_ids.values())}))
@@ -319,7 +319,7 @@ def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
     if not there:
         return Counter()
     counts = {table.name: _COUNT.format(view=table.name) for table in there}
-    with asked_store(run, " ".join(counts.values()), store_layout(), manifest=manifest) as store:
+    with open_store(run, store_layout(), manifest=manifest) as store:
         found = {view: store.sql(query).fetchall() for view, query in counts.items()}
     return Counter({(view, model): number for view, rows in found.items() for model, number in rows})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import duckdb
+from polyculture.cache.store.store import Store
 
 MAKIEVAL = "Zhao et al. (2025). MAKIEval. arXiv:2505.21693"
 
@@ -38,7 +38,7 @@ class Asked:
         return " ".join(sources)
 
 
-def what_was_asked(store: duckdb.DuckDBPyConnection, citation_of: Callable[[str], str]) -> Asked:
+def what_was_asked(store: Store, citation_of: Callable[[str], str]) -> Asked:
     """Reads a store with the views of the metrics. Data sets are those of which a number was computed.
 
     `citation_of` gives what to cite for a data set by its name; "" where nobody knows.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-import duckdb
 import pyarrow as pa
 
 from polyculture.cache.store.sql_file import DICTIONARY
+from polyculture.cache.store.store import Store
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 
 # Views of hashes and running numbers, from which other views are computed: they say nothing by themselves.
@@ -36,7 +36,7 @@ class ExportedTable:
     left_out: str | None = None
 
 
-def choose_tables(store: duckdb.DuckDBPyConnection, stored: Collection[str]) -> list[ExportedTable]:
+def choose_tables(store: Store, stored: Collection[str]) -> list[ExportedTable]:
     """All tables of the dictionary that have rows, but for `WORKING_VIEWS`.
 
     `stored` names those that were collected, not computed.
@@ -59,7 +59,7 @@ def choose_tables(store: duckdb.DuckDBPyConnection, stored: Collection[str]) -> 
     return found
 
 
-def rows_of(store: duckdb.DuckDBPyConnection, table: ExportedTable, redaction: Redaction) -> pa.RecordBatchReader:
+def rows_of(store: Store, table: ExportedTable, redaction: Redaction) -> pa.RecordBatchReader:
     """The rows of a table as batches, redacted. All columns give the order: two exports are the same bytes."""
     values: dict[str, str] = {}
     cells = ", ".join(_cell(column, redaction, values) for column in table.columns)

@@ -10,24 +10,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import duckdb
 import pyarrow.parquet as pq
 
-from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import (
     MARKER,
     arriving_folder,
     claim_folder,
     exchange,
-    scratch_folder,
     store_faults,
 )
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.metrics import KEPT
 from polyculture.reports.export.asked import Asked, what_was_asked
 from polyculture.reports.export.card import data_card
@@ -65,17 +62,15 @@ def write_export(
     if target.is_relative_to(run.root.resolve()):
         raise StoreError("is inside the run itself", where=to, remedy="Export to another place.")
     _check_folder(target)
-    with store_faults(to), scratch_folder("export") as folder:
-        at = folder / "store.duckdb"
-        with open_store(run, layout, KEPT, at=at, memory=memory_limit()) as store:
-            tables = choose_tables(store, {table.name for table in layout.tables})
-            about = what_was_asked(store, citation_of)
-            _write_folder(store, run, manifest, about, tables, target, licence)
+    with store_faults(to), open_store(run, layout, KEPT, manifest=manifest) as store:
+        tables = choose_tables(store, {table.name for table in layout.tables})
+        about = what_was_asked(store, citation_of)
+        _write_folder(store, run, manifest, about, tables, target, licence)
     return Exported(to, tuple(tables))
 
 
 def _write_folder(
-    store: duckdb.DuckDBPyConnection,
+    store: Store,
     run: RunFolder,
     manifest: Manifest,
     about: Asked,

@@ -13,11 +13,12 @@ import duckdb
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store.queries import LiveStore, check_query
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
 from polyculture.reports.view.question import Found, Question, ask, stop
 
 SQL = Path(__file__).with_name("sql")
 Process = subprocess.Popen[bytes]
-Ask = Callable[[duckdb.DuckDBPyConnection], Found]
+Ask = Callable[[Store], Found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class PageStore(LiveStore):
     """The store behind the pages. A query may take a minute, and answers with its first rows."""
 
     seconds: float | None = 60.0
-    _running: set[duckdb.DuckDBPyConnection] = field(default_factory=set)
+    _running: set[Store] = field(default_factory=set)
     _told: dict[tuple[int, str], Answer] = field(default_factory=dict)  # by how often the store was opened
     _asking: set[Process] = field(default_factory=set)
 
@@ -64,8 +65,7 @@ class PageStore(LiveStore):
             check_query(query)
         except duckdb.Error as fault:
             raise StoreError(str(fault).splitlines()[0]) from fault
-        self.cursor().close()  # reopens the store where the run has written
-        asked = Question(self.at, self.run.root, query, limit, longest, self.seconds or 0)
+        asked = Question(self.run, self.layout, self.folder, query, limit, longest, self.seconds or 0)
         columns, rows = ask(asked, self._asking)
         return Answer(columns, rows[:limit], len(rows) > limit)
 
@@ -81,7 +81,7 @@ class PageStore(LiveStore):
             stop(process)
 
     def _again(self, ask: Ask, limit: int) -> Answer:
-        def watched(cursor: duckdb.DuckDBPyConnection) -> Found:
+        def watched(cursor: Store) -> Found:
             self._running.add(cursor)
             try:
                 return ask(cursor)
@@ -98,6 +98,6 @@ class PageStore(LiveStore):
         return Answer(columns, rows[:limit], len(rows) > limit)
 
 
-def _first_rows(cursor: duckdb.DuckDBPyConnection, query: str, values: Mapping[str, Any], limit: int) -> Found:
-    cursor.execute(query, dict(values) or None)
-    return tuple(column[0] for column in cursor.description or ()), cursor.fetchmany(limit + 1)
+def _first_rows(cursor: Store, query: str, values: Mapping[str, Any], limit: int) -> Found:
+    found = cursor.execute(query, dict(values) or None)
+    return tuple(column[0] for column in found.description or ()), found.fetchmany(limit + 1)

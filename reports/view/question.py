@@ -1,4 +1,4 @@
-"""A reader's own question to the store behind the pages, asked in a process of its own that is watched.
+"""A reader's own question to the run behind the pages, asked in a process of its own that is watched.
 
 `python -m polyculture.reports.view.question` is that process: a pickled `Question` on standard input, a pickled answer,
 or what is wrong with the question, on standard output.
@@ -12,15 +12,18 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
-from polyculture.cache.database import memory_limit, most_memory
+from polyculture.cache.database import most_memory
 from polyculture.cache.errors import StoreError
 from polyculture.cache.guard import GRACE, watching
+from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.queries import interrupted_after, over_limit
-from polyculture.cache.store.store import reopen_store
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import Store, open_store
 
 # Types of values of a bounded length; any other is shown as text: a date of DuckDB may be none of Python's.
 _SHORT = frozenset(
@@ -36,10 +39,11 @@ LONGER = "use `polyculture sql`, which has a limit of its own"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A SELECT to the store in the file `at` of the run in `root`: `limit` rows, texts of `longest` characters."""
+    """A SELECT to a run's store: `limit` rows, texts of `longest` characters. What it spills lies in `folder`."""
 
-    at: Path
-    root: Path
+    run: RunFolder
+    layout: Layout
+    folder: Path
     query: str
     limit: int
     longest: int
@@ -86,15 +90,16 @@ def main() -> None:
 
 def _answer(question: Question) -> Found:
     with (
-        reopen_store(question.at, question.root, memory_limit()) as connection,
-        interrupted_after(question.seconds, connection),
+        TemporaryDirectory(dir=question.folder, prefix="spill-") as spill,
+        open_store(question.run, question.layout, sandbox=Path(spill)) as store,
+        interrupted_after(question.seconds, store),
     ):
-        return _shortened(connection, question.query, question.limit, question.longest)
+        return _shortened(store, question.query, question.limit, question.longest)
 
 
-def _shortened(connection: duckdb.DuckDBPyConnection, query: str, limit: int, longest: int) -> Found:
+def _shortened(store: Store, query: str, limit: int, longest: int) -> Found:
     """The first rows of a query, cut within DuckDB: a thousand long cells would fill this process."""
-    found = connection.sql(query)
+    found = store.sql(query)
     names = [f"c{place}" for place in range(len(found.columns))]
     cells = (
         name if kind.id in _SHORT else f"left({name}::VARCHAR, {longest})"

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from pathlib import Path
 
 import duckdb
 import pytest
 
 from polyculture.cache.database import memory_database
-from polyculture.cache.store.store import asked_store, open_store
-from polyculture.running.layout import store_layout
-from tests.store_builder import StoreBuilder
 
 
 def made(number: int) -> int:
@@ -59,12 +55,3 @@ def test_a_forked_process_has_a_duckdb_of_its_own() -> None:
     if child == 0:
         os._exit(0 if made(21) == 42 else 1)
     assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_known_query_leaves_the_file_of_all_views_as_it_is(tmp_path: Path) -> None:
-    run = StoreBuilder(tmp_path / "run").write()
-    open_store(run, store_layout()).close()
-    whole = run.store.read_bytes()
-    with asked_store(run, "FROM responses", store_layout()) as store:
-        assert store.table("responses").columns
-    assert run.store.read_bytes() == whole

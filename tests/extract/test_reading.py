@@ -12,7 +12,7 @@ from polyculture.cache.store.manifest import read_manifest
 from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import WANTED_RESPONSES
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
 from polyculture.extract import answer as answer_module
 from polyculture.extract import reading
@@ -51,7 +51,7 @@ def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
     """What the store says under the present reader."""
     manifest = read_manifest(run.manifest)
     now = {"extractor_ids": {"food": llm_extractor_id(MODEL, FOOD)}, "reader_id": reading.present_reader()}
-    with asked_store(run, query, METRICS_LAYOUT, manifest=manifest.model_copy(update=now)) as store:
+    with open_store(run, METRICS_LAYOUT, manifest=manifest.model_copy(update=now)) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

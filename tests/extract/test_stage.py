@@ -19,7 +19,7 @@ from polyculture.cache.store.parquet import objects_to_table, read_rows, rows_to
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
 from polyculture.cache.store.shards import JobShards
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
 from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
@@ -76,7 +76,7 @@ def stored(run: RunFolder, table: str, extractor_id: str) -> list[dict[str, Any]
     manifest = read_manifest(run.manifest)
     current = manifest.model_copy(update={"extractor_ids": {"food": extractor_id}})
     query = f"SELECT * FROM {table} ORDER BY ALL"
-    with asked_store(run, query, manifest=current) as store:
+    with open_store(run, manifest=current) as store:
         return store.sql(query).to_arrow_table().to_pylist()
 
 

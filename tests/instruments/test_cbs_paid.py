@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.openai.scoring import PROBE
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
@@ -89,7 +89,7 @@ def asked(server: StubServer) -> list[str]:
 
 
 def stored(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / "paid"), query, store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "paid"), store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

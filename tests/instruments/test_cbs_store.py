@@ -16,7 +16,7 @@ from polyculture.cache.store.manifest import Manifest, write_manifest
 from polyculture.cache.store.parquet import write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.sql_file import read_table
-from polyculture.cache.store.store import asked_store, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.step import ScoringJob, scoring_jobs
@@ -111,7 +111,7 @@ def hold(run: RunFolder, dataset: DataSet, helped: Sequence[MaskedContext] = ())
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[object, ...]]:
-    with asked_store(run, query, store_layout()) as store:
+    with open_store(run, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

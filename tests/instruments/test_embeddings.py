@@ -14,7 +14,7 @@ from sklearn.metrics import davies_bouldin_score
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import asked_store, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, SourceLocation
 from polyculture.instruments.datasets.selection import Selection
@@ -250,7 +250,7 @@ def embeddings(folder: Path, *words: str) -> Any:
 
 
 def told(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / "likely"), query, store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "likely"), store_layout()) as store:
         return store.sql(query).fetchall()
 
 

@@ -10,7 +10,7 @@ import pytest
 from polyculture.cache.store.manifest import Manifest, write_manifest
 from polyculture.cache.store.parquet import write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
@@ -89,7 +89,7 @@ def test_the_views_hold_what_the_last_reading_asks(tmp_path: Path, files: Path) 
     gender = f"SELECT gender FROM dataset_entities WHERE entity_id = '{_named(whole, 'Yu')}'"
 
     def told(query: str) -> list[tuple[Any, ...]]:
-        with asked_store(run, query, store_layout()) as store:
+        with open_store(run, store_layout()) as store:
             return store.sql(query).fetchall()
 
     jobs = scoring_jobs(whole, MODEL, Selection())

@@ -12,7 +12,7 @@ from polyculture.cache.catalog import Region
 from polyculture.cache.store.manifest import Manifest, read_manifest
 from polyculture.cache.store.parquet import read_metadata, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES
@@ -165,7 +165,7 @@ def test_the_links_with_another_snapshot_stand_beside_those_of_the_run(tmp_path:
     link_beside(run, manifest_of(run), CATALOG, index)
     assert link_beside(run, manifest_of(run), CATALOG, later) == Outcome(4, 0)  # replaces its own rows alone
     assert {name: run.table(name).read_bytes() for name in TABLES} == before
-    with asked_store(run, None, manifest=manifest_of(run)) as store:
+    with open_store(run, manifest=manifest_of(run)) as store:
         rows = store.sql(
             "SELECT o.snapshot, l.surface, l.qid, o.qid, o.countries "
             "FROM links AS l JOIN snapshot_links AS o USING (query) "

@@ -18,7 +18,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import NUMBERS, WANTED_RESPONSES
 from polyculture.cache.store.sql_file import names_in
 from polyculture.cache.store.store import measure_file, open_store
-from polyculture.cache.store.view_template import statements_of
+from polyculture.cache.store.views import statements_of
 from polyculture.cache.work.outcome import Outcome
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure

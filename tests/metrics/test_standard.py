@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control
 from polyculture.cache.store.manifest import require_run, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema.measured import Difference
-from polyculture.cache.store.store import asked_store, inputs_of
+from polyculture.cache.store.store import inputs_of, open_store
 from polyculture.metrics import MEASURE, METRICS_LAYOUT
 from polyculture.metrics.declared import METRICS
 from polyculture.metrics.limits import disqualified, limits
@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(run, query, METRICS_LAYOUT) as store:
+    with open_store(run, METRICS_LAYOUT) as store:
         return store.sql(query).fetchall()
 
 

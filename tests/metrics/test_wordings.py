@@ -6,11 +6,10 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.metrics.wording_runs import build
@@ -37,7 +36,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return run
 
 
-def _rows(store: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
+def _rows(store: Store, query: str) -> list[dict[str, Any]]:
     found = store.sql(query)
     return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
 

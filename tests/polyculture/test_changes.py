@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.files import ABANDONED, sweep
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
 from polyculture.running.opening import open_workspace
@@ -51,7 +51,7 @@ def experiment(tmp_path: Path, stub: StubServer) -> Path:
 def run(experiment: Path) -> dict[str, list[Any]]:
     """What the tables of a run hold after generate, extract and link."""
     workspace = do_stages(experiment, "generate", "extract", "link")
-    with asked_store(workspace.run, None) as store:
+    with open_store(workspace.run) as store:
         names = ("responses", "extractions", "mentions", "links")
         return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
 
@@ -114,7 +114,7 @@ def test_the_mentions_are_linked_with_another_snapshot_beside_the_links(experime
     workspace = open_workspace(experiment)
     link_with(workspace, str(experiment.parent / "later.duckdb"))
     assert run(experiment) == first
-    with asked_store(workspace.run, None) as store:
+    with open_store(workspace.run) as store:
         beside = store.sql(
             "SELECT l.surface, o.status, l.status FROM links AS l JOIN snapshot_links AS o USING (query)"
         )

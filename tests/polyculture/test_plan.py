@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import _disk_faults
+from polyculture.cache.store.store_file import disk_faults
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
@@ -284,5 +284,5 @@ def test_a_finished_run_is_planned_beside_another_and_nothing_is_written(
 def test_a_folder_that_one_may_only_read_is_said_in_a_line(tmp_path: Path) -> None:
     for number in (errno.EACCES, errno.EROFS, errno.ENOSPC):
         said = f'IO Error: Cannot open file "{tmp_path}/.store.duckdb.tmp": {os.strerror(number)}'
-        with pytest.raises(OSError, match=re.escape(os.strerror(number))), _disk_faults(tmp_path / "store.duckdb"):
+        with pytest.raises(OSError, match=re.escape(os.strerror(number))), disk_faults(tmp_path / "store.duckdb"):
             raise duckdb.IOException(said)

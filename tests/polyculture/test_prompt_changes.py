@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.running.opening import open_workspace
 from polyculture.running.texts import prepare
 from tests.stages import do_stages
@@ -27,7 +27,7 @@ def generate(folder: Path, prompts: str) -> set[tuple[str, str]]:
     """What a run has answers to after `generate`: their prompts and wordings."""
     file = folder / "exp.toml"
     file.write_text(HEAD + prompts, encoding="utf-8")
-    with asked_store(do_stages(file, "generate").run, None) as store:
+    with open_store(do_stages(file, "generate").run) as store:
         query = "SELECT prompt_id, wording FROM responses INNER JOIN prompts USING (prompt_id)"
         rows = store.sql(query).fetchall()
     assert len(rows) == 2 * len(set(rows))

@@ -216,7 +216,7 @@ def test_a_query_ends_with_its_command(experiment: Path, tmp_path: Path) -> None
         with subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}
         ) as process:
-            while not list(tmp_path.glob("polyculture-sql-*/store.duckdb")):
+            while not list(tmp_path.glob("polyculture-sql-*")):
                 time.sleep(0.05)
             [child] = _told("-o", "pid=", "--ppid", str(process.pid)).split()
             process.send_signal(number)

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy as np
 from scipy import stats
 
@@ -28,6 +27,7 @@ from polyculture.cache.store.layout import Measure, compose
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import Difference, Number
+from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows, paired_difference
 from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.asking import GENERATED
@@ -107,13 +107,13 @@ def measure_attention(run: RunFolder) -> None:
     renew(run, compose(CORE, LAYOUT), [MEASURE], _measured)
 
 
-def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], Iterable[Difference]]:
+def _measured(store: Store, _: Measure, inputs: str) -> tuple[list[Number], Iterable[Difference]]:
     studies = list(weighed_rows(store))
     numbers = [*cell_numbers(studies, inputs), *paper_tests(studies, inputs)]
     return numbers, attention_differences(studies, inputs)
 
 
-def weighed_rows(store: duckdb.DuckDBPyConnection) -> Iterator[tuple[AttentionStudy, list[Weighed]]]:
+def weighed_rows(store: Store) -> Iterator[tuple[AttentionStudy, list[Weighed]]]:
     """What is tested together, with a row per option of a question that was answered with an option."""
     size = len(AttentionStudy._fields)
     for study, rows in groupby(store.execute(_ROWS).fetchall(), key=lambda row: row[:size]):

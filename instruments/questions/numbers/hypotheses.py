@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
-import duckdb
 import numpy as np
 from scipy import stats
 
 from polyculture.cache.store.schema.measured import Difference, Number
+from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import Sides, difference_rows
 from polyculture.instruments.questions.layout import EMPTY, MEASURE
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
@@ -78,7 +78,7 @@ class OneSided:
         return "accuracy" if self.hypothesis == "1" else "biased"
 
 
-def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Number]:
+def hypothesis_numbers(store: Store, dataset: str, inputs: str) -> Iterator[Number]:
     """Every test of every study under each prompt, with its false discovery rate."""
     for study, of_study in groupby(_counted(store, dataset), key=lambda one: one[:2]):
         (language, model, method, reader, wording), levels = study
@@ -94,16 +94,14 @@ def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: s
                 )  # fmt: skip
 
 
-def _counted(
-    store: duckdb.DuckDBPyConnection, dataset: str
-) -> Iterator[tuple[tuple[str, ...], Sequence[str], str, list[Counts]]]:
+def _counted(store: Store, dataset: str) -> Iterator[tuple[tuple[str, ...], Sequence[str], str, list[Counts]]]:
     """Of each study its language, model, method, reader and prompt; its levels; and a type with its counts."""
     rows = store.execute(_COUNTS, [dataset]).fetchall()
     for (*study, levels, kind), some in groupby(rows, key=lambda row: row[:7]):
         yield tuple(study), levels.split("; "), kind, [Counts(*row[7:]) for row in some]
 
 
-def level_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Difference]:
+def level_differences(store: Store, dataset: str, inputs: str) -> Iterator[Difference]:
     """What the hypotheses compare, with intervals over units, still without q: levels apart, and the two wrong options.
 
     Of a unit that was asked of one side alone, nothing counts.

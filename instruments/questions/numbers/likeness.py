@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
+from polyculture.cache.store.store import Store
 from polyculture.generate.engines.answer import text_in
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.open_answers import token_f1, units_of
@@ -33,7 +33,7 @@ ORDER BY {", ".join(f"r.{name}" for name in _STUDY)}, r.name, a."order", r.sampl
 _COUNTED = {True: ("pairs_samples", "likeness_samples"), False: ("pairs_questions", "likeness_questions")}
 
 
-def likeness_rows(store: duckdb.DuckDBPyConnection) -> pa.Table:
+def likeness_rows(store: Store) -> pa.Table:
     """A row per study, prompt and unit with its pairs, and how alike they are in sum.
 
     The facets are those that all questions of the unit share: a pair belongs to no country where it is of two.

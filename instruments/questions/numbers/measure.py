@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from polyculture.cache.store.layout import Measure, compose
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference, Number
+from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.declared import Declared
@@ -38,7 +38,7 @@ def measure_questions(run: RunFolder) -> None:
     renew(run, compose(CORE, LAYOUT), [MEASURE], _measured)
 
 
-def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
+def _measured(store: Store, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
     families = families_of(store)
     count_answers(store)
     tested, surveys = ([name for name, some in families.items() if one in some] for one in (HYPOTHESES, SURVEY))
@@ -55,7 +55,7 @@ def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tupl
     return numbers, [*with_verdicts(rows), *others]
 
 
-def families_of(store: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+def families_of(store: Store) -> dict[str, tuple[str, ...]]:
     """The families of numbers of each set of the run."""
     rows = store.sql("SELECT DISTINCT set, numbers FROM questions ORDER BY ALL").fetchall()
     found: dict[str, dict[str, None]] = {}
@@ -64,9 +64,7 @@ def families_of(store: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
     return {name: tuple(families) for name, families in found.items()}
 
 
-def number_rows(
-    store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
-) -> Iterator[Number]:
+def number_rows(store: Store, families: Mapping[str, Sequence[str]], inputs: str) -> Iterator[Number]:
     """Every number of every part of every study, over prompts and under each.
 
     It reads the tables of `tally.count_answers`.

@@ -18,12 +18,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy as np
 from scipy import stats
 
 from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.families import Family, compared_families, families, named
@@ -82,9 +82,7 @@ class _Pair(NamedTuple):
         return {**study._asdict(), "condition": called if self.dimension == "condition" else ""}
 
 
-def paired_differences(
-    store: duckdb.DuckDBPyConnection, measured: Mapping[str, Sequence[str]], inputs: str
-) -> Iterator[Difference]:
+def paired_differences(store: Store, measured: Mapping[str, Sequence[str]], inputs: str) -> Iterator[Difference]:
     """The differences of every two sides that answered the same questions, still without q.
 
     It reads the tables of `tally.count_answers`.
@@ -173,9 +171,7 @@ class RankSum(NamedTuple):
     higher: float  # the chance that a unit of one has the higher value than one of the other, ties half
 
 
-def set_differences(
-    store: duckdb.DuckDBPyConnection, measured: Mapping[str, Sequence[str]], inputs: str
-) -> Iterator[Difference]:
+def set_differences(store: Store, measured: Mapping[str, Sequence[str]], inputs: str) -> Iterator[Difference]:
     """Every two sets of stereotypes that a model answers by one method and reader, still without q."""
     found: dict[tuple[str, str, str], list[tuple[Study, Found]]] = {}
     for study, tally in studies(store):

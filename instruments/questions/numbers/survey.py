@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from polyculture.cache.store.schema.measured import Number
+from polyculture.cache.store.store import Store
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.uncertainty import Numbers
@@ -64,7 +64,7 @@ class Stereotype:
     unread: int
 
 
-def survey_numbers(store: duckdb.DuckDBPyConnection, datasets: Sequence[str], inputs: str) -> Iterator[Number]:
+def survey_numbers(store: Store, datasets: Sequence[str], inputs: str) -> Iterator[Number]:
     """The numbers of every set, language, model and reader, of all stereotypes and by the label of their templates."""
     rows = store.execute(_ANSWERS, {"datasets": list(datasets)}).fetchall()
     for (dataset, language, model, reader), of_study in groupby(rows, key=lambda row: row[:4]):

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.cache.store.store import Store
 from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.likeness import likeness_rows
 from polyculture.instruments.questions.numbers.uncertainty import Numbers
@@ -108,7 +108,7 @@ class Tally:
         return len(pairs) > len(np.unique(values[named]))
 
 
-def count_answers(store: duckdb.DuckDBPyConnection) -> None:
+def count_answers(store: Store) -> None:
     """The temporary tables `question_counts`, of answers, questions and right candidates, and `question_kinds`.
 
     A kind is a unit and facets, numbered from 0: questions of one kind are counted together.
@@ -125,19 +125,19 @@ def count_answers(store: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def kinds_of(store: duckdb.DuckDBPyConnection) -> list[tuple[str, Mapping[str, str]]]:
+def kinds_of(store: Store) -> list[tuple[str, Mapping[str, str]]]:
     """The unit and facets of each kind."""
     return store.sql("SELECT unit, facets FROM question_kinds ORDER BY kind").fetchall()
 
 
-def studies(store: duckdb.DuckDBPyConnection) -> Iterator[tuple[Study, Tally]]:
+def studies(store: Store) -> Iterator[tuple[Study, Tally]]:
     """The tally of every study, from the tables of `count_answers`."""
     kinds = kinds_of(store)
     for study in stored_studies(store):
         yield from apart_studies(study, tally_of(store.execute(_ROWS, list(study[:-1])).fetchnumpy(), kinds))
 
 
-def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
+def stored_studies(store: Store) -> list[Study]:
     """All studies that have answers. What did not come is of its readers; without any it is a study of its own."""
     found = store.sql(f"SELECT DISTINCT {_STUDY} FROM question_counts ORDER BY ALL").fetchall()  # noqa: S608
     read = {one[:-1] for one in found if one[-1] != NOT_READ}

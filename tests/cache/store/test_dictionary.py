@@ -11,7 +11,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.sql_file import COLUMNS, read_headers, table_comments
 from polyculture.cache.store.store import open_store
-from polyculture.cache.store.view_template import RUN
+from polyculture.cache.store.views import RUN
 from polyculture.instruments.datasets.layout import DATASET_CONTEXTS
 from polyculture.instruments.swaps.layout import SWAP_QUESTIONS, WANTED_SWAPS
 from polyculture.running.layout import store_layout

@@ -12,6 +12,7 @@ import pytest
 
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store_file import write_store_file
 from tests.store_builder import StoreBuilder
 
 QUESTION = "SELECT language, count(*) FROM responses GROUP BY ALL"
@@ -23,8 +24,14 @@ def write(folder: Path, languages: Sequence[str]) -> RunFolder:
     for language in languages:
         builder.answer(builder.ask(language), ["ramen"])
     run = builder.write()
-    open_store(run).close()
+    export(run)
     return run
+
+
+def export(run: RunFolder) -> None:
+    """Writes the run's `store.duckdb`."""
+    with open_store(run) as store:
+        write_store_file(run, store)
 
 
 def plain(run: RunFolder, query: str = QUESTION) -> list[Any]:
@@ -78,12 +85,13 @@ def test_two_runs_are_read_side_by_side(original: RunFolder) -> None:
         assert connection.sql(query).fetchall() == [(2, 1)]
 
 
-def test_a_copy_answers_from_its_own_files_once_it_is_opened(original: RunFolder) -> None:
+def test_a_copy_answers_from_its_own_files_once_it_is_written(original: RunFolder) -> None:
     copy = copied(original)
     for parent in (copy.root, copy.root / "inventory"):
         shutil.rmtree(parent / "responses" / "model=m" / "language=ja")
-    with open_store(copy) as store:
+    with open_store(copy) as store:  # it never reads the file that was copied
         assert store.sql(QUESTION).fetchall() == [("en", 1)]
+    export(copy)
     assert plain(copy) == [("en", 1)]
     assert plain(original) == [("en", 1), ("ja", 1)]
     shutil.rmtree(original.root)
@@ -93,12 +101,31 @@ def test_a_copy_answers_from_its_own_files_once_it_is_opened(original: RunFolder
 def test_a_run_is_known_by_every_path_that_leads_to_it(original: RunFolder, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(original.root.parent)
     by_link = RunFolder(tmp_path / "link" / "one")
-    open_store(by_link).close()
+    export(by_link)
     assert plain(by_link) == plain(original) == [("en", 1), ("ja", 1)]
 
 
-def test_the_condition_costs_our_own_connections_nothing(original: RunFolder) -> None:
+def test_the_file_has_every_view_and_what_they_mean(original: RunFolder) -> None:
+    with duckdb.connect(original.store, read_only=True) as file, open_store(original) as store:
+        for query in ("FROM dictionary ORDER BY ALL", "FROM responses", "FROM failures", "FROM run_models"):
+            assert file.sql(query).fetchall() == store.sql(query).fetchall(), query
+
+
+@pytest.mark.parametrize("left", [None, b"", b"no database"])
+def test_what_is_in_the_file_changes_no_answer(original: RunFolder, left: bytes | None) -> None:
+    original.store.unlink()
+    if left is not None:
+        original.store.write_bytes(left)
     with open_store(original) as store:
-        ((_, plan),) = store.sql("EXPLAIN SELECT count(*) FROM stored_responses WHERE language = 'ja'").fetchall()
-    assert "duckdb_databases" not in plan.lower()
-    assert "in_place" not in plan
+        assert sorted(store.sql(QUESTION).fetchall()) == [("en", 1), ("ja", 1)]
+    assert (original.store.read_bytes() if original.store.exists() else None) == left
+    export(original)
+    assert plain(original) == [("en", 1), ("ja", 1)]
+
+
+def test_a_file_that_somebody_reads_is_replaced(original: RunFolder) -> None:
+    with duckdb.connect(original.store, read_only=True) as reader:
+        export(original)
+        assert sorted(reader.sql(QUESTION).fetchall()) == [("en", 1), ("ja", 1)]
+    assert plain(original) == [("en", 1), ("ja", 1)]
+    assert sorted(path.name for path in original.root.glob("*store*")) == ["store.duckdb"]

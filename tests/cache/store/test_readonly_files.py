@@ -13,7 +13,7 @@ import pytest
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store.queries import check_query
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.running.layout import store_layout
 from tests.report_run import Synthetic
 
@@ -56,8 +56,11 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def store(run: RunFolder, own: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    with open_store(run, store_layout(), at=own / "store.duckdb", memory="256MiB") as store:
+def store(run: RunFolder, own: Path) -> Iterator[Store]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polyculture.cache.store.store.memory_limit", lambda: "256MiB")
+        store = open_store(run, store_layout(), sandbox=own / "spill")
+    with store:
         yield store
 
 
@@ -69,7 +72,7 @@ def contents(run: RunFolder) -> dict[Path, str]:
                                      "{spill}/{up}/links.parquet"])  # fmt: skip
 @pytest.mark.parametrize("statement", WRITES)
 def test_no_statement_writes_into_the_run(
-    run: RunFolder, store: duckdb.DuckDBPyConnection, own: Path, statement: str, address: str
+    run: RunFolder, store: Store, own: Path, statement: str, address: str
 ) -> None:
     """`COPY (PIVOT ...) TO` had overwritten a shard, with the paid answers in it."""
     file = address.format(run=run.root, spill=own / "spill", up=os.path.relpath(run.root, own / "spill"))
@@ -80,7 +83,7 @@ def test_no_statement_writes_into_the_run(
 
 
 @pytest.mark.parametrize("statement", READS)
-def test_nothing_else_is_read(store: duckdb.DuckDBPyConnection, run: RunFolder, tmp_path: Path, statement: str) -> None:
+def test_nothing_else_is_read(store: Store, run: RunFolder, tmp_path: Path, statement: str) -> None:
     outside = tmp_path / "secret.csv"
     outside.write_text("a\nhush", encoding="utf-8")
     for file in (outside, f"run://{outside}", f"file://{outside}", f"run://{run.root}/../{outside.name}"):
@@ -91,14 +94,14 @@ def test_nothing_else_is_read(store: duckdb.DuckDBPyConnection, run: RunFolder, 
         assert found == [], file  # to the run's file system it is a file that is not there
 
 
-def test_views_are_read_as_before(run: RunFolder, store: duckdb.DuckDBPyConnection) -> None:
+def test_views_are_read_as_before(run: RunFolder, store: Store) -> None:
     with open_store(run, store_layout()) as plain:
         for view in ("responses", "mentions", "links", "granularity", "specificity_gain"):
             query = f"SELECT md5(string_agg(x::VARCHAR, '|' ORDER BY x::VARCHAR)), count(*) FROM {view} x"
             assert store.sql(query).fetchall() == plain.sql(query).fetchall(), view
 
 
-def test_what_does_not_fit_is_spilled_beside_the_store(store: duckdb.DuckDBPyConnection, own: Path) -> None:
+def test_what_does_not_fit_is_spilled_beside_the_store(store: Store, own: Path) -> None:
     query = """
         SELECT count(*), count(*) FILTER (h < before)
         FROM (

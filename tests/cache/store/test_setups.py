@@ -15,7 +15,7 @@ from polyculture.cache.errors import EngineError, IncompleteError
 from polyculture.cache.store.manifest import read_manifest
 from polyculture.cache.store.parquet import is_stored, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import asked_store
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.setup import model_setup
 from polyculture.running.layout import store_layout
@@ -58,7 +58,7 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
     run = RunFolder(folder / "runs" / "likely")
     manifest = read_manifest(run.manifest)
     assert manifest is not None
-    with asked_store(run, query, store_layout(), manifest=manifest) as store:
+    with open_store(run, store_layout(), manifest=manifest) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

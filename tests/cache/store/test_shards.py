@@ -325,8 +325,8 @@ def test_a_copied_folder_of_a_job_is_an_error_that_names_both_files(tmp_path: Pa
     run = builder.write()
     [part] = (run.root / "responses").rglob("part-00000.parquet")
     copied = shutil.copytree(part.parent, part.parent.with_name("topic=food (conflicted copy)"))
-    with pytest.raises(StoreError, match="stand twice") as told:
-        open_store(run, CORE)
+    with open_store(run, CORE) as store, pytest.raises(StoreError, match="stand twice") as told:
+        store.sql("FROM responses")
     assert str(part.parent) in str(told.value)
     assert str(copied) in str(told.value)
 

@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store.sql_file import DeclaredTable, Parameter, limits, read_headers, read_table
-from polyculture.cache.store.view_template import write_view_template
+from polyculture.cache.store.store import Store, open_store
 from polyculture.running.layout import store_layout
 from polyculture.running.tables import all_tables
 
@@ -41,11 +41,9 @@ def lengths(tmp_path: Path) -> DeclaredTable:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    file = tmp_path_factory.mktemp("views") / "store.duckdb"
-    write_view_template(file, store_layout())
-    with duckdb.connect(file) as connection:
-        yield connection
+def store() -> Iterator[Store]:
+    with open_store(None, store_layout()) as store:
+        yield store
 
 
 def test_header_is_read(lengths: DeclaredTable) -> None:
@@ -116,7 +114,7 @@ def queries() -> list[DeclaredTable]:
 
 
 @pytest.mark.parametrize("table", queries(), ids=lambda table: table.name)
-def test_every_table_runs_and_says_what_its_columns_are(table: DeclaredTable, store: duckdb.DuckDBPyConnection) -> None:
+def test_every_table_runs_and_says_what_its_columns_are(table: DeclaredTable, store: Store) -> None:
     rows = table.select(store)
     assert not [name for name, meaning in table.meanings(store, rows.columns).items() if not meaning]
     said = {*table.header.printed, *table.header.columns}

@@ -1,30 +1,18 @@
-"""A store without rows: the empty tables of a layout, and its views. `cache.store.store` puts a run's rows in.
+"""The statements that make a layout's tables and views, in the order of their dependencies.
 
-DuckDB takes half a second to parse all views. So a store for any query is made once, and its file kept in the user's
-cache folder (1.3 MB) until the SQL changes. Of a store for a query that is known beforehand, only those views are made
-that it names, and what they rest on.
+`cache.store.store` executes those that a query needs, over a run's files.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
-import shutil
-import time
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
-from polyculture.cache.database import memory_database
-from polyculture.cache.errors import StoreError
-from polyculture.cache.files import cache_folder, replacing
-from polyculture.cache.identity import content_id
 from polyculture.cache.store.layout import Layer, Layout, Table, Wanted
-from polyculture.cache.store.sql_file import COLUMNS, describe, names_in
 
 RUN = Path(__file__).with_name("run.sql")
 # Not from an empty Arrow table: Arrow loads pandas to make one, a quarter of a second of every command.
@@ -43,64 +31,11 @@ _SQL_TYPES: dict[pa.DataType, str] = {
 Statement = tuple[str, str | Table[Any]]
 _CREATE = re.compile(r"^CREATE (?:VIEW|MACRO|TABLE) \"?(\w+)", re.MULTILINE | re.IGNORECASE)
 _SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|sqlite|pg)_\w+)\b", re.IGNORECASE)
-_KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
-
-
-def write_view_template(path: Path, layout: Layout) -> None:
-    """Writes a store without rows to `path`.
-
-    It is copied from the cache folder. Where that copy is missing or damaged, it is created, and kept if the folder is
-    writable.
-    """
-    kept = cache_folder() / "stores" / f"{_identity(layout)}.duckdb"
-    if kept.exists():
-        shutil.copyfile(kept, path)
-        with suppress(duckdb.IOException), memory_database(path):
-            return
-        path.unlink()
-    _make(path, layout)
-    with suppress(StoreError), replacing(kept) as temporary:
-        shutil.copyfile(path, temporary)
-        _forget_older(kept.parent)
-
-
-def create_views(connection: duckdb.DuckDBPyConnection, layout: Layout, asked: str | None = None) -> set[str]:
-    """Creates the empty tables of a layout and its views over them, and returns their names.
-
-    `asked` is the SQL that will be asked: only views that it names (`FROM NAME`) are created, and what these rest on.
-    """
-    statements = needed(statements_of(layout), asked)
-    for _, statement in statements:
-        connection.execute(_sql(statement))
-    return {name for name, _ in statements}
-
-
-def needed(statements: Sequence[Statement], asked: str | None) -> list[Statement]:
-    """Of statements in the order of their dependencies those whose views a query names, and what these rest on.
-
-    All of them where it is not known what will be asked.
-    """
-    if asked is None:
-        return list(statements)
-    found, names = [], set(names_in(asked))
-    for name, statement in reversed(statements):
-        if name.lower() in names:
-            found.append((name, statement))
-            names.update(names_in(statement) if isinstance(statement, str) else ())
-    return found[::-1]
 
 
 def asks_of_schema(query: str) -> bool:
-    """Does a query ask which views there are? Then it needs all of them."""
-    return bool(_SCHEMA.search(query))
-
-
-def _make(path: Path, layout: Layout) -> None:
-    with memory_database(path) as connection:
-        create_views(connection, layout)
-        rows = describe(connection, layout, [RUN, *layout.files])
-        connection.from_arrow(pa.Table.from_pylist(rows)).create("dictionary")
-        connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
+    """Does a query ask which views there are, or what they mean? Then it needs all of them."""
+    return bool(_SCHEMA.search(re.sub(r"--.*", "", query)))
 
 
 def statements_of(layout: Layout) -> list[Statement]:
@@ -173,34 +108,7 @@ def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
     return [(view, f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(sources)}") for view, sources in feeds.items()]
 
 
-def _sql(made: str | Table[Any]) -> str:
-    if isinstance(made, str):
-        return made
-    columns = ", ".join(f'"{field.name}" {_SQL_TYPES[field.type]}' for field in made.schema)
-    return f"CREATE TABLE stored_{made.name} ({columns})"
-
-
-def _identity(layout: Layout) -> str:
-    """A hash of everything that decides the file's content: SQL, dictionary, columns, DuckDB's version."""
-    own = Path(__file__).parent
-    meanings = sorted({file.with_name(COLUMNS) for file in layout.files})
-    rows = sorted({Path(inspect.getfile(table.row)) for table in layout.tables})
-    code = [
-        own / "view_template.py",
-        own / "sql_file.py",
-        own / "layout.py",
-        *rows,
-    ]
-    files = [file for file in [RUN, *layout.files, *meanings, *code] if file.exists()]
-    feeds = [layer.feeds for layer in (layout.current, layout.views)]
-    texts = [file.read_text(encoding="utf-8") for file in files]
-    # The columns as this process knows them: the files may have changed since it began.
-    tables = [[table.name, *table.schema.names] for table in layout.tables]
-    return content_id(duckdb.__version__, feeds, tables, texts)
-
-
-def _forget_older(folder: Path) -> None:
-    for file in folder.glob("*.duckdb"):
-        with suppress(OSError):  # another process removes it, too
-            if time.time() - file.stat().st_mtime > _KEPT_FOR:
-                file.unlink()
+def create_table(table: Table[Any], *, temporary: bool = False) -> str:
+    """The statement that creates a table without rows."""
+    columns = ", ".join(f'"{field.name}" {_SQL_TYPES[field.type]}' for field in table.schema)
+    return f"CREATE {'TEMP ' if temporary else ''}TABLE stored_{table.name} ({columns})"
