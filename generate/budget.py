@@ -21,6 +21,7 @@ from typing import Any
 import orjson
 
 from polyculture.cache.errors import BudgetError, EngineError
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.ledger import Ledger
 from polyculture.cache.store.model_facts import BATCH, DIRECT, Price
 from polyculture.cache.work.faults import kind_of_error
@@ -29,6 +30,8 @@ from polyculture.generate.engines.base import SCORE_TOKENS, Completion, Request,
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import Settle, Usage
 from polyculture.generate.engines.models import Wrapper
+
+_log = get_logger(__name__)
 
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
 
@@ -88,7 +91,7 @@ class JobBudget:
     nothing is reserved from then on, and `check` raises `BudgetError`.
 
     `count` returns the cost of the rows on disk. It is called once, before the first request, when the job is locked.
-    `tell` receives a line before each wait.
+    Before it waits, it logs for what.
     """
 
     def __init__(
@@ -96,7 +99,6 @@ class JobBudget:
         ledger: Ledger,
         account: str,
         count: Callable[[], float],
-        tell: Callable[[str], None],
         *,
         batch: bool,
         bills: Bills | None = None,
@@ -104,7 +106,7 @@ class JobBudget:
     ) -> None:
         """`bills` are those of the model, for all jobs of this process."""
         self.batch, self.purchase = batch, BATCH if batch else DIRECT
-        self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
+        self._ledger, self._account, self._count = ledger, account, count
         self._bills, self._model = bills or Bills(), model
         self.limited = math.isfinite(ledger.limit)
         self._opened = False
@@ -215,7 +217,7 @@ class JobBudget:
         others = self._ledger.in_flight_elsewhere(self._account)
         if others and not self._told:
             holders = ", ".join(f"{name} {amount:.4f}" for name, amount in sorted(others.items()))
-            self._tell(f"{self._account}: waits for what others have reserved of max_cost: {holders}")
+            _log.info(f"{self._account}: waits for what others have reserved of max_cost: {holders}")
             self._told = True
         return bool(others) or self._ledger.has_room(self._reserve(bound))
 

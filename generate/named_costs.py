@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.model_facts import Price
 from polyculture.cache.work.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import IGNORED
 from polyculture.generate.engines.models import Wrapper
+
+_log = get_logger(__name__)
 
 ROUNDED = 0.02  # share by which a named cost may differ from the file's prices: services round
 
@@ -30,7 +33,6 @@ class NamedCosts:
     model: str
     price: Price
     told: set[tuple[str, str]]  # models and what was said of them
-    tell: Callable[[str], None]
 
     def see(self, answer: Completion | Scored) -> None:
         """Looks at one answer."""
@@ -51,7 +53,7 @@ class NamedCosts:
     def _tell_once(self, what: str, line: str) -> None:
         if (self.model, what) not in self.told:
             self.told.add((self.model, what))
-            self.tell(f"{self.model}: {line}")
+            _log.warning(f"{self.model}: {line}")
 
 
 class _Samples(Wrapper):

@@ -20,6 +20,7 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
 from polyculture.cache.errors import WikidataError
+from polyculture.cache.log import get_logger
 from polyculture.cache.network.async_runner import Background
 from polyculture.cache.network.http_answers import (
     ACCEPTED,
@@ -30,6 +31,8 @@ from polyculture.cache.network.http_answers import (
     certificates,
     environment_faults,
 )
+
+_log = get_logger(__name__)
 
 TRIES = 8  # for a busy service
 TRIES_UNREACHED = 3  # for a service that cannot be reached, or is not the expected one
@@ -51,7 +54,7 @@ T = TypeVar("T")
 class ServiceSettings:
     """How to send requests to a service. `contact` (an e-mail address or a page) goes into the User-Agent.
 
-    `tell` receives messages for the user; `sleep` and `clock` are for tests.
+    `sleep` and `clock` are for tests.
     """
 
     contact: str
@@ -60,7 +63,6 @@ class ServiceSettings:
     timeout: float = 30.0  # seconds without a byte received
     deadline: float = 600.0  # seconds for a whole answer
     megabytes: float = 128.0  # of an answer, decompressed
-    tell: Callable[[str], None] = lambda _line: None
     sleep: Callable[[float], object] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
@@ -214,7 +216,7 @@ class PoliteClient:
         pause = state.next_action.sleep if state.next_action else 0.0
         if pause >= REPORTED_PAUSE:
             name = self._name[0].upper() + self._name[1:]
-            self.settings.tell(f"{name} is busy ({_fault_of(state)}): waiting {pause:.0f} s")
+            _log.info(f"{name} is busy ({_fault_of(state)}): waiting {pause:.0f} s")
 
 
 def _fault_of(state: RetryCallState) -> TryAgainError:

@@ -54,8 +54,8 @@ class Batching(Generic[Told]):
 
     wanted: Callable[[Told], bool]
     at_once: Callable[[Told], int]  # jobs whose batches wait at the same time
-    # The folder keeps the ids of the batches, the event ends the waiting, the callback receives a line about it.
-    open: Callable[[ModelSpec, Path, Event, Callable[[str], None]], Sampling]
+    # The folder keeps the ids of the batches, the event ends the waiting.
+    open: Callable[[ModelSpec, Path, Event], Sampling]
 
 
 def _check_nothing(spec: ModelSpec, options: Any) -> None:

@@ -19,11 +19,14 @@ from msgspec.structs import replace
 
 from polyculture.cache.database import cores
 from polyculture.cache.errors import SnapshotError
+from polyculture.cache.log import get_logger
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpPosition, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts, ingested
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.draft import Draft, building_folder, kept_draft
 from polyculture.link.index.snapshot import Snapshot, rows_version
+
+_log = get_logger(__name__)
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
 MOST_WORKERS = 6  # beyond, decompression is the bottleneck, and memory would pass 2 GiB
@@ -44,11 +47,10 @@ class BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
-    """How the work is done, without influence on the result. `tell` receives messages for the user."""
+    """How the work is done, without influence on the result."""
 
     workers: int | None = None  # reader processes; None: one per processor, none for small dumps
     progress: BuildProgress = lambda _read, _size: None
-    tell: Callable[[str], None] = lambda _line: None
     seal_every: float = SEAL_EVERY
 
     def workers_for(self, size: int) -> int:
@@ -101,7 +103,7 @@ def _resume(dump: Path, draft: Draft, fresh: Checkpoint, settings: BuildSettings
         try:
             return _read(dump, draft, state, settings)
         except ChangedDumpError:
-            settings.tell(f"{dump}: has changed since the build began; reading it from the start")
+            _log.info(f"{dump}: has changed since the build began; reading it from the start")
     with draft.transaction():
         draft.clear()
     return _read(dump, draft, fresh, settings)
@@ -110,12 +112,12 @@ def _resume(dump: Path, draft: Draft, fresh: Checkpoint, settings: BuildSettings
 def _read(dump: Path, draft: Draft, state: Checkpoint, settings: BuildSettings) -> Checkpoint:
     with DumpReader(dump, state.position if state.position.read else None) as reader:
         if state.whole and reader.size == state.position.read:
-            settings.tell(f"{dump}: was read already; sorting its items")
+            _log.info(f"{dump}: was read already; sorting its items")
             return state
         if state.whole:
             raise ChangedDumpError
         if state.position.read:
-            settings.tell(f"{dump}: resuming at line {state.position.line}, with {state.counts.items} items")
+            _log.info(f"{dump}: resuming at line {state.position.line}, with {state.counts.items} items")
         done = _ingest(reader, draft, state, settings)
     if not done.counts.items:
         raise SnapshotError(f"holds no item ({done.counts.broken} broken lines)", where=dump, remedy=FORM)

@@ -19,6 +19,7 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id
+from polyculture.cache.log import get_logger
 from polyculture.cache.work.outcome import Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.fill import fetch_needed
@@ -27,6 +28,8 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import Scope, class_paths, scopes_of
 from polyculture.link.polite_client import duration
 from polyculture.link.pull.sparql import SparqlClient, SparqlSettings
+
+_log = get_logger(__name__)
 
 # From the number of items to fetch, a context with a progress over them.
 Watch = Callable[[int], AbstractContextManager[Progress]]
@@ -72,7 +75,7 @@ def pull_index(
         requests, rate = ceil(len(members) / IDS_A_CALL), service.requests_per_minute
         takes = f"some {requests:,} requests, {duration(requests / rate)} at {rate:g} a minute"
         told = f"{len(members):,} items of {', '.join(topics)}: {takes}, and more for what their countries rest on"
-        service.tell(told)
+        _log.info(told)
         with watch(len(kept.wanted())) as progress:
             fetch_needed(items, kept, progress)
         source = {"kind": "sparql", "endpoint": endpoint.endpoint, "items": service.endpoint, "topics": topics}
@@ -86,11 +89,10 @@ def _find_members(queries: SparqlClient, kinds: set[Scope]) -> frozenset[int]:
 
     It is empty where the endpoint knows nothing below the kinds' roots.
     """
-    tell = queries.settings.tell
 
     def load(code: str, classes: Sequence[int]) -> list[tuple[int, int]]:
         found = [(item, above) for above, item in queries.pairs("below", classes, code)]
-        tell(f"{len(found)} name {len(classes)} classes by {code}")
+        _log.info(f"{len(found)} name {len(classes)} classes by {code}")
         return found
 
     scopes = kinds | {scope.occupation_scope for scope in kinds if scope.occupation_scope}
@@ -103,7 +105,7 @@ def _find_members(queries: SparqlClient, kinds: set[Scope]) -> frozenset[int]:
     instances |= {item for _, item in queries.pairs("below", trades, "P106")}
     instances |= {item for _, item in queries.pairs("idle", persons)}
     classes = _union(trees.values())
-    tell(f"{len(classes):,} classes, {len(instances - classes):,} instances of them")
+    _log.info(f"{len(classes):,} classes, {len(instances - classes):,} instances of them")
     given = _union((*scope.roots, *scope.types) for scope in scopes)
     return classes | instances if classes - given or instances else frozenset()
 

@@ -136,12 +136,11 @@ def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, rows: i
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
     from polyculture.cache.files import cache_folder
     from polyculture.collect.wikidata.from_service import pulled
-    from polyculture.console import say
     from polyculture.link.api.client import ApiSettings
     from polyculture.link.pull.sparql import SparqlSettings
 
-    service = ApiSettings(contact or "", tell=say)
-    return pulled(catalog, wanted, cache_folder(), SparqlSettings(contact or "", endpoint, tell=say), service)
+    service = ApiSettings(contact or "")
+    return pulled(catalog, wanted, cache_folder(), SparqlSettings(contact or "", endpoint), service)
 
 
 def _as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:

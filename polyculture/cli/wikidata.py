@@ -73,7 +73,7 @@ def pull(
         if experiment
         else _of_topics(output, contact, topic, catalog)
     )
-    settings = SparqlSettings(wanted.service.contact, endpoint, tell=say)
+    settings = SparqlSettings(wanted.service.contact, endpoint)
     service = wanted.service
     if requests_per_minute is not None:
         settings = dataclasses.replace(settings, requests_per_minute=requests_per_minute)
@@ -143,7 +143,7 @@ def _of_topics(
         if not given:
             raise UsageError(f"Missing option '{option}', or an experiment file")
     known = read_catalog(*catalog or ())
-    return _Wanted(known, topic or list(known.topics), output or Path(), ApiSettings(contact or "", tell=say), None)
+    return _Wanted(known, topic or list(known.topics), output or Path(), ApiSettings(contact or ""), None)
 
 
 app = typer.Typer(
@@ -204,7 +204,7 @@ def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], worker
         say(f"Without {DUMPS.missing[0]} it is decompressed at half the speed: {install_line(DUMPS.name)}")
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
-        settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
+        settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)))
         report = build_index(dump, output, languages, settings)
     counts, items = report.counts, report.snapshot.meta["counts"]["items"]
     say(f"Wrote {output}: {items} items, {counts.skipped} entities of other kinds, {counts.broken} broken")

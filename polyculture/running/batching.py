@@ -8,7 +8,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
-from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import TEXT_STAGES
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
     from polyculture.generate.engines.kind import Batching
 
-_log = get_logger(__name__)
 
 BATCHES = "batches"  # the folder of their ids in the run's folder
 R = TypeVar("R")
@@ -73,7 +71,7 @@ def open_batches(spec: ModelSpec, folder: Path, stop: Event) -> Sampling:
     found = _batching(spec)
     if found is None:
         raise EngineError("cannot be asked in batches", where=spec.model, remedy="Remove batch = true.")
-    return found[0].open(spec, folder, stop, _log.info)
+    return found[0].open(spec, folder, stop)
 
 
 def _batching(spec: ModelSpec) -> tuple[Batching[Any], Any] | None:

@@ -52,14 +52,14 @@ class Budget:
         price, spec = self.workspace.experiment.price(model), self.workspace.experiment.model_spec(model)
         if price is None:
             return engine
-        engine = with_named_costs(engine, needs, NamedCosts(model, price, self.told, _log.warning))
+        engine = with_named_costs(engine, needs, NamedCosts(model, price, self.told))
         if self.ledger is None:
             return engine
         spent = partial(spent_on, self.workspace, stage, job)
         batch = stage in USES and asked_in_batches(spec)
         account = f"{stage} {job}"
         bills = self.bills.setdefault(model, Bills())
-        job_budget = JobBudget(self.ledger, account, spent, _log.info, batch=batch, bills=bills, model=model)
+        job_budget = JobBudget(self.ledger, account, spent, batch=batch, bills=bills, model=model)
         kind = find_kind(spec)  # a model's options may raise the most tokens of an answer
         return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 

@@ -196,7 +196,6 @@ def api_settings(workspace: Workspace, contact: str | None = None) -> ApiSetting
         contact=contact or section.contact or "",
         endpoint=section.endpoint,
         requests_per_minute=section.requests_per_minute or REQUESTS_PER_MINUTE,
-        tell=_log.info,
     )
     try:
         if settings.contact:

@@ -60,7 +60,7 @@ def server() -> Iterator[BatchServer]:
 
 def engine(server: BatchServer, folder: Path, stop: Event | None = None, **options: Any) -> BatchEngine:
     quick = {"base_url": server.url, "batch": True, "batch_poll": 0.02, "max_retries": 2, **options}
-    return BatchEngine(ModelSpec("openai:stub", quick), folder, stop or Event(), lambda _: None)
+    return BatchEngine(ModelSpec("openai:stub", quick), folder, stop or Event())
 
 
 def ask(server: BatchServer, folder: Path, **options: Any) -> list[Completion]:
@@ -255,8 +255,8 @@ def test_a_line_that_failed_is_booked_at_its_bound_unless_the_service_says_that_
     server.fate = lambda body, _: fate if body["seed"] == 7 else None
     ledger = Ledger(tmp_path / "ledger", 100.0)
     options = {"base_url": server.url, "batch": True, "batch_poll": 0.02, "max_retries": 2}
-    with BatchEngine(ModelSpec("openai:stub", options), tmp_path / "batches", Event(), lambda _: None) as engine:
-        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=True)
+    with BatchEngine(ModelSpec("openai:stub", options), tmp_path / "batches", Event()) as engine:
+        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=True)
         wanted = Request("a", (Message("user", "prompt"),), Decoding(max_tokens=16), (5, 6, 7, 8))
         found = list(BudgetedSampling(engine, Price(0, 1000, batch_discount=0), job_budget).sample([wanted]))
     [failed] = [answer for answer in found if answer.error]

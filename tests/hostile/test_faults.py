@@ -212,7 +212,7 @@ def test_what_a_limit_is_passed_by(tmp_path: Path, server: FaultServer, mode: Mo
     ]
     came, told = list[Completion](), ""
     ledger = Ledger(tmp_path, LIMIT)
-    job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+    job_budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=False)
     with open_engine(ModelSpec("openai:told", options)) as engine:
         try:
             for answer in BudgetedSampling(engine, Price(100, 1000), job_budget).sample(requests):

@@ -172,7 +172,7 @@ def test_an_interrupted_run_has_booked_what_was_on_its_way(tmp_path: Path) -> No
 def test_who_leaves_off_pays_for_what_was_on_its_way(tmp_path: Path) -> None:
     with FaultServer(MODES["an honest answer"], latency=0.05) as server:
         ledger = Ledger(tmp_path, 1.0)
-        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=False)
         request = Request("a", (Message("user", "prompt"),), Decoding(max_tokens=16), tuple(range(200)))
         with open_engine(ModelSpec("openai:told", {"base_url": server.url})) as engine:
             answers = BudgetedSampling(engine, Price(100, 1000), job_budget).sample([request])

@@ -12,6 +12,7 @@ import pytest
 from polyculture.cache.errors import WikidataError
 from polyculture.link.api.client import ApiClient, ApiSettings, SearchHit
 from tests.link_world import CLASSES
+from tests.logs import logged
 from tests.wikidata_server import (
     CUT_OFF,
     HTML,
@@ -169,8 +170,8 @@ def test_patience_is_kept_for_each_kind_of_fault(server: WikidataServer) -> None
 
 
 def test_long_pauses_are_reported(server: WikidataServer) -> None:
-    server.faults, told = [LIMITED], list[str]()
-    with ApiClient(settings(server, tell=told.append)) as client:
+    server.faults = [LIMITED]
+    with logged() as told, ApiClient(settings(server)) as client:
         assert client.entities(["Q5"], ["en"])["Q5"] is not None
     assert told == ["The Wikidata service is busy (ratelimited: slow down): waiting 12 s"]
 

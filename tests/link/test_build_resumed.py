@@ -25,6 +25,7 @@ from polyculture.link.dumps.dump import DumpReader
 from polyculture.link.index.draft import answers_folder, building_folder
 from polyculture.link.index.snapshot import open_snapshot
 from tests.link_world import Entity, item
+from tests.logs import logged
 from tests.polyculture.test_command_line import polyculture
 
 LANGUAGES = ["en", "ja"]
@@ -107,8 +108,8 @@ def interrupted(dump: Path, out: Path, chunks: int) -> None:
 
 def resumed(dump: Path, out: Path, languages: Sequence[str] = LANGUAGES) -> tuple[BuildReport, list[str]]:
     """The same build once more, and what it tells."""
-    said: list[str] = []
-    return build_index(dump, out, languages, BuildSettings(workers=0, tell=said.append)), said
+    with logged() as said:
+        return build_index(dump, out, languages, BuildSettings(workers=0)), said
 
 
 def stop(*_arguments: Any) -> None:

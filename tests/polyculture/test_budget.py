@@ -26,6 +26,7 @@ from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
+from tests.logs import logged
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, failure
@@ -258,18 +259,15 @@ def request(count: int, text: str = "prompt") -> Request:
 
 
 def test_who_could_pay_if_others_gave_back_waits_for_them(tmp_path: Path, server: StubServer) -> None:
-    price, told = Price(0, 1000), []
+    price = Price(0, 1000)
     with open_engine(ModelSpec("openai:stub", {"base_url": server.url})) as engine:
         other, mine = Ledger(tmp_path, 0.1), Ledger(tmp_path, 0.1)
         other.begin("generate other", 0.0, batch=False)
         flight = other.reserve("generate other", 0.09)
 
-        def tell(line: str) -> None:
-            told.append(line)
-            Thread(target=other.book, args=(flight, 0.01)).start()
-
-        job_budget = JobBudget(mine, "generate mine", lambda: 0.0, tell, batch=False)
-        answers = list(BudgetedSampling(engine, price, job_budget).sample([request(8)]))
+        job_budget = JobBudget(mine, "generate mine", lambda: 0.0, batch=False)
+        with logged(then=Thread(target=other.book, args=(flight, 0.01)).start) as told:
+            answers = list(BudgetedSampling(engine, price, job_budget).sample([request(8)]))
         assert len(answers) == 8
         assert re.search(r"generate mine: waits .* generate other 0\.0900", told[0])
         with pytest.raises(BudgetError):
@@ -284,7 +282,7 @@ def test_failures_give_back_what_was_reserved_for_them(tmp_path: Path, server: S
     server.behaviour = lambda *_: failure(400)
     ledger = Ledger(tmp_path, 0.05)
     with open_engine(ModelSpec("openai:stub", {"base_url": server.url})) as engine:
-        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=False)
         assert len(list(BudgetedSampling(engine, Price(0, 1000), job_budget).sample([request(200)]))) == 200
     assert ledger.spent() == 0
     ledger.close()
@@ -324,7 +322,7 @@ def test_a_failure_that_a_service_may_have_worked_on_is_booked_at_its_bound(
     options = {"max_retries": 0, "concurrency": 4, "outage_minutes": 0.0001}
     with StubServer(behaviour=lambda *_: reply) as failing:
         with open_engine(ModelSpec("openai:stub", {"base_url": failing.url, **options})) as opened:
-            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=False)
             engine = BudgetedSampling(opened, price, job_budget)
             if worked_on:
                 with pytest.raises(BudgetError, match=r"is booked for the failures"):
@@ -344,7 +342,7 @@ def test_the_cost_that_a_server_names_is_booked(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path, 1.0)
     with StubServer(behaviour=lambda *_: named(0.108)) as dear:
         with open_engine(ModelSpec("openai:stub", {"base_url": dear.url, "concurrency": 8})) as engine:
-            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False, model="openai:stub")
+            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=False, model="openai:stub")
             with pytest.raises(BudgetError):
                 list(BudgetedSampling(engine, Price(0, 1000), job_budget).sample([request(200)]))
         assert ledger.spent() == pytest.approx(len(dear.asked) * 0.108)
@@ -358,7 +356,7 @@ def test_a_named_cost_is_booked_where_the_file_says_that_the_model_costs_nothing
     ledger = Ledger(tmp_path, 1.0)
     with StubServer(behaviour=lambda *_: named(0.3)) as dear:
         with open_engine(ModelSpec("openai:stub", {"base_url": dear.url})) as engine:
-            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False, model="openai:stub")
+            job_budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=False, model="openai:stub")
             with pytest.raises(BudgetError):
                 list(BudgetedSampling(engine, Price(0, 0), job_budget).sample([request(200)]))
         assert ledger.spent() == pytest.approx(len(dear.asked) * 0.3)

@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import content_id
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.model_facts import BATCH
 from polyculture.cache.text.sanitize import parse
 from polyculture.cache.work.faults import FaultKind, kind_of_error
@@ -34,6 +35,8 @@ from polyculture.generate.engines.openai.batch_api import BatchApi, GoneError, r
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 
+_log = get_logger(__name__)
+
 ATTEMPTS = 3  # batches that a request with transient faults is sent in
 MOST_BYTES = 200_000_000  # of a file of requests: OpenAI's own limit
 _GONE = (
@@ -44,15 +47,15 @@ _GONE = (
 class BatchEngine(Closing):
     """Answers by batch; `folder` keeps their ids and belongs to one stage of one job.
 
-    `stop` ends the waiting, from another thread: `sample` then raises `KeyboardInterrupt`. `tell` receives a line
-    before each wait.
+    `stop` ends the waiting, from another thread: `sample` then raises `KeyboardInterrupt`. Before each wait it
+    logs for what.
     """
 
-    def __init__(self, spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> None:
+    def __init__(self, spec: ModelSpec, folder: Path, stop: Event) -> None:
         self._chat = ChatApi(spec)
         self.spec, self.options = spec, self._chat.options
         self._records = BatchRecords(folder)
-        self._stop, self._tell = stop, tell
+        self._stop = stop
 
     def __enter__(self) -> Self:
         self._api = BatchApi(self._chat, self._sleep)
@@ -217,7 +220,7 @@ class BatchEngine(Closing):
         if waiting:
             count = sum(len(record.ids) for record in waiting)
             batches = "1 batch" if len(waiting) == 1 else f"{len(waiting)} batches"
-            self._tell(f"{self.spec.model}: {batches} with {count} requests at the provider, answered within 24 hours")
+            _log.info(f"{self.spec.model}: {batches} with {count} requests at the provider, answered within 24 hours")
 
     def _sleep(self, seconds: float) -> None:
         if self._stop.wait(seconds):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from http.client import HTTPException
 from importlib.util import find_spec
@@ -32,10 +32,10 @@ from polyculture.generate.tokens import byte_pairs, vocabulary_name
 _OPENROUTER = "openrouter.ai"
 
 
-def _open_batches(spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> Sampling:
+def _open_batches(spec: ModelSpec, folder: Path, stop: Event) -> Sampling:
     from polyculture.generate.engines.openai.batches import BatchEngine
 
-    return BatchEngine(spec, folder, stop, tell)
+    return BatchEngine(spec, folder, stop)
 
 
 def _lacks(_: ModelSpec, options: OpenAIOptions) -> Mapping[Capability[Any], str]:
