@@ -95,4 +95,4 @@ def _share(label: str, line: Row) -> FormattedEstimate:
     row = line["shares"][label]
     if row["share"] is None:
         return lacking("unanswered")
-    return estimate_of({**row, "estimate": row["share"]}, "specificity")  # as it is written: a share
+    return estimate_of({**row, "estimate": row["share"]}, "share")

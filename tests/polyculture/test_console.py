@@ -137,6 +137,24 @@ with shown(), watch(label, 500, Place(3, 9, 3000)) as p:
     assert any("2 failed" in line and " left, all jobs at most " in line for line in lines)
 
 
+def test_lines_of_the_log_stand_whole_above_the_bar() -> None:
+    program = """
+from polyculture.cache.log import get_logger
+from polyculture.cache.work.outcome import Outcome
+from polyculture.console import shown
+from polyculture.progress import watch
+log = get_logger("polyculture.somewhere")
+with shown(), watch("generate m", 50) as tell:
+    for number in range(3):
+        tell(Outcome(number, 0))
+        log.warning(f"{number} of the texts are short")
+        time.sleep(0.3)
+"""
+    lines = [line.strip() for line in on_a_terminal(program).splitlines()]
+    assert [line for line in lines if "texts" in line] == [f"{number} of the texts are short" for number in range(3)]
+    assert any("generate m" in line for line in lines)
+
+
 def test_lines_say_which_job_it_is_and_how_long_all_take(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
