@@ -32,6 +32,7 @@ an instrument.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import tokenize
@@ -336,9 +337,11 @@ def table_comments(table: Table[Any]) -> dict[str, str]:
 
 
 def _field_comments(row: type[Any]) -> Iterator[tuple[str, str]]:
-    lines, _ = inspect.getsourcelines(row)
-    names = {token.start[0]: token.string for token in _tokens(lines) if _begins_line(token)}
-    for token in _tokens(lines):
+    file = inspect.getsourcefile(row)
+    lines = _classes(Path(file)).get(row.__qualname__) if file is not None else None
+    tokens = list(tokenize.generate_tokens(iter(lines or inspect.getsourcelines(row)[0]).__next__))
+    names = {token.start[0]: token.string for token in tokens if _begins_line(token)}
+    for token in tokens:
         if token.type == tokenize.COMMENT and token.start[0] in names:
             yield names[token.start[0]], token.string.removeprefix("#").strip()
 
@@ -347,5 +350,10 @@ def _begins_line(token: tokenize.TokenInfo) -> bool:
     return token.type == tokenize.NAME and not token.line[: token.start[1]].strip()
 
 
-def _tokens(lines: list[str]) -> Iterator[tokenize.TokenInfo]:
-    return tokenize.generate_tokens(iter(lines).__next__)
+@cache
+def _classes(file: Path) -> dict[str, list[str]]:
+    """The lines of the classes of a module, by name. `inspect` parses the module again for each class."""
+    text = file.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    classes = (node for node in ast.parse(text).body if isinstance(node, ast.ClassDef))
+    return {node.name: lines[node.lineno - 1 : node.end_lineno] for node in classes}

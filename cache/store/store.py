@@ -143,11 +143,12 @@ class Store:
         self._make(f'FROM "{name}"')
         return self._connection.table(f'"{name}"')
 
-    def describe(self, view: str) -> tuple[str, pa.Table]:
+    def describe(self, view: str) -> tuple[str, duckdb.DuckDBPyRelation]:
         """What a row of a view is, and its columns: `column`, `type` and `meaning` of each."""
         self._make(f'FROM "{view}"')
         row, *columns = self._views.describe(view)
-        return row["meaning"], pa.Table.from_pylist(columns).select(["column", "type", "meaning"])
+        query, rows = _rows_sql(columns, ("column", "type", "meaning"))
+        return row["meaning"], self._connection.sql(query, params=rows)
 
     def from_arrow(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """The rows of an Arrow table, for a query of their own."""
@@ -287,8 +288,8 @@ class _Views:
             self._connection.executemany(f"INSERT INTO {name} VALUES ({values})", rows)  # noqa: S608
 
     def _create_dictionary(self) -> None:
-        rows = pa.Table.from_pylist(self._described())
-        self._connection.from_arrow(rows).create(DICTIONARY)
+        query, rows = _rows_sql(self._described(), ("view", "column", "type", "meaning"))
+        self._connection.execute(f"CREATE TABLE {DICTIONARY} AS {query}", rows)
 
     def _described(self, view: str | None = None) -> list[dict[str, str]]:
         reads = {
@@ -297,6 +298,12 @@ class _Views:
             if isinstance(made, str) and _is(made, "VIEW")
         }
         return describe(self._connection, self._layout, [RUN, *self._layout.files], reads, view)
+
+
+def _rows_sql(rows: Sequence[Mapping[str, str]], columns: Sequence[str]) -> tuple[str, dict[str, list[str]]]:
+    """A query for rows of text, and its parameters. To make an Arrow table of them would load pandas."""
+    cells = ", ".join(f'unnest(${name}) AS "{name}"' for name in columns)
+    return f"SELECT {cells}", {name: [row[name] for row in rows] for name in columns}
 
 
 def _is(statement: str | Table[Any], kind: str) -> bool:

@@ -101,7 +101,7 @@ class Run:
 
         def ask(store: Store) -> pd.DataFrame:
             meaning, columns = store.describe(known_view(store, table, "run.tables"))
-            frame: pd.DataFrame = store.from_arrow(columns).df()
+            frame: pd.DataFrame = columns.df()
             frame.attrs["meaning"] = meaning
             return frame
 

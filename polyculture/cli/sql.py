@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import duckdb
@@ -59,29 +60,33 @@ def sql(
     asked = sys.stdin.read() if query == "-" else query
     if query and view is not None:
         raise UsageError("a query and --describe VIEW are asked one at a time")
-    question = asked or DICTIONARY
+    if not asked:
+        _describe(view, format, output)
+        return
 
     def ask(layout: Layout) -> None:
         with open_store(run, layout, sandbox=folder / "spill") as store, interrupted_after(timeout, store):
-            if view is not None:
-                name = known_view(store, view)
-                meaning, columns = store.describe(name)
-                say(f"{name}: {meaning or 'not described'}")
-                rows = store.from_arrow(columns)
-            else:
-                rows = store.sql(question)
-            write_rows(rows, format, output)
+            write_rows(store.sql(asked), format, output)
 
     with query_faults("polyculture sql EXPERIMENT", [run.root], timeout), scratch_folder("sql") as folder:
-        check_query(question)  # before the store is built
+        check_query(asked)  # before the store is opened
         begin(timeout, most_memory(), output)
-        if view is not None or asks_of_schema(question):
-            ask(store_layout())
-            return
-        try:
-            ask(layout_of(run))  # instruments without rows here are not imported
+        try:  # instruments without rows here are not imported
+            ask(store_layout() if asks_of_schema(asked) else layout_of(run))
         except duckdb.CatalogException:  # of an instrument without rows; or of none, and then DuckDB names those alike
             ask(store_layout())
+
+
+def _describe(view: str | None, format: Format, output: Path | None) -> None:
+    """Lists all views with their columns, or those of one view: the same for every run, whose files are not read."""
+    with open_store(None, store_layout()) as store:
+        if view is None:
+            rows = store.sql(DICTIONARY)
+        else:
+            name = known_view(store, view)
+            meaning, rows = store.describe(name)
+            say(f"{name}: {meaning or 'not described'}")
+        write_rows(rows, format, output)
 
 
 class SqlCommand(TyperCommand):
