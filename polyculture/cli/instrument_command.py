@@ -100,9 +100,10 @@ def _ask(
     from polyculture.cli.declared import print_tables
     from polyculture.running.estimate import estimates
     from polyculture.running.executor import Answered, ThisProcess, ask
+    from polyculture.running.instrument_calls import tell_left_out
     from polyculture.running.opening import open_workspace
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import check_calls, checked_call, expanded, in_turns
+    from polyculture.running.studies import check_able, check_calls, checked_call, expanded, in_turns
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
@@ -110,10 +111,13 @@ def _ask(
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
-    answered = Answered()
-    for calls in in_turns(expanded(asked)):
+    answered, every = Answered(), list(expanded(asked))
+    check_able(every)
+    for turn, calls in enumerate(in_turns(every)):
         if not accept_changes:
             check_calls(calls)  # what is refused says nothing of costs
+        if turn == 0:
+            tell_left_out(every)
         _say_costs(estimates(workspace, calls, runner.retry))
         answered += ask(runner, calls, ThisProcess(), accept_changes=accept_changes)
         for study in answered.studies:  # of earlier turns again: what is asked about their results is data of some, too

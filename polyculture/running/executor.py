@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -16,7 +15,7 @@ from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Study
-from polyculture.running.instrument_calls import Call, Tell, left_out_lines, once
+from polyculture.running.instrument_calls import Call, Tell, once
 from polyculture.running.layout import store_layout
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner, places_of
@@ -140,8 +139,6 @@ def _ask_together(
 ) -> Answered:
     """Asks the calls of one command: first all steps that read nothing of this run, then what reads their rows."""
     tell = once(_log.log)
-    for line in left_out_lines(calls):
-        tell(logging.WARNING, line)
     begun = [(call, _begin(call, tell, accept_changes=accept_changes)) for call in calls]
     outcome = RunOutcome(missing=tuple(study.missing.rstrip(".") for _, study in begun if study.missing))
     for _, study in begun:

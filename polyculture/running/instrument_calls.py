@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -169,10 +169,6 @@ class Call(ABC):
         """The study as things are now, without a word: made once, for whoever only counts."""
         return self.study()
 
-    def unable(self) -> Iterator[tuple[str, EngineError]]:
-        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
-        return iter(())
-
     def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
         """Every work of every step, in a fixed order."""
         for step in self.known.steps:
@@ -299,17 +295,15 @@ class InstrumentCall(Call):
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
 
-def left_out_lines(calls: Sequence[Call]) -> Iterator[str]:
-    """A line for each model that some calls of one command cannot ask, and the reason, with all parts that it is kept
-    out of."""
-    parts: dict[tuple[str, str], list[str]] = {}
+def tell_left_out(calls: Iterable[InstrumentCall]) -> None:
+    """Warns of each model that commands cannot ask, with the reason, and with all parts that it is kept out of."""
+    left_out: dict[tuple[str, str, str], list[str]] = {}
     for call in calls:
+        title = call.title if call.whole is None else call.whole.with_argument
         for model, fault in call.unable():
-            parts.setdefault((model, str(fault)), []).append(call.part.name if call.part else "")
-    for (_, reason), names in parts.items():
-        whole = calls[0].whole
-        title = whole.with_argument if isinstance(whole, InstrumentCall) else calls[0].title
-        yield f"{', '.join([title, *filter(None, names)])}: left out: {reason}"
+            left_out.setdefault((title, model, str(fault)), []).extend([call.part.name] if call.part else [])
+    for (title, _, reason), parts in left_out.items():
+        _log.warning(f"{', '.join([title, *parts])}: left out: {reason}")
 
 
 def read_kept(workspace: Workspace) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from polyculture.cache.work.faults import RetryFailed
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, has_rows, whole
-from polyculture.running.instrument_calls import InstrumentCall
+from polyculture.running.instrument_calls import InstrumentCall, tell_left_out
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
@@ -73,6 +73,7 @@ def run_experiment(
     tell_lacking(workspace, prepared.linking.source)
     tell_uncovered_countries(workspace, prepared.linking.source)
     runner = StepRunner(workspace=workspace, retry=retry)
+    tell_left_out(calls)
     asking = _Asking(prepared, runner, calls, executor or ThisProcess())
     if chosen == workspace.jobs:
         return _do_whole(asking)
