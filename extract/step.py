@@ -17,7 +17,18 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
 from polyculture.cache.store.shards import JobShards, part_files
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.cache.work.worker import AnswerText, Done, Kept, Load, Remaining, Step, Work, row_states, state_of
+from polyculture.cache.work.worker import (
+    AnswerText,
+    Done,
+    Kept,
+    Load,
+    Remaining,
+    Step,
+    Work,
+    row_states,
+    states_of,
+    status_columns,
+)
 from polyculture.extract.base import Extracted, Extractor, ResponseText, unpaid
 from polyculture.extract.llm import asked_id
 from polyculture.extract.rows import (
@@ -150,11 +161,10 @@ class ExtractionStep(Step[ResponseRow, Models]):
 
     def _texts_of(self, job: Job, retry: RetryFailed | None) -> dict[str, str | None]:
         """The state of each stored response of a job, by its id."""
-        columns = ("response_id", "status", "retryable", "error", "ending")
-        found = {}
-        for batch in self._wanted_of(job, columns):
-            for row in batch.to_pylist():
-                found[row.pop("response_id")] = state_of(retry, row)
+        found: dict[str, str | None] = {}
+        for batch in self._wanted_of(job, ("response_id", *status_columns(RESPONSES, retry))):
+            ids = map(str, batch["response_id"].to_pylist())
+            found.update(zip(ids, states_of(batch, retry), strict=True))
         return found
 
     def _read_of(self, job: Job, retry: RetryFailed | None) -> set[str]:

@@ -36,13 +36,15 @@ def count_tokens(spec: ModelSpec, texts: Sequence[str]) -> TokenCount:
 
 
 def token_counter(spec: ModelSpec) -> TokenCounter:
-    """What `count_tokens` counts a model's tokens with."""
-    return find_kind(spec).counter(spec) or _tokenizer_file(spec) or _stand_in()
+    """What `count_tokens` counts a model's tokens with; the tokenizer that its options name comes first."""
+    named = spec.options.get("tokenizer")
+    own = _tokenizer_file(str(named)) if named else None
+    return own or find_kind(spec).counter(spec) or _tokenizer_file(spec.name) or _stand_in()
 
 
-def _tokenizer_file(spec: ModelSpec) -> TokenCounter | None:
+def _tokenizer_file(name: str) -> TokenCounter | None:
     """The `tokenizer.json` of a model in a folder or in the hub's cache, with the package `tokenizers`."""
-    file = _find_tokenizer_file(spec.name)
+    file = _find_tokenizer_file(name)
     if file is None or importlib.util.find_spec("tokenizers") is None:
         return None
     from tokenizers import Tokenizer

@@ -396,23 +396,28 @@ def row_states(
     That is 'ok', 'failed' (permanently), 'retry_transient', 'retry_permanent' (one that `retry` names), or None of an
     unusable answer.
     """
-    table = shards.commit
-    known = [name for name in _STATUS[: None if retry is not None else 2] if name in table.columns]
+    table, known = shards.commit, status_columns(shards.commit, retry)
     rows = shards.read(table.name, list(dict.fromkeys((*columns, *known))))
-    values = zip(*(rows[name].to_pylist() for name in columns), strict=True)
-    states = zip(*(rows[name].to_pylist() for name in known), strict=True)
-    for one, state in zip(values, states, strict=True):
-        yield one, state_of(retry, dict(zip(known, state, strict=True)))
+    yield from zip(zip(*(rows[name].to_pylist() for name in columns), strict=True), states_of(rows, retry), strict=True)
     for record in shards.read_journal():
         for row in record.get(table.name, ()):
-            state = state_of(retry, {name: value_of(row, name) for name in known})
+            state = _state(retry, **{name: value_of(row, name) for name in known})
             yield tuple(value_of(row, name) for name in columns), state
 
 
-def state_of(retry: RetryFailed | None, row: Mapping[str, Any]) -> str | None:
-    """The state of a row by its columns status, retryable, error and ending, as far as its table has them."""
-    state = _state(retry, **row)
-    return None if state == "unusable" else state
+def status_columns(table: Table[Any], retry: RetryFailed | None) -> list[str]:
+    """The columns of a table that `states_of` reads."""
+    return [name for name in _STATUS[: None if retry is not None else 2] if name in table.columns]
+
+
+def states_of(rows: pa.Table | pa.RecordBatch, retry: RetryFailed | None) -> Iterator[str | None]:
+    """The state of each row, by those of the columns status, retryable, error and ending that are there."""
+    known = [name for name in _STATUS if name in rows.schema.names]
+    states: dict[tuple[Any, ...], str | None] = {}  # millions of rows have a few
+    for values in zip(*(rows[name].to_pylist() for name in known), strict=True):
+        if values not in states:
+            states[values] = _state(retry, **dict(zip(known, values, strict=True)))
+        yield states[values]
 
 
 def _state(
@@ -421,9 +426,9 @@ def _state(
     error: str | None = None,
     ending: str | None = None,
     **retryable: bool | None,  # of tables that have the column; what asks nothing, as a reading, fails the same again
-) -> str:
+) -> str | None:
     if status != "failed" or not retryable:
-        return status
+        return None if status == "unusable" else status
     if retryable["retryable"] is not False:
         return "retry_transient"
     return "retry_permanent" if retry is not None and retry.names(error, ending) else status

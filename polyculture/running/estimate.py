@@ -9,7 +9,7 @@ as long as those that the run has bought, and knows no stage by name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,6 +159,7 @@ class _Tokens:
     ledger: _Ledger
     so_far: _Means | None
     counter: TokenCounter
+    bound: Callable[[int], int]  # the most tokens of an answer that is asked for with so many, by the model's options
     read: float = 0.0
     written: float = 0.0
     most_read: float = 0.0
@@ -185,15 +186,16 @@ class _Tokens:
         if load.varying:
             varying = self.counter.encode(load.varying)
             self.read, self.most_read = self.read + varying, self.most_read + varying
-        self.written += times * (so_far.answer if so_far else _expected(load, text_tokens, of_answer))
-        self.most_written += load.times * load.most_tokens
+        most = self.bound(load.most_tokens) if load.chat and load.most_tokens else load.most_tokens
+        self.written += times * (so_far.answer if so_far else _expected(load, most, text_tokens, of_answer))
+        self.most_written += load.times * most
 
 
-def _expected(load: Load, tokens: int, of_answer: float) -> float:
-    """The tokens of an answer before any was measured; `tokens` are those of the load's text."""
+def _expected(load: Load, most: int, tokens: int, of_answer: float) -> float:
+    """The tokens of an answer before any was measured, `most` at most; `tokens` are those of the load's text."""
     if load.length is None:
-        return load.most_tokens
-    return min(load.most_tokens, load.length * (of_answer if load.answer else max(tokens, 1)))
+        return most
+    return min(most, load.length * (of_answer if load.answer else max(tokens, 1)))
 
 
 def _estimate(
@@ -206,8 +208,13 @@ def _estimate(
     retry: RetryFailed | None,
 ) -> StageEstimate:
     spec, account = workspace.experiment.model_spec(model), step.tables[-1].account
-    counter = token_counter(spec)
-    found, settled = _Tokens(ledger, ledger.means.get((account, model)), counter), 0
+    counter, kind = token_counter(spec), find_kind(spec)
+    options, settled = read_options(kind.options, spec), 0
+
+    def bound(most: int) -> int:
+        return kind.most_tokens(options, 0, most)[1]
+
+    found = _Tokens(ledger, ledger.means.get((account, model)), counter, bound)
     for work in works:
         remaining = step.remaining(workspace.run, work, retry)
         settled += remaining.settled
@@ -233,7 +240,7 @@ def _estimate(
         most_tokens=found.most_written,
         counted_by=counter.name,
         cost=cost(found.read, found.written),
-        free=not find_kind(spec).paid,
+        free=not kind.paid,
         most=cost(found.most_read, found.most_written),
         hours=(size - settled) / rate / 3600 if rate else None,
         assumed=tuple(found.assumed),

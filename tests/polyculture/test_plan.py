@@ -33,6 +33,7 @@ from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_sql import contents
 from tests.servers import Reply, StubServer
 from tests.stages import texts_of
+from tests.stored import rows
 from tests.test_nothing_is_lost import say, write_experiment
 
 EXPERIMENT = """
@@ -286,3 +287,30 @@ def test_a_folder_that_one_may_only_read_is_said_in_a_line(tmp_path: Path) -> No
         said = f'IO Error: Cannot open file "{tmp_path}/.store.duckdb.tmp": {os.strerror(number)}'
         with pytest.raises(OSError, match=re.escape(os.strerror(number))), disk_faults(tmp_path / "store.duckdb"):
             raise duckdb.IOException(said)
+
+
+def test_options_that_let_a_model_write_more_raise_the_most(tmp_path: Path) -> None:
+    few, many = estimate(workspace(tmp_path)), estimate(workspace(tmp_path, more="extra_body = { max_tokens = 64 }"))
+    assert (few.most_tokens, many.most_tokens) == (16_000, 64_000)
+    assert (many.most or 0) > (few.most or 0)
+
+
+def test_a_tokenizer_that_options_name_counts(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    built = tokenizers.Tokenizer(tokenizers.models.WordLevel({"write": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    built.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    built.save(str(tmp_path / "tokenizer.json"))
+    found = count_tokens(ModelSpec("openai:gpt-4o-mini", {"tokenizer": str(tmp_path)}), ["write two paragraphs"])
+    assert (found.tokens, found.counted_by) == ([3 + 7], "its own tokenizer")
+
+
+def test_samples_that_failed_for_good_leave_no_text_to_extract(tmp_path: Path) -> None:
+    """Their texts never come, and were counted as texts that are still to be extracted."""
+    refused = Reply(status=400, body=b'{"error": {"message": "no"}}')
+    with StubServer(behaviour=lambda body, _before: refused if body["seed"] % 10 == 0 else None) as server:
+        ready = workspace(tmp_path, server.url)
+        polyculture("run", "--only", "generate", ready.file, cwd=tmp_path)
+    ((texts,),) = rows(ready.file, "SELECT count(*) FROM responses WHERE status = 'ok'", "planned")
+    assert 800 < texts < 1000
+    assert estimate(ready).left == 0
+    assert estimate(ready, "extract").left == texts
