@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from polyculture.generate.engines import Completion, Decoding, Message, Request, Sampling
-from polyculture.generate.engines.reasoning import tables
+from polyculture.generate.engines.reasoning import tables, words_of
 from tests.scripted_models import EOS, ROOM, Scripts
 
 # The tokens that a row of `pairs` stands for, where its pattern is not their text alone.
@@ -56,13 +56,13 @@ def _pairs() -> Iterator[Written]:
 
 
 def _tags() -> Iterator[Written]:
-    names = tables()["names"]
+    names = words_of("names")
     for name, shape in [*((name, _SHAPES[0]) for name in names), *((names[0], shape) for shape in _SHAPES[1:])]:
         opening, closing = (side.format(name.upper() if "T_" in side or "END_" in side else name) for side in shape)
         yield Written(f"name {opening}", (opening, HIDDEN, closing, SHOWN))
-    for name in tables()["bracketed"]:
+    for name in words_of("bracketed"):
         yield Written(f"bracketed {name}", (f"[{name.upper()}]", HIDDEN, f"[/{name.upper()}]", SHOWN))
-    for name in tables()["answers"]:
+    for name in words_of("answers"):
         opening, closing = f"<|START_{name.upper()}|>", f"<|END_{name.upper()}|>"
         marks = ("<|START_THINKING|>", HIDDEN, "<|END_THINKING|>")
         yield Written(f"answer {name}", (*marks, opening, SHOWN, closing))
@@ -70,14 +70,14 @@ def _tags() -> Iterator[Written]:
 
 
 def _turns() -> Iterator[Written]:
-    for mark in tables()["turn"]["ends"]:
+    for mark in words_of("ends"):
         yield Written(f"end {mark}", (SHOWN, mark, BEHIND), reasoning=None)
     for mark in ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|assistant_end|>", "<|END_OF_TURN_TOKEN|>", "<eos>"):
         yield Written(f"end {mark}", (SHOWN, mark, BEHIND), reasoning=None)
-    for header in tables()["turn"]["headers"]:
+    for header in words_of("headers"):
         pieces = re.findall(r"<[^<>]+>|\[[^\[\]]+\]|[^<>\[\]]+", header)
         yield Written(f"header {header}", (*pieces, "\n", SHOWN), reasoning=None)
-    for mark in tables()["turn"]["parts"]:
+    for mark in words_of("parts"):
         yield Written(f"part {mark}", ("Ra", mark, "men."), reasoning=None)
     yield Written("padding behind", (SHOWN, "[PAD]"), reasoning=None)  # with which llama.cpp ends a text
     for mark in ("<pad>", "<|pad|>", "[control_8]", "<unk>"):

@@ -18,11 +18,13 @@ from polyculture.cache.store.model_facts import DIRECT, Purchase
 from polyculture.cache.text.sanitize import CUT_WORDS, ResponseSanitizer
 from polyculture.generate.engines.base import Completion, Ending
 from polyculture.generate.engines.bodies import (
+    documented,
     error_status,
     error_words,
     first_choice,
     one_line,
     parts_of,
+    small,
     table_of,
 )
 from polyculture.generate.engines.endings import ending_of
@@ -32,7 +34,6 @@ from polyculture.generate.engines.reasoning import is_only_tags, split_reasoning
 from polyculture.generate.engines.turns import end_turn, has_words, without_padding
 
 NO_ANSWER = "no answer behind the reasoning"
-_VERSION = ("model", "modelVersion", "system_fingerprint")
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
 
 
@@ -214,9 +215,9 @@ def _read_answer(body: object, prompt_tail: str, specials: Collection[str]) -> A
     if usage.completion == 0 and (text or refusal or parts.reasoning):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)
         usage = replace(usage, completion=None, nonsense="0 completion tokens for a text")
-    names = [sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in _VERSION]
-    if isinstance(behind := answer.get("provider"), str):  # of OpenRouter: who ran the model, by what it ran it
-        names.append(sanitizer.text("provider", behind, LONGEST_NAME))
+    fields = {small(name): (name, value) for name, value in answer.items()}
+    found = [fields[name] for name in documented("versions") if name in fields]
+    names = [sanitizer.text(name, value, LONGEST_NAME) for name, value in found]
     for name, value in (("finish_reason", parts.ending), ("refusal", parts.refusal)):
         if value is not None and not isinstance(value, str):
             sanitizer.drop(name, "no text", value)

@@ -9,10 +9,12 @@ reasoning, a refusal, an error and the counts of tokens. So no service needs a r
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from polyculture.generate.engines.endings import ending_of, numbered_ending
@@ -29,16 +31,11 @@ _NAMES = frozenset(
     | {"reply", "result", "token"}
 )
 _WAY = _NAMES | {"choice", "candidate", "alternative", "prediction", "message", "data", "body"}
-_SURE = ("choices", "candidates")  # lists that nothing but an answer has
 _ENDING = re.compile(
     "^(?:native)?(?:finish|stop|done|end|completion|termination)(?:reason|type|status)$"
     "|^(?:done|status|incompletedetails|stopped[a-z]+|(?:is)?truncated)$"
 )
-_TRUE_ENDINGS = ("stopped", "istruncated", "truncated")  # llama.cpp's, and Baidu's
-# Parts of an answer that are none of its text: Anthropic's summary of the conversation so far.
-_ASIDES = ("compaction",)
-_CALLS = ("toolcalls", "functioncall")  # of a message, as `small` writes their names
-_CALL_PARTS = frozenset(("tooluse", "functioncall"))  # Anthropic's type of a part, Gemini's name of one
+_BODIES = Path(__file__).with_name("bodies.toml")
 _ASKERS = ("user", "system", "developer", "tool", "human")
 _WORST = ("cut", "withheld", "broken")
 _DEEPEST, _WIDEST = 6, 16  # tables within tables, and ways that are followed
@@ -73,14 +70,18 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
     fields = (_plain_text(one) for key, one in said.items() if _is_reasoning(key))
     ending_name, ending = _ending(inner_first)
     # Some servers (Ollama, SGLang) say "stop" of a message that only calls a tool: it is no empty answer.
-    if not text and any(map(said.get, _CALLS)) and (ending is None or ending_of(str(ending)) not in _WORST):
+    if (
+        not text
+        and any(map(said.get, documented("calls")))
+        and (ending is None or ending_of(str(ending)) not in _WORST)
+    ):
         ending = "tool_calls"
     if isinstance(ending, int) and first_choice(body.get("candidates")):  # Gemini's libraries write the enumeration
         ending = numbered_ending(ending)
     parts = [table_of(part) for one in _list(value) for part in (one, *_list(table_of(one).get("content")))]
-    blocked = table_of(said.get("promptfeedback")).get("blockReason")
+    blocked = _at(said, documented("blocked"))
     refusals = (said.get("refusal"), *(part.get("refusal") for part in parts), blocked)
-    sure = any(first_choice(said.get(one)) for one in _SURE)
+    sure = any(first_choice(said.get(one)) for one in documented("lists"))
     return Parts(
         text,
         (blocked and "blocked") or ending,
@@ -90,8 +91,8 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
         or (body if body.get("object") == "error" else None)
         or (_failure(said) if text == "" else None),
         said.get("usage") or _counts(inner_first),
-        next(filter(None, map(said.get, _CALLS)), None)
-        or [part for part in parts if _CALL_PARTS & set(map(small, (str(part.get("type")), *part)))]
+        next(filter(None, map(said.get, documented("calls"))), None)
+        or [part for part in parts if {*documented("call_parts")} & {*map(small, (str(part.get("type")), *part))}]
         or None,
         bool(blocked or (name and ending_name) or (sure and (name or ending is not None or len(way) > 2))),
         (small(name), small(ending_name)) if name and ending_name in body and len(way) == 1 else None,
@@ -173,7 +174,7 @@ def _is_ending(name: str) -> bool:
 def _word(name: str, ending: object) -> object:
     """The word of an ending, which some servers have in a table, a list or a name: `stopped_eos`; `done` says none."""
     if isinstance(ending, bool):
-        return name if ending and small(name).startswith(_TRUE_ENDINGS) else None
+        return name if ending and small(name) in documented("true") else None
     if isinstance(ending, Mapping):
         return ending.get("reason") or ending.get("type") or ending
     return ending[0] if isinstance(ending, list) and len(ending) == 1 else ending
@@ -210,15 +211,14 @@ def content_of(content: object) -> tuple[object, str | None]:
     thoughts: list[str] = []
     for part in content:
         one = table_of(part)
-        if one.get("type") in _ASIDES:
+        kind = small(str(one.get("type", "")))
+        if kind in documented("asides"):
             continue
-        if (
-            one.get("phase") == "commentary"
-        ):  # what OpenAI's Responses say before the answer, as Harmony's channel has it
+        if one.get("phase") in documented("phases"):  # as Harmony's channel has it
             thoughts += filter(None, [_plain_text(one.get("content"))])
             continue
-        named = [name for name in one if _is_reasoning(name) and one[name] is not True]  # Gemini marks a part `thought`
-        if named or _is_reasoning(str(one.get("type", ""))) or one.get("thought") is True:
+        named = [name for name in one if _is_reasoning(name) and one[name] is not True]
+        if named or _is_reasoning(kind) or any(one.get(name) is True for name in documented("thought")):
             thoughts += filter(None, [_plain_text(one[named[0]] if named else one)])
             continue
         text, thought = (
@@ -282,7 +282,7 @@ def _failure(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
         (
             t
             for t in tables
-            if any(small(key) in codes and one not in (200, "200", "0") for key, one in t.items() if one)
+            if any(small(key) in codes and str(one) not in ("200", "0") for key, one in t.items() if one)
         ),
         None,
     )
@@ -298,3 +298,18 @@ def error_status(error: object) -> int | None:
 def one_line(words: str) -> str:
     """Words without line breaks, and with single blanks."""
     return " ".join(words.split())
+
+
+@cache
+def documented(key: str) -> Sequence[str]:
+    """The names that systems document for a part of a body (`bodies.toml`), as `small` writes them."""
+    rows = tomllib.loads(_BODIES.read_text(encoding="utf-8"))["systems"]
+    return [small(name) for row in rows for name in row.get(key, ())]
+
+
+def _at(said: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """What stands under these names, one within the other; None where nothing does."""
+    value: Any = said
+    for name in names:
+        value = {small(key): one for key, one in table_of(value).items()}.get(name)
+    return (value or None) if names else None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping
+import tomllib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
 from polyculture.cache.text.sanitize import ResponseSanitizer
@@ -48,30 +51,15 @@ class Settle(Protocol):
 Meter = Callable[[], Awaitable[Settle | None]]
 
 
-# A count's names, without case and underscores, whichever service or gateway wrote them.
-_NAMES = {
-    "prompt_tokens": re.compile(
-        "(?:nb|num|total)?(?:prompt|input)(?:text|eval)?(?:tokens?(?:count)?|count)|tokensevaluated"
-    ),
-    "completion_tokens": re.compile(
-        "(?:nb|num|total)?(?:completion|output|candidates|generat(?:ed|ion))(?:text)?tokens?(?:count)?"
-        "|evalcount|tokenspredicted"
-    ),
-    "total_tokens": re.compile("totaltokens?(?:count)?"),
-    "reasoning_tokens": re.compile("(?:reasoning|thinking|thoughts?)(?:output)?tokens?(?:count)?"),
-}
-# Tables within: of the reasoning, and of all counts.
-_WITHIN = ("completiontokensdetails", "outputtokensdetails", "tokens", "billedunits")  # Cohere has both
-_TICKS = 10**10  # of xAI's, to the dollar
+_USAGE = Path(__file__).with_name("usage.toml")
+_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens", "reasoning_tokens")
 # As services that count in exact decimals write them: "0.0123".
 _DECIMAL = re.compile(r"\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 IGNORED = "no amount of money, and ignored"
-# What Anthropic counts outside of its `input_tokens`.
-_CACHED = ("cachereadinputtokens", "cachecreationinputtokens")
 
 
 def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
-    """A server's `usage` under any of the names of its counts; one that does not add up is noted.
+    """A server's `usage` under the names that systems document (`usage.toml`); one that does not add up is noted.
 
     Billed is the larger of the completion's tokens and the total without the prompt's: some servers count reasoning in
     the total alone. A part that is missing is the total without the other.
@@ -80,10 +68,11 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     if usage is not None and not isinstance(usage, Mapping):
         sanitizer.drop("usage", "no table of counts", usage)
     table = _folded(table)
-    table = {**{name: one for key in _WITHIN for name, one in _folded(table.get(key)).items()}, **table}
+    within = {name: one for key in _names("within") for name, one in _folded(table.get(key)).items()}
+    table = {**within, **table}
     given = {
-        name: next((one for key, one in table.items() if one is not None and known.fullmatch(key)), None)
-        for name, known in _NAMES.items()
+        name: next((table[key] for key in _names(name.partition("_")[0]) if table.get(key) is not None), None)
+        for name in _COUNTS
     }
     # No prompt has 0 tokens; some servers write it where they do not count.
     counts = {name: sanitizer.count(name, value, least=name == "prompt_tokens") for name, value in given.items()}
@@ -91,9 +80,9 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
         name for name in ("prompt_tokens", "completion_tokens") if given[name] not in (None, 0) and counts[name] is None
     ]
     nonsense = f"its {wrong[0]} is no number of tokens" if wrong else None
-    prompt, completion, total, reasoning = (counts[name] for name in _NAMES)
-    if prompt is not None and "prompttokens" not in table:
-        prompt += sum(sanitizer.count(name, table.get(name)) or 0 for name in _CACHED)
+    prompt, completion, total, reasoning = (counts[name] for name in _COUNTS)
+    if prompt is not None and "prompttokens" not in table:  # gateways count what is cached in OpenAI's name
+        prompt += sum(sanitizer.count(name, table.get(name)) or 0 for name in _names("outside"))
     missing = (total or 0) - (prompt or completion or 0)
     if missing > 0 and not wrong and (prompt is None) != (completion is None):
         sanitizer.notes.append(f"usage: of its total of {total} tokens it names {prompt or completion}")
@@ -101,8 +90,10 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     elif prompt is not None and completion is not None and total is not None and total != prompt + completion:
         sanitizer.notes.append(f"usage: {prompt} + {completion} tokens are not its total of {total}")
         completion = max(completion, total - prompt)
-    # Gemini counts its thoughts beside the answer; without its total nothing else says so.
-    beside = total is None and "thoughtstokencount" in table
+    # Without a total nothing else says that a server counts reasoning beside the answer.
+    beside = total is None and any(
+        row.get("beside") and {*map(_fold, row["reasoning"])} & table.keys() for row in _systems()
+    )
     if reasoning is not None and completion is not None and (beside or reasoning > completion):
         sanitizer.notes.append(f"usage: {reasoning} tokens of reasoning among {completion} written ones")
         completion += reasoning  # they cannot be a part of these: the server counts them apart, and its total without
@@ -110,18 +101,19 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
 
 
 def _cost_in(table: Mapping[str, Any], sanitizer: ResponseSanitizer) -> float | None:
-    """The money that a folded `usage` names; None where it names none, or 0, which gateways write for want of a price.
-
-    OpenRouter names a number, and what the provider bills beside it where the key is the user's own (`is_byok`);
-    Perplexity a table with `total_cost`; xAI a number of ticks, ten thousand million to the dollar.
-    https://openrouter.ai/docs/use-cases/usage-accounting, https://docs.x.ai/developers/cost-tracking
-    """
-    if ticks := _amount("cost_in_usd_ticks", table.get("costinusdticks"), sanitizer):
-        return ticks / _TICKS
-    named = table.get("cost", table.get("totalcost"))
-    named = _folded(named).get("totalcost") if isinstance(named, Mapping) else named
-    beside = _folded(table.get("costdetails")).get("upstreaminferencecost") if table.get("isbyok") is True else None
-    return _amount("cost", named, sanitizer) + _amount("upstream_inference_cost", beside, sanitizer) or None
+    """The money that a folded `usage` names; None where it names none, or 0: gateways write it for want of a price."""
+    cost, more = 0.0, 0.0
+    for row in _systems():
+        if "cost" not in row or ("if" in row and table.get(_fold(row["if"])) is not True):
+            continue
+        value: Any = table
+        for name in row["cost"].split("."):
+            value = _folded(value).get(_fold(name))
+        if isinstance(value, Mapping):
+            continue
+        amount = _amount(row["cost"], value, sanitizer) / row.get("per_dollar", 1)
+        cost, more = (cost, more + amount) if row.get("adds") else (cost or amount, more)
+    return cost + more or None
 
 
 def _amount(name: str, value: object, sanitizer: ResponseSanitizer) -> float:
@@ -143,4 +135,20 @@ def _amount(name: str, value: object, sanitizer: ResponseSanitizer) -> float:
 def _folded(table: object) -> dict[str, Any]:
     """A table by names without case and underscores; an empty one where it is none."""
     found = table if isinstance(table, Mapping) else {}
-    return {str(name).replace("_", "").casefold(): value for name, value in found.items()}
+    return {_fold(str(name)): value for name, value in found.items()}
+
+
+def _fold(name: str) -> str:
+    return name.replace("_", "").casefold()
+
+
+@cache
+def _names(key: str) -> Sequence[str]:
+    """The names that all systems have for a count, or for tables within, folded."""
+    return list(dict.fromkeys(_fold(name) for row in _systems() for name in row.get(key, ())))
+
+
+@cache
+def _systems() -> Sequence[Mapping[str, Any]]:
+    rows: Sequence[Mapping[str, Any]] = tomllib.loads(_USAGE.read_text(encoding="utf-8"))["systems"]
+    return rows

@@ -196,8 +196,8 @@ def _split_sections(text: str, *, cut: bool) -> Split | None:
         sections.append(section)
         place = section.end()
     names = [section["name"].casefold() for section in sections]
-    concludes = bool(names) and names[-1] in tables()["conclusions"]
-    reasoned = any(name in tables()["names"] for name in (names[:-1] if concludes else names[1:]))
+    concludes = bool(names) and names[-1] in words_of("conclusions")
+    reasoned = any(name in words_of("names") for name in (names[:-1] if concludes else names[1:]))
     if text[place:].strip() or not reasoned or not (concludes or cut):
         return None
     *thoughts, last = (section["inside"].strip() for section in sections)
@@ -225,12 +225,12 @@ def _behind(start: str, opening: re.Match[str], closing: re.Match[str], *, cut: 
     """A text with the reasoning between two marks; None where no answer follows."""
     inside, behind = start[opening.end() : closing.start()], start[closing.end() :]
     # "<plan>Basic</plan> costs five euros" goes on with its sentence.
-    word = opening["name"].casefold() not in tables()["names"] and not _is_heading(opening["name"])
+    word = opening["name"].casefold() not in words_of("names") and not _is_heading(opening["name"])
     if not behind.strip() or (word and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in SENTENCE_ENDS):
         return None
     rest = split_reasoning(behind.lstrip(), cut=cut)
     answer = None if rest.answer is None else _unwrapped(rest.answer)
-    return Split(answer, _joined([inside, closing.groupdict().get("more") or "", rest.reasoning or ""]))
+    return Split(answer, _joined([inside, rest.reasoning or ""]))
 
 
 def _split_object(text: str) -> Split | None:
@@ -243,7 +243,7 @@ def _split_object(text: str) -> Split | None:
         fields = parse(inside.encode("utf-8", "surrogateescape"))
     except ValueError:
         return None
-    told = [key for key in fields if key.casefold().replace(" ", "_") in tables()["answers"] and key != "text"]
+    told = [key for key in fields if key.casefold().replace(" ", "_") in words_of("answers") and key != "text"]
     thoughts = [key for key in fields if _is_heading(key.replace("_", " "))]
     beside = [value for key, value in fields.items() if key not in (*told, *thoughts)]
     if len(told) != 1 or not thoughts or any(isinstance(value, str | list | dict) and value for value in beside):
@@ -361,8 +361,8 @@ def _tags(which: str) -> re.Pattern[str]:
 
     In square brackets it is in capitals, and only the names of `bracketed`: "[ANALYSIS]" is a heading in an answer.
     """
-    words = "|".join(sorted(map(re.escape, tables()[which]), key=len, reverse=True))
-    bracketed = "|".join(name.upper() for name in tables()["bracketed"])
+    words = "|".join(sorted(map(re.escape, words_of(which)), key=len, reverse=True))
+    bracketed = "|".join(name.upper() for name in words_of("bracketed"))
     left, right = _angles()
     return re.compile(
         rf"(?i:(?:\\?[{left}]{{1,2}}|&(?:lt|#0*60|#x0*3c);|\\u003c)[|｜]?\s?(?P<slash>[/\\]{{0,2}})\s?[|｜]?"
@@ -389,7 +389,7 @@ def _pairs() -> Sequence[_Pair]:
     found = []
     for row in tables()["pairs"]:
         marks: dict[str, Any] = {name: re.compile(row[name]) for name in ("open", "close", "sure") if name in row}
-        found.append(_Pair(**{**row, **marks}))
+        found.append(_Pair(**{**_rule(row), **marks}))
     return found
 
 
@@ -421,8 +421,13 @@ def _leads() -> Sequence[_Lead]:
             pattern = pattern.replace(name, one)
         return pattern
 
-    return [_Lead(**{**row, "open": re.compile(filled(row["open"])), "close": filled(row["close"])})
+    return [_Lead(**{**_rule(row), "open": re.compile(filled(row["open"])), "close": filled(row["close"])})
             for row in tables()["leads"]]  # fmt: skip
+
+
+def _rule(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without what it says of its system."""
+    return {key: value for key, value in row.items() if key not in ("system", "source")}
 
 
 def _brackets(*categories: str) -> str:
@@ -434,7 +439,7 @@ def _answer_words() -> str:
     """The names of an answer, as a regular expression. One letter alone is no heading: it may be a choice."""
     of_forms = [word for form in tables()["turn"]["forms"] for word in form["answer"]]
     words = [
-        *tables()["answers"],
+        *words_of("answers"),
         *tables()["more_answers"],
         *(word for word in of_forms if not word.isascii() or len(word) > 1),
     ]
@@ -469,7 +474,14 @@ def answer_label() -> re.Pattern[str]:
 @cache
 def headers() -> re.Pattern[str]:
     """What begins a model's own turn: the markers and names of a template."""
-    return re.compile(r"(?:\s*(?:" + "|".join(map(re.escape, tables()["turn"]["headers"])) + "))+")
+    return re.compile(r"(?:\s*(?:" + "|".join(map(re.escape, words_of("headers"))) + "))+")
+
+
+@cache
+def words_of(which: str) -> Sequence[str]:
+    """The words of the rows that have such words: `names` and `answers` of tags, `ends` and `headers` of turns."""
+    rows = (row for which_rows in ("tags", "turns") for row in tables()[which_rows])
+    return list(dict.fromkeys(word for row in rows for word in row.get(which, ())))
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 
-from polyculture.generate.engines.reasoning import SENTENCE_ENDS, answer_label, headers, is_mark, tables
+from polyculture.generate.engines.reasoning import SENTENCE_ENDS, answer_label, headers, is_mark, tables, words_of
 
 _SPEAKER = re.compile(r"\s*[*_]{0,3}[^\W\d_][\w .'’-]{0,30}[*_]{0,3} ?[:：]")
 _PADDING = re.compile(r"(?i:\s*[<\[][|｜]?(?:pad|bo[st])[|｜]?[>\]])+\s*")  # before a text, where it ends nothing
@@ -72,7 +72,7 @@ def end_turn(text: str, prompt_tail: str = "", specials: Collection[str] = ()) -
 @lru_cache(maxsize=1024)
 def _is_dropped(token: str) -> bool:
     known = _is_end(token) or is_mark(token)
-    return token in tables()["turn"]["parts"] or _PADDING_TOKEN.fullmatch(token) is not None or not known
+    return token in words_of("parts") or _PADDING_TOKEN.fullmatch(token) is not None or not known
 
 
 def _is_end(token: str) -> bool:
@@ -182,7 +182,7 @@ def _markers() -> re.Pattern[str]:
         r"|\[end[ _-]?of[ _-]?(?:text|turn|sentence|sequence|message|document|utterance|dialog(?:ue)?)\]"
         r"|<\w{0,20}(?:reserved|unused|extra_id|special_token)\w{0,20}>)"
     )
-    known = "|".join(map(re.escape, tables()["turn"]["ends"]))
+    known = "|".join(map(re.escape, words_of("ends")))
     return re.compile(rf"[<\[][|｜][\w▁:/ -]{{1,40}}[|｜][>\]]|<[|｜]\w{{2,20}}[|｜]?$|{special}|{known}")
 
 

@@ -260,7 +260,6 @@ TURNS = [
     ("Pizza.<extra_id_1>User", "Pizza."),
     ("Pizza.<reserved_106>More", "Pizza."),
     ("Pizza.<|im_end", "Pizza."),
-    ("<assistant>Pizza.</assistant>", "Pizza."),
     ("Log in as <user_name>: pizza.", "Log in as <user_name>: pizza."),
     ("Take [START_OF_MEAL] bread.", "Take [START_OF_MEAL] bread."),
     ("Pizza.\n\n用户：还有呢？", "Pizza."),
@@ -335,6 +334,14 @@ def test_a_cost_that_a_server_writes_as_a_text_is_counted(cost: object, counted:
     assert "no amount" not in (found.note or "")
 
 
+def test_what_a_provider_bills_beside_a_gateway_is_added_where_the_key_is_the_users() -> None:
+    usage = {"completion_tokens": 5, "cost": 0.25, "cost_details": {"upstream_inference_cost": 4.0}}
+    own, other = (
+        read_answer({**chat({"content": "Tea."}), "usage": {**usage, "is_byok": one}}) for one in (True, False)
+    )
+    assert (own.usage.cost, other.usage.cost) == (4.25, 0.25)
+
+
 @pytest.mark.parametrize("cost", [-0.5, "-0.5", "free", "nan", "inf", "1e999", "$0.50", "0,5", "", True, [1], 10**400])
 def test_a_cost_that_is_no_amount_of_money_is_noted(cost: object) -> None:
     found = read_answer({**chat({"content": "Pizza."}), "usage": {"completion_tokens": 5, "cost": cost}})
@@ -356,6 +363,8 @@ COUNTS = [
     ({"promptTokenCount": 3, "candidatesTokenCount": 40, "thoughtsTokenCount": 20}, (3, 60, 20)),
     ({"prompt_tokens": 3, "completion_tokens": 4, "thinking_tokens": 20}, (3, 24, 20)),
     ({"input_tokens": 3, "output_tokens": 4, "cache_read_input_tokens": 50}, (53, 4, None)),
+    ({"inputTextTokens": "19", "completionTokens": "6", "totalTokens": "25"}, (19, 6, None)),  # YandexGPT
+    ({"input_tokens": 3, "output_tokens": 24, "output_tokens_details": {"thinking_tokens": 20}}, (3, 24, 20)),
     ({"billed_units": {"input_tokens": 3, "output_tokens": 4}, "tokens": {"input_tokens": 70}}, (3, 4, None)),
 ]
 

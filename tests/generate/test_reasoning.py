@@ -110,9 +110,7 @@ SPLITS = [
     ("~~~ réflexion\nHm.\n~~~\n\nPizza.", "Pizza.", "Hm."),
     ("```python\nthinking()\n```\nPizza.", "```python\nthinking()\n```\nPizza.", None),
     ("::: reasoning\nHm.\n:::\nPizza.", "Pizza.", "Hm."),
-    ("<!-- my thoughts: hm. -->\nPizza.", "Pizza.", "hm."),
     ("<!-- recipe -->\nPizza.", "<!-- recipe -->\nPizza.", None),
-    ("(Thinking: hm)\nPizza.", "Pizza.", "hm"),
     ("> 💭 **Thinking**\n> Hm.\n> Tacos?\n\nPizza.", "Pizza.", "> Hm.\n> Tacos?"),
     ("> Food is culture.\n\nPizza.", "> Food is culture.\n\nPizza.", None),
     ("< think >Hm.</ think >Pizza.", "Pizza.", "Hm."),
@@ -161,9 +159,7 @@ SPLITS = [
     ("「思考」とは何か。", "「思考」とは何か。", None),
     ("« Thinking » est un mot.", "« Thinking » est un mot.", None),
     ("⟨φ|ψ⟩ is a number.", "⟨φ|ψ⟩ is a number.", None),
-    ("*Thinking... hm? tacos?*\n\nPizza.", "Pizza.", "hm? tacos?"),
-    ("_Thinking: hm_\n\nPizza.", "Pizza.", "hm"),
-    ("*Thinking...*\n\nPizza.", "Pizza.", None),
+    ("*Thinking... hm? tacos?*\n\nPizza.", "*Thinking... hm? tacos?*\n\nPizza.", None),  # a narrator's words
     ("*Thinking...*\n\n> Hm.\n\n> Tacos?\n\nPizza.", "Pizza.", "> Hm.\n\n> Tacos?"),
     ("*Thinking...*\nHm.\n*Done thinking.*\nPizza.", "Pizza.", "Hm."),
     ("Thinking...\nHm.\n...done thinking.\n\nPizza.", "Pizza.", "Hm."),
@@ -172,10 +168,7 @@ SPLITS = [
     ("*Thinking...* is a song.\n\nIt is liked.", "*Thinking...* is a song.\n\nIt is liked.", None),
     ("*Thinking* is what people do.\n\nPizza.", "*Thinking* is what people do.\n\nPizza.", None),
     ("*Thinking...*\n\nHm.\n\n**Answer:** Pizza.", "Pizza.", "Hm."),
-    ("*Thinking... hm?\n\ntacos?*\n\nPizza.", "Pizza.", "hm?\n\ntacos?"),
-    ("*Thinking: hm.*\n\n*Tacos?*\n\nPizza.", "Pizza.", "hm.\n\n*Tacos?*"),
-    ("*Thinking: hm.*\n\n*Tacos* are good.\n\nYes.", "*Tacos* are good.\n\nYes.", "hm."),
-    ("> Thinking: tacos?\n> Hm.\n\nPizza.", "Pizza.", "tacos?\n> Hm."),
+    ("> Thinking: tacos?\n> Hm.\n\nPizza.", "> Thinking: tacos?\n> Hm.\n\nPizza.", None),
     ("💭 Thinking...\nHm\n\n✅ Answer:\nPizza.", "Pizza.", "Hm"),
     ("Thought: hm\n\nAnswer: Pizza.", "Pizza.", "hm"),
     ("Thinking: the art\n\nIt is rice.\n\nAnswer: eat.", "Thinking: the art\n\nIt is rice.\n\nAnswer: eat.", None),
@@ -190,7 +183,7 @@ LONG = ["a. <think>" * 20_000, "a </think>" * 20_000, "<" * 50_000, "a <think>" 
         "Thought: a" + "\n answer" * 20_000, "Robot: a" + "\nHuman: b" * 20_000 + "\nRobot: c",
         "*Thinking..." + "a\n" * 50_000, "Thinking...\n" * 20_000, "⟨think⟩" * 20_000,
         "Thinking...\n" + "done \n" * 20_000, "### Rice: a" + "\n### Human: b" * 5_000,
-        "*Thinking: a.*\n" + "\n*b*\n" * 9_000]  # fmt: skip
+        "> Thinking\n" + "> b\n" * 9_000]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", LONG)
