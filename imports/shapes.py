@@ -69,8 +69,9 @@ CHAT_FILE = "chat"  # the kind of a text file that is one conversation
 FILE = "@file"  # the file's name, within its folder, without what says its kind
 PLAIN = "plain"
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
-_OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "only", "once", "id",
+_OWN = {"needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "only", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
+_SAID = {"system", "source"}  # of a row, for people
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
 _PROMPTFOO = re.compile(r"\[(?P<model>[^\[\]]+)\] (?P<prompt>.+)", re.DOTALL)
@@ -84,7 +85,6 @@ class Shape:
     """A shape of `shapes.toml`; the plain one has columns alone."""
 
     name: str
-    about: str = ""
     needs: Sequence[str] = ()
     rows: Sequence[str] = ()
     each: str | None = None
@@ -518,8 +518,8 @@ def shapes() -> tuple[Shape, ...]:
     found = []
     for name, keys in table.items():
         own = {key: value for key, value in keys.items() if key in _OWN}
-        found.append(Shape(name, **own, fields={key: path for key, path in keys.items() if key not in _OWN}))
-    return (*found, Shape(PLAIN, "columns alone"))
+        found.append(Shape(name, **own, fields={key: path for key, path in keys.items() if key not in _OWN | _SAID}))
+    return (*found, Shape(PLAIN))
 
 
 def _with_requests(rows: Rows, inputs: Path | None) -> Rows:

@@ -17,6 +17,7 @@ def is_fault(text: str) -> bool:
 
 @cache
 def _patterns() -> re.Pattern[str]:
-    table = tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
-    whole = (rf"(?:{pattern})\s*\Z" for pattern in table["whole"])
-    return re.compile("|".join((*whole, *table["begins"])), re.IGNORECASE)
+    rows = tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))["faults"]
+    whole = (rf"(?:{pattern})\s*\Z" for row in rows for pattern in row.get("whole", ()))
+    begins = (pattern for row in rows for pattern in row.get("begins", ()))
+    return re.compile("|".join((*whole, *begins)), re.IGNORECASE)

@@ -33,6 +33,8 @@ class FaultKind(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    system: str  # who says so
+    source: str
     codes: tuple[str, ...] = ()
     statuses: tuple[int | str, ...] = ()
     words: str = ""
