@@ -244,7 +244,7 @@ def main() -> None:
                     origins = [cases.found[case][2] for case in whole if whole[case] != fewer[case]]
                     changed = {"cases": len(whole), **{one: origins.count(one) for one in ("tests", "shared")}}
                     print(name, row, *changed.values(), value["system"], sep="  ", flush=True)
-                    keep("exceptions", name, f"{row}: {value['system']}", changed)
+                    keep("exceptions", name, row, {"system": value["system"], **changed})
 
 
 if __name__ == "__main__":

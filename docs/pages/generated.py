@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import commands_page
+import exceptions_page
 import lists_page
 import tables_page
 from mkdocs.config.defaults import MkDocsConfig
@@ -12,6 +13,7 @@ PAGES = {
     "commands.md": commands_page.page,
     "tables.md": tables_page.page,
     "lists.md": lists_page.page,
+    "exceptions.md": exceptions_page.page,
 }
 
 

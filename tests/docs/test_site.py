@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 from mkdocs.config import load_config
 from typer.main import get_command
 
+from bench.exceptions import TABLES, read_table, rows_of
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.faults import fault_table
 from polyculture.cli.app import app
@@ -84,16 +85,20 @@ def test_what_lies_outside_docs_is_brought_along(site: Path) -> None:
     assert "repository/SECURITY.html" in page
 
 
-GENERATED = ("commands", "tables", "lists")
+GENERATED = ("commands", "tables", "lists", "exceptions")
 
 
 def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
-    commands, tables, lists = ((site / f"{name}.html").read_text(encoding="utf-8") for name in GENERATED)
+    commands, tables, lists, exceptions = ((site / f"{name}.html").read_text(encoding="utf-8") for name in GENERATED)
     named: Any = get_command(app)
     assert not [name for name in named.list_commands(None) if f'id="polyculture-{name}"' not in commands]
     assert 'href="#prompts"' in tables
     missing = [one for one in (*known_servers(), *(kind.name for kind in fault_table().kinds)) if one not in lists]
     assert not missing
+    rows = {
+        f"<td>{row}</td>" for name, keys in TABLES.items() for key in keys for row in rows_of(read_table(name), key)
+    }
+    assert not [row for row in (*(f"<code>{name}</code>" for name in TABLES), *rows) if row not in exceptions]
 
 
 def test_pages_that_the_program_names_exist() -> None:
