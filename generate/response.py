@@ -47,4 +47,5 @@ def response_row(
         refused=None if text is None else is_refusal(text, job.language, own_phrases(language)),
         note=completion.note,
         named_cost=completion.named_cost,
+        body=completion.body,
     )

@@ -42,6 +42,7 @@ M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
 Span = Literal["job", "all"]
 _STATUS = ("status", "retryable", "error", "ending")
+_KEPT = ("body", "seed")  # of a failure: its answer in an unknown form, and what it was asked with
 A = TypeVar("A")
 
 
@@ -154,6 +155,10 @@ class Step(ABC, Generic[I, M]):
     def adopt(self, run: RunFolder, work: Work[I], missing: Sequence[I]) -> Mapping[str, pa.Table] | None:
         """Rows of all tables, by name, that sibling runs hold for missing items; None where nothing is shared."""
 
+    def read_again(self, work: Work[I], missing: Sequence[I], failed: pa.Table) -> Mapping[str, pa.Table] | None:
+        """Rows of all tables, by name, that complete missing items from what was kept of their failed answers: a form
+        that nobody could read when it came. None where nothing is kept, or still nobody can."""
+
     def loads(self, work: Work[I], items: Iterable[I]) -> Iterable[Load]:  # noqa: ARG002, it asks no model
         """What the models of a work read and write for some of its items: nothing where no model is asked."""
         return ()
@@ -224,19 +229,39 @@ def unanswered(
     run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None
 ) -> tuple[int, list[I]]:
     """How many keys of a work are settled, in this run or by sibling runs, and the items that would be asked now."""
-    state = work_state(run, step, work, retry)
-    settled = state.outcome.done + state.outcome.failed
-    adopted = step.adopt(run, work, state.missing) if state.missing else None
-    if adopted is None:
-        return settled, state.missing
-    commit = step.tables[-1]
-    keys = set(adopted[commit.name][commit.key or ""].to_pylist())
-    return settled + len(keys), [item for item in state.missing if not keys.issuperset(step.keys(item))]
+    shards, commit = JobShards(run, work.job, step.tables), step.tables[-1]
+    state = read_state(step, work, shards, retry)
+    settled, missing = state.outcome.done + state.outcome.failed, state.missing
+    for free in (_read_again(step, work, shards, state), step.adopt(run, work, missing) if missing else None):
+        if free is not None:
+            keys = set(free[commit.name][commit.key or ""].to_pylist())
+            here = [item for item in missing if keys.issuperset(step.keys(item))]
+            settled += sum(len(step.keys(item)) for item in here)
+            missing = [item for item in missing if not keys.issuperset(step.keys(item))]
+    return settled, missing
 
 
 def left(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None) -> int:
     """How many items of a work would be asked now: neither complete nor held by a sibling run."""
     return len(unanswered(run, step, work, retry)[1])
+
+
+def _read_again(
+    step: Step[I, M], work: Work[I], shards: JobShards, state: WorkState[I]
+) -> Mapping[str, pa.Table] | None:
+    """What a step reads in the answers that are kept of failures which would be asked again."""
+    keys = state.retry_transient | state.retry_permanent
+    kept = [name for name in _KEPT if name in step.tables[-1].columns]
+    if not keys or not kept:
+        return None
+    import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
+    commit = step.tables[-1]
+    rows = shards.read(commit.name, [commit.key or "", *kept])
+    rows = rows.filter(
+        pc.field(commit.key or "").isin(pa.array(sorted(keys), pa.string())) & pc.field(kept[0]).is_valid()
+    )
+    return step.read_again(work, state.missing, rows) if rows.num_rows else None
 
 
 def do_works(
@@ -321,6 +346,7 @@ class _OpenWork(Generic[I]):
     def begin(self, run: RunFolder, retry: RetryFailed | None = None) -> Outcome:
         """Reads the state, retires failures that are retried, and reuses answers of sibling runs."""
         state = read_state(self.step, self.work, self.shards, retry)
+        again = _read_again(self.step, self.work, self.shards, state)
         retired = self.shards.retire(state.retry_transient | state.retry_permanent, state.retry_permanent)
         self._retired = retired if retired.num_rows else None
         # What failed before comes last: it may fail once more, and says little of the others.
@@ -328,7 +354,8 @@ class _OpenWork(Generic[I]):
             state.missing, key=lambda item: not state.retry_transient.isdisjoint(self.step.keys(item))
         )
         self._settled = state.settled
-        return state.outcome + self._adopt(run)
+        outcome = state.outcome + self._take(again)
+        return outcome + self._take(self.step.adopt(run, self.work, self.missing) if self.missing else None)
 
     def restore(self) -> None:
         """Keeps why answers failed that were to be asked again and were not, as where the money ends before them."""
@@ -366,8 +393,8 @@ class _OpenWork(Generic[I]):
         there = pa.array(sorted(self._settled), pa.string())
         return rows.filter(~pc.field(self.shards.commit.key or "").isin(there))
 
-    def _adopt(self, run: RunFolder) -> Outcome:
-        adopted = self.step.adopt(run, self.work, self.missing) if self.missing else None
+    def _take(self, adopted: Mapping[str, pa.Table] | None) -> Outcome:
+        """Writes rows that need no request, and counts them."""
         commit = self.shards.commit
         if adopted is None or not adopted[commit.name].num_rows:
             return Outcome(0, 0)

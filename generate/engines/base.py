@@ -74,6 +74,7 @@ class Completion:
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
     bill_unknown: bool = False  # of a failure: it may have been billed all the same
     named_cost: float | None = None  # what the server said that it costs; None where it named no money
+    body: str | None = None  # the server's answer as it came, where no text could be read in it
 
     @property
     def as_it_came(self) -> str | None:

@@ -5,6 +5,7 @@ API: https://platform.openai.com/docs/api-reference/chat/create
 
 from __future__ import annotations
 
+import json
 import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +35,7 @@ More = Callable[[Request], Mapping[str, Any]]
 # What an engine that runs the server itself knows of an answer beside its body, as `read_answer` takes it.
 Look = Callable[[Any], Mapping[str, Any]]
 _QUOTED = 2_000  # bytes of a useless answer that an error may quote
+_LONGEST_BODY = 1_000_000  # characters of an answer in an unknown form that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ class ChatApi:
             answer = read_answer(body, **known)
         except NoAnswerError as fault:
             words = f"HTTP {fault.status}: {fault}" if fault.status else str(fault) or str(body)
-            raise self._useless(words, fault.bill, named=fault.status is not None) from fault
+            named = fault.status is not None
+            raise self._useless(words, fault.bill, None if named else body, named=named) from fault
         said = ("text", "reasoning", "ending_raw", "version", "raw")
         clean: dict[str, Any] = {name: hide_keys(words) for name in said if (words := getattr(answer, name))}
         return replace(answer, **clean, error=self.server.in_short(answer.error) if answer.error else None)
@@ -156,12 +159,15 @@ class ChatApi:
             error=str(fault),
             retryable=fault.retryable or fault.later,
             named_cost=bill.cost,
+            body=fault.body,
         )
 
-    def _useless(self, words: str, bill: Usage, *, named: bool = False) -> RequestError:
-        """`named`: the words begin with the status of an error, which says what kind of fault it is."""
+    def _useless(self, words: str, bill: Usage, body: object = None, *, named: bool = False) -> RequestError:
+        """`named`: the words begin with the status of an error, which says what kind of fault it is. `body` is one in
+        an unknown form, kept for a later reader."""
         short = self.server.in_short(mended(words[:_QUOTED]))
-        return useless(short if named else f"the answer is not a complete chat completion: {short}", bill)
+        reason = short if named else f"the answer is not a complete chat completion: {short}"
+        return useless(reason, bill, None if body is None else _as_it_came(body))
 
     def _authorization(self) -> dict[str, str]:
         """User and password of the address as a header; without them, the key as a header."""
@@ -190,3 +196,12 @@ class ChatApi:
             return "Name the environment variable that holds its key in the option api_key_env."
         variable = self.options.api_key_env or "OPENAI_API_KEY"
         return f"Set the environment variable {variable} to a key that is valid there."
+
+
+def _as_it_came(body: object) -> str | None:
+    """A parsed body as JSON, without keys; None of one that is too large or nested too deeply to be kept."""
+    try:
+        written = hide_keys(mended(json.dumps(body, ensure_ascii=False)))
+    except RecursionError:
+        return None
+    return written if len(written) <= _LONGEST_BODY else None

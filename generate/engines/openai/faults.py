@@ -33,6 +33,7 @@ class RequestError(Exception):
         unreachable: bool = False,
         later: bool = False,
         bill: Usage | None = None,
+        body: str | None = None,
     ) -> None:
         super().__init__(reason)
         self.kind = kind or kind_of_error(reason)
@@ -42,6 +43,7 @@ class RequestError(Exception):
         self.unreachable = unreachable  # there is no server
         self.later = later  # each attempt may be billed: at least a later run asks again
         self.bill = bill  # of an answer that came and is of no use: what it cost all the same
+        self.body = body  # of an answer in an unknown form: as it came, without keys
 
     @property
     def ending(self) -> Ending | None:
@@ -49,10 +51,12 @@ class RequestError(Exception):
         return "withheld" if self.kind.name == CONTENT_POLICY else None
 
 
-def useless(reason: str, bill: Usage) -> RequestError:
+def useless(reason: str, bill: Usage, body: str | None = None) -> RequestError:
     """The fault of an answer that came and has no completion in it; where it cost something, it is not bought again at
     once."""
-    return RequestError(reason, retryable=not bill.completion, retry_after=named_wait(reason), later=True, bill=bill)
+    return RequestError(
+        reason, retryable=not bill.completion, retry_after=named_wait(reason), later=True, bill=bill, body=body
+    )
 
 
 class WebPageError(RequestError):
