@@ -24,6 +24,7 @@ _ASKERS |= {"prompter", "you", "me", "customer"}
 _LONGEST_ROLE = max(map(len, _ASKERS))
 _SAYS_WHO = {"is_user": True, "is_bot": False, "is_assistant": False}  # fields that say so by true or false
 _DEEPEST = 24
+_WORDS_OF_TEXT, _UNSPACED_TEXT = 4, 12  # words of what looks like a text; characters where no blanks part words
 _NUMBER = re.compile(r"(?<=[_ .-])(?:\d{1,3}|[a-hA-H])$")
 
 
@@ -109,6 +110,16 @@ def _is_of_asker(field: tuple[Any, Any]) -> bool:
 def paths_of_strings(records: Sequence[Any]) -> set[str]:
     """The paths at which records have strings."""
     return {path for record in records for path, _ in _strings(record.values, "", 0)}
+
+
+def paths_like_texts(records: Sequence[Any]) -> list[str]:
+    """The paths at which records have strings that look like texts: with several words, or long ones without blanks."""
+    found = (one for record in records for one in _strings(record.values, "", 0))
+    return list(dict.fromkeys(path for path, words in found if any(map(_is_like_text, words)) and path[:1] not in " @"))
+
+
+def _is_like_text(words: str) -> bool:
+    return len(words.split()) >= _WORDS_OF_TEXT or (not words.isascii() and len(words) >= _UNSPACED_TEXT)
 
 
 @lru_cache(maxsize=64)

@@ -12,6 +12,7 @@ from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.imports.chats import conversation, is_asked
+from polyculture.imports.count import paths_like_texts
 from polyculture.imports.places import is_beside, is_said_of_an_answer, is_text_name, outward
 from polyculture.imports.shapes import ANSWER, FILE, Source
 from polyculture.imports.siblings import LONG
@@ -27,6 +28,7 @@ from polyculture.sources.record import (
     merged,
     missing,
     names,
+    shown,
 )
 
 TOKENS = ("prompt_tokens", "completion_tokens")
@@ -320,9 +322,10 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
         what = f"a record has a list of texts in {head!r}"
         raise UserError(what, where=path, remedy=f"Write 'text={every}' for all of them, or {named[0]} for the first.")
     why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
-    remedy = (
-        f"Write text=COLUMN; of columns of several models, text=COLUMN,COLUMN. It has: {names(_paths(first.values))}."
-    )
+    like = paths_like_texts(records)
+    strings = f"Strings that look like texts are at {', '.join(map(shown, like))}. " if like else ""
+    has = f"It has: {names(_paths(first.values))}."
+    remedy = f"Write text=COLUMN; of columns of several models, text=COLUMN,COLUMN. {strings}{has}"
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
 
 

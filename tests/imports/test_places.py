@@ -329,3 +329,27 @@ def test_a_walk_that_takes_a_lists_first_text_alone_refuses_the_file(
     rows = [RECORDS["vLLM, n = 2"][0](*SAID[:2])] * 2
     with pytest.raises(UserError, match=r"4 strings at 'outputs\[\*\]\.text', of which 2"):
         read(write_lines(tmp_path / "a.jsonl", *rows), ALL)
+
+
+def test_a_file_of_an_unknown_shape_is_refused_with_the_paths_of_what_looks_like_texts(tmp_path: Path) -> None:
+    rows = [
+        {
+            "x": {
+                "utterance": {"p": said},
+                "other": [{"deep": {"q": f"日本人はラーメンが好きで毎日{number}杯食べます。"}}],
+            },
+            "grade": "very good",
+            "k": number,
+        }
+        for number, said in enumerate(SAID[:4])
+    ]
+    file = write_lines(tmp_path / "odd.jsonl", *rows)
+    with pytest.raises(UserError) as fault:
+        read(file, {**FIELDS, "country": "=JP", "model": "=m"})
+    told = str(fault.value)
+    assert "odd.jsonl" in told
+    assert "x.utterance.p" in told
+    assert "x.other[*].deep.q" in told
+    assert "grade" not in told.partition("look like texts")[2].partition("It has")[0]
+    _, taken, _ = read(file, {**FIELDS, "country": "=JP", "model": "=m", "text": "x.utterance.p"})
+    assert [one.text for one in taken] == SAID[:4]
