@@ -25,8 +25,9 @@ cases were written for these rows, so the number says which rows repeat others, 
     generate/engines/endings.toml  systems 1  1028  212  65  OpenAI, chat and completions, and all servers in its form
     ...
 
-An answer that no row and no walk reads is stored as it came, as a failure that a later version reads without asking
-again. A file that no row and no walk reads is refused, with the path of each string that looks like a text.
+A text that a server sends in a form which no row and no walk reads is a failure, stored as it came in `responses.body`:
+a later version reads it there without asking again. Instruments and extractors ask again. A file of an unknown shape is
+refused, with the path of each string that looks like a text.
 """
 
 
