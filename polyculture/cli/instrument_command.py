@@ -116,9 +116,9 @@ def _ask(
     for turn, calls in enumerate(in_turns(every)):
         if not accept_changes:
             check_calls(calls)  # what is refused says nothing of costs
+        _say_costs(estimates(workspace, calls, runner.retry))
         if turn == 0:
             tell_left_out(every)
-        _say_costs(estimates(workspace, calls, runner.retry))
         answered += ask(runner, calls, ThisProcess(), accept_changes=accept_changes)
         for study in answered.studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
