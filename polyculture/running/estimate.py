@@ -130,8 +130,9 @@ def asked_later(calls: Iterable[InstrumentCall]) -> Iterator[str]:
         if asked.part is not None and asked.follows is not None and not asked.known.steps:
             texts, times = Counter[str](), asked.part.times
             for step, work in asked.follows.works():
-                read = {load.text for load in step.loads(work, work.items())}  # of all its arms
-                texts[models_of(work)[0]] += len(read)
+                # Questions, of all its arms: what is written into layers is no turn of a chat.
+                questions = {load.text for load in step.loads(work, work.items()) if load.chat}
+                texts[models_of(work)[0]] += len(questions)
             for model, number in texts.items():
                 what = f"at most {times * number:,} answers, {times} to each of its {number:,} questions"
                 yield f"{asked.title}, {model}: asked after the {asked.part.after}: {what}"
