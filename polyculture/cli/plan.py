@@ -59,7 +59,9 @@ def plan(
     accept_changes: AcceptChanges = False,
     calibrate: Annotated[
         bool,
-        typer.Option("--calibrate", help="Ask each model for a minute first, to tell the hours. The answers are kept."),
+        typer.Option(
+            "--calibrate", help="Let each model work for a minute first, to measure hours. The answers are kept."
+        ),
     ] = False,
     retry_failed: RetryOption = None,
     jobs: Annotated[
