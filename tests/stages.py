@@ -6,7 +6,7 @@ from pathlib import Path
 
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.instrument_calls import Call
+from polyculture.running.calls import Call
 from polyculture.running.opening import open_workspace
 from polyculture.running.start import run_stage
 from polyculture.running.texts import TextsCall

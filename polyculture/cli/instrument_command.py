@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from polyculture.instruments.contract import Command, Demo
+    from polyculture.running.calls import InstrumentCall
     from polyculture.running.estimate import StageEstimate
-    from polyculture.running.instrument_calls import InstrumentCall
 
 
 def instrument_command(name: str, command: Command) -> Callable[..., None]:
@@ -80,7 +80,7 @@ def _own_experiment(name: str, command: Command, values: Mapping[str, Any]) -> P
 def _checked(name: str, command: Command, file: Path, values: Mapping[str, Any]) -> BaseModel:
     from pydantic import ValidationError
 
-    from polyculture.running.studies import option_fault
+    from polyculture.running.call_list import option_fault
 
     try:
         return command.options.model_validate(values)
@@ -98,12 +98,12 @@ def _ask(
     accept_changes: bool = False,
 ) -> None:
     from polyculture.cli.declared import print_tables
+    from polyculture.running.call_list import check_able, check_calls, checked_call, expanded, in_turns
+    from polyculture.running.calls import tell_left_out
     from polyculture.running.estimate import estimates
     from polyculture.running.executor import Answered, ThisProcess, ask
-    from polyculture.running.instrument_calls import tell_left_out
     from polyculture.running.opening import open_workspace
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import check_able, check_calls, checked_call, expanded, in_turns
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
@@ -141,9 +141,9 @@ def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool
     from polyculture.cache.log import get_logger
     from polyculture.cli.declared import print_tables
     from polyculture.experiment.jobs import Part, choose_jobs
+    from polyculture.running.call_list import calls_in_file
     from polyculture.running.estimate import estimates
     from polyculture.running.start import run_experiment
-    from polyculture.running.studies import calls_in_file
     from polyculture.running.texts import TextsCall, prepare
 
     part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace

@@ -24,6 +24,7 @@ from polyculture.metrics.declared import is_count
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
+from polyculture.running.call_list import calls_in_file, calls_of_run, check_able, check_calls, open_works
 from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import (
@@ -34,13 +35,12 @@ from polyculture.running.linking import (
 )
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
-from polyculture.running.studies import calls_in_file, calls_of_run, check_able, check_calls, open_works
 from polyculture.running.texts import TextsCall, check
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
     from polyculture.link.index.snapshot import Snapshot
-    from polyculture.running.instrument_calls import Call, InstrumentCall
+    from polyculture.running.calls import Call, InstrumentCall
 
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10

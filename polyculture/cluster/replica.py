@@ -21,12 +21,12 @@ from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.stop_rule import StopRule
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.call_list import calls_of_run
 from polyculture.running.executor import AskedWork
 from polyculture.running.models import LoadedModels
 from polyculture.running.opening import open_workspace
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner
-from polyculture.running.studies import calls_of_run
 from polyculture.running.texts import TextsCall
 
 

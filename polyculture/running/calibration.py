@@ -23,7 +23,7 @@ from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import Capability, E_co
 from polyculture.generate.engines.models import MODEL, Models, Wrapper
 from polyculture.running.batching import in_batches
-from polyculture.running.instrument_calls import Call
+from polyculture.running.calls import Call
 from polyculture.running.models import LoadedModels, WorkModels
 
 _log = get_logger(__name__)

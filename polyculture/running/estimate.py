@@ -30,8 +30,8 @@ from polyculture.generate.sampling import joined
 from polyculture.generate.tokens import PER_CHAT, PER_TEXT, count_tokens, token_counter
 from polyculture.running.batching import in_batches
 from polyculture.running.calibration import read_rates
+from polyculture.running.calls import Call, InstrumentCall
 from polyculture.running.extraction import ExtractionStage
-from polyculture.running.instrument_calls import Call, InstrumentCall
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
 _MEANS = """

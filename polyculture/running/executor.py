@@ -15,7 +15,7 @@ from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Study
-from polyculture.running.instrument_calls import Call, Tell, once
+from polyculture.running.calls import Call, Tell, once
 from polyculture.running.layout import store_layout
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner, places_of

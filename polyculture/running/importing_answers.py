@@ -23,8 +23,8 @@ from polyculture.instruments.questions.matching import UnknownOrderError, likeli
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ImportStep
 from polyculture.instruments.questions.study import read_study, tell_remarks
+from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing import Wanted
-from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.opening import open_workspace
 from polyculture.running.steps import StepRunner
 from polyculture.running.validity import make_valid

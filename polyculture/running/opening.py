@@ -11,7 +11,7 @@ from polyculture.experiment.checks import check_contradictions, check_models, ch
 from polyculture.experiment.file import parse_experiment, read_keys
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.studies import calls_in_file
+from polyculture.running.call_list import calls_in_file
 
 
 def open_workspace(file: Path, runs: Path | None = None) -> Workspace:

@@ -90,7 +90,7 @@ def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
     """The jobs of instruments, requested by the file or by commands. Opens no model."""
     if not workspace.experiment.instruments and not workspace.run.instruments.exists():
         return
-    from polyculture.running.studies import calls_of_run  # here: it loads the instruments
+    from polyculture.running.call_list import calls_of_run  # here: it loads the instruments
 
     for asked in calls_of_run(workspace):
         try:

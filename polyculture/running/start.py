@@ -16,14 +16,14 @@ from polyculture.cache.store.schema import EXTRACTIONS
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.call_list import calls_in_file, check_able, check_calls, in_turns
+from polyculture.running.calls import InstrumentCall, tell_left_out
 from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, has_rows, whole
-from polyculture.running.instrument_calls import InstrumentCall, tell_left_out
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.steps import StepRunner
-from polyculture.running.studies import calls_in_file, check_able, check_calls, in_turns
 from polyculture.running.taken_answers import taken_lines
 from polyculture.running.texts import PreparedRun, TextsCall, prepare
 from polyculture.running.validity import record_facts, warn_of_changes

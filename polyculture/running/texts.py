@@ -17,8 +17,8 @@ from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
 from polyculture.metrics.text_doubts import text_doubts
+from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
-from polyculture.running.instrument_calls import Call, Tell
 from polyculture.running.linking import LinkingStage, fill_with, plan_linking
 from polyculture.running.validity import amend_manifest, check_texts
 

@@ -17,7 +17,7 @@ from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.presets import PRESETS, Preset, read_preset, told
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.papers.options import protocol_values
-from polyculture.running.studies import entry_of
+from polyculture.running.call_list import entry_of
 from tests.instruments.test_cbs_command import folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import DEMO, MODEL
 from tests.instruments.test_datasets import SHARED, write_own

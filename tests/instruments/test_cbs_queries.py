@@ -12,7 +12,7 @@ from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.running.instrument_calls import ExperimentAsked
+from polyculture.running.calls import ExperimentAsked
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
 from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, score

@@ -16,8 +16,8 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.shards import committed_parts
 from polyculture.experiment.file import read_experiment
+from polyculture.running.calls import ExperimentAsked
 from polyculture.running.estimate import estimates
-from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.opening import open_workspace
 from tests.servers import StubServer
 from tests.stages import do_stages, texts_of

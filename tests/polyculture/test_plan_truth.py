@@ -18,9 +18,9 @@ from polyculture.generate.engines.openai.scoring import PROBE
 from polyculture.generate.engines.transformers.engine import TransformersEngine
 from polyculture.generate.tokens import count_tokens
 from polyculture.running.calibration import read_rates
+from polyculture.running.call_list import calls_in_file
 from polyculture.running.estimate import estimates
 from polyculture.running.opening import open_workspace
-from polyculture.running.studies import calls_in_file
 from tests.instruments.culture_files import write_sheets
 from tests.instruments.test_cbs_paid import echo
 from tests.instruments.test_probe import write_questions

@@ -1,4 +1,4 @@
-"""Instruments on an experiment: which commands are asked, with which options, and how their queries are run."""
+"""The list of calls that are asked: those of the experiment file, of a run, and of a command line with its options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from polyculture.cache.work.worker import work_state
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part
-from polyculture.running.instrument_calls import InstrumentCall, read_kept
+from polyculture.running.calls import InstrumentCall, read_kept
 from polyculture.running.validity import check_setups
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What commands of instruments ask of an experiment: one command with its options, or a part of one that asks several.
+"""What an experiment asks its models in one go: its texts, or a command of an instrument with its options.
 
 The run keeps the options of each command: `status`, `plan`, job arrays and clusters see no command line.
 """
