@@ -278,6 +278,12 @@ def test_no_command_has_more_than_twelve_flags_of_its_own() -> None:
     assert {name: sorted(flags) for name, flags in found.items() if len(flags) > 12} == {}
 
 
+def test_each_table_of_the_engines_is_a_table_of_exceptions() -> None:
+    """`servers.toml` has presets, each with its own sources."""
+    found = {file.relative_to(ROOT).as_posix() for file in (ROOT / "generate/engines").rglob("*.toml")}
+    assert found - {*TABLES} == {"generate/engines/openai/servers.toml"}
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_an_exception_names_the_system_that_produces_it(name: str) -> None:
     """A special case of a reader is a row that says which system writes so, and where that is documented."""
