@@ -125,6 +125,17 @@ SAID = [
         id="cache too small",
     ),
     pytest.param(
+        "ValueError: To serve at least one request with the model's max seq len (32768), (3.50 GiB KV cache is needed, "
+        "which is larger than the available KV cache memory (0.00 GiB). Try increasing `gpu_memory_utilization` ...",
+        "In [options.vllm], a smaller max_model_len needs less;",
+        id="cache too small for any length",
+    ),
+    pytest.param(
+        "ValueError: Model architectures ['MambaVisionModel'] are not supported for now. Supported architectures: ...",
+        "is of a kind that this vLLM cannot run: ['MambaVisionModel']. Try a newer vLLM",
+        id="unknown architecture",
+    ),
+    pytest.param(
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when",
         "does not fit: with its weights loaded no memory is left",
         id="no cache at all",

@@ -48,6 +48,27 @@ def test_the_servers_code_decides_before_its_status(status: int, code: str | Non
     assert (kind.name, kind.final) == (name, final)
 
 
+# What servers, proxies and the files that the table names write.
+WORDS = [
+    ("HTTP 503: Loading model", "loading"),
+    ("HTTP 503: Model bigscience/bloom is currently loading", "loading"),
+    ("a web page (HTML)", "web page"),
+    ("lines of JSON, as Ollama's own API streams them", "another api"),
+    ("no answer in time", "connection"),
+    ("the answer is larger than 64 MiB", "too large"),
+    ("batch_expired: This request could not be executed before the completion window expired.", "batch ended"),
+    ("batch batch_1 is gone", "lost batch"),
+    ("the model in this process stopped: out of memory", "in this process"),
+    ("the answer is not a complete chat completion: no answer in a known form: it has utterance", "no completion"),
+    ("the answer has no list of mentions", "unusable answer"),
+]
+
+
+@pytest.mark.parametrize(("error", "name"), WORDS)
+def test_the_reason_in_a_row_says_its_kind(error: str, name: str) -> None:
+    assert kind_of_error(error).name == name
+
+
 def shown_reasons(errors: Sequence[str | None]) -> list[str]:
     """Reasons as the view `failures` has them."""
     macros = Path(sql_file.__file__).with_name("failures.sql").read_text(encoding="utf-8").split("-- failed:")[0]
