@@ -18,13 +18,14 @@ from dataclasses import replace
 from itertools import combinations
 
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.store.data_identity import measure_file
 from polyculture.cache.store.layout import Measure
 from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import NUMBERS
 from polyculture.cache.store.schema.measured import Difference, Number
-from polyculture.cache.store.store import Store, measure_file
+from polyculture.cache.store.store import Store
 from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.metrics import KEPT, MEASURE, METRICS_LAYOUT
 from polyculture.metrics.cell_changes import NEUTRAL

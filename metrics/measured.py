@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from polyculture.cache.identity import code_id, content_id, file_sha256
+from polyculture.cache.store.data_identity import data_of, inputs_of, measure_file
 from polyculture.cache.store.layout import Layout, Measure, Table
 from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import DIFFERENCES, NUMBERS
 from polyculture.cache.store.schema.measured import Difference, Number
-from polyculture.cache.store.store import Store, data_of, inputs_of, measure_file, open_store
+from polyculture.cache.store.store import Store, open_store
 
 Row = TypeVar("Row")
 # What a measure finds in a store, given the hash of its data: its numbers, and its differences. None: it has none.

@@ -13,10 +13,10 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import code_id, content_id, file_sha256
+from polyculture.cache.store.data_identity import measure_files
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import committed_parts
-from polyculture.cache.store.store import measure_files
 
 _LIBRARIES = ("babel", "duckdb", "jinja2", "matplotlib", "numpy", "pandas", "scipy", "seaborn")
 

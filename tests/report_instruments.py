@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from polyculture.cache.store.data_identity import inputs_of, measure_file
 from polyculture.cache.store.manifest import read_manifest
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema.measured import Difference, Number
-from polyculture.cache.store.store import inputs_of, measure_file
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
 from polyculture.instruments.cbs.measure import measure_bias

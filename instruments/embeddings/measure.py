@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from polyculture.cache.store.data_identity import measure_file
 from polyculture.cache.store.layout import Measure, compose
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import CELL, EVERY, Difference, Number
 from polyculture.cache.store.sql_file import read_sql
-from polyculture.cache.store.store import Store, measure_file
+from polyculture.cache.store.store import Store
 from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, LAYOUT, MEASURE, EntityPosition
 from polyculture.instruments.embeddings.separation import (
     SeparationEstimate,

@@ -12,11 +12,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.store.data_identity import inputs_of
 from polyculture.cache.store.layout import Measure
 from polyculture.cache.store.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema.measured import Number
-from polyculture.cache.store.store import inputs_of, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.measure import measure_bias

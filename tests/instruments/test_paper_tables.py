@@ -13,12 +13,12 @@ import orjson
 import pytest
 from scipy import stats
 
+from polyculture.cache.store.data_identity import inputs_of
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, setup_id, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.shards import JobShards
-from polyculture.cache.store.store import inputs_of
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.step import scoring_jobs

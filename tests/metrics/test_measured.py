@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from polyculture.cache.store.data_identity import measure_file
 from polyculture.cache.store.manifest import require_run, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import DIFFERENCES, NUMBERS, PROMPT_REVIEWS
 from polyculture.cache.store.schema.measured import Number
-from polyculture.cache.store.store import measure_file, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.embeddings.measure import measure_separation
 from polyculture.instruments.probe.attention.measure import measure_attention

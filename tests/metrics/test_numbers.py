@@ -13,11 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.store.data_identity import measure_file
 from polyculture.cache.store.manifest import require_run, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import NUMBERS, WANTED_RESPONSES
 from polyculture.cache.store.sql_file import names_in
-from polyculture.cache.store.store import measure_file, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.cache.store.views import statements_of
 from polyculture.cache.work.outcome import Outcome
 from polyculture.metrics import KEPT, METRICS_LAYOUT

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from scipy.stats import false_discovery_control
 
+from polyculture.cache.store.data_identity import inputs_of
 from polyculture.cache.store.manifest import require_run, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema.measured import Difference
-from polyculture.cache.store.store import inputs_of, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.metrics import MEASURE, METRICS_LAYOUT
 from polyculture.metrics.declared import METRICS
 from polyculture.metrics.limits import disqualified, limits

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from polyculture.cache.store.data_identity import inputs_of
 from polyculture.cache.store.manifest import read_manifest
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.store import inputs_of
 from polyculture.instruments.cbs.layout import MEASURE as CBS
 from polyculture.instruments.differences import Sides, difference_rows, paired_difference, with_verdicts
 from polyculture.instruments.swaps.layout import MEASURES as SWAPS

@@ -1,0 +1,55 @@
+"""What tells whether the data of a run have changed, and where its measures keep what they computed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.store.layout import Measure, Table
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.parquet import SUFFIX
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.shards import committed_parts
+
+
+def inputs_of(run: RunFolder, manifest: Manifest, measure: Measure) -> str:
+    """The hash of the data that a measure's numbers rest on: what the run asks, and the files of its tables.
+
+    Parts of sharded tables are known by name and size: none is ever written to in place. The time of writing is not
+    used, so that the numbers of a copied run are still those of its data.
+    """
+    return content_id(measure.settings(run, manifest), *data_of(run, measure.tables, measure.topics))
+
+
+def data_of(
+    run: RunFolder, tables: Sequence[Table[Any]], topics: str = ""
+) -> tuple[dict[str, str], list[tuple[str, int]]]:
+    """What tells whether tables have changed: the hashes of whole files, the names and sizes of parts.
+
+    `topics` as in `Measure`.
+    """
+    whole = {
+        table.name: file_sha256(run.table(table.name))
+        for table in tables
+        if not table.sharded and run.table(table.name).exists()
+    }
+    parts = [
+        (str(part.relative_to(run.root)), part.stat().st_size)
+        for table in tables
+        if table.sharded
+        for part in committed_parts(run, table)
+        if part.parent.name.startswith(f"topic={topics}")
+    ]
+    return whole, parts
+
+
+def measure_file(run: RunFolder, table: Table[Any], measure: str) -> Path:
+    """The file of what a measure computed: its numbers, or its differences."""
+    return run.root / table.name / f"{measure}{SUFFIX}"
+
+
+def measure_files(run: RunFolder, table: Table[Any]) -> list[Path]:
+    """The files of all measures."""
+    return sorted((run.root / table.name).glob(f"*{SUFFIX}"))
