@@ -84,9 +84,7 @@ class Response:
     origin: str | None = None  # of an imported text: its import_id and row, 'ID:ROW'; None of a generated one
     ending: str | None = None  # 'whole' | 'cut' | 'withheld' | 'broken' | 'unknown'; None where no answer came
     named_cost: float | None = None  # what the server said that the answer costs; None where it named no money
-    body: str | None = (
-        None  # the server's answer as it came, where no text could be read in it: a later run tries again
-    )
+    body: str | None = None  # the server's answer as it came, where no text could be read in it: read again later
 
 
 @dataclass(frozen=True, slots=True)
