@@ -127,15 +127,16 @@ def print_metrics(workspace: Workspace) -> None:
     from polyculture.cache.store.store import open_store
     from polyculture.metrics import METRICS_LAYOUT
     from polyculture.metrics.comparison.table import explained
+    from polyculture.metrics.declared import DECLARED
     from polyculture.metrics.limits import disqualified
     from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
     with open_store(workspace.run, METRICS_LAYOUT) as store:
         rows = table.select(store).filter(_TOLD)
-        print_declared(
-            table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")
-        )
+        comparable = "count(DISTINCT model) OVER (PARTITION BY language) DESC"
+        place = f"list_position({[metric.name for metric in DECLARED]}, metric)"
+        print_declared(table, rows.order(f"{comparable}, language NULLS FIRST, model, {place}"))
         shown = {metric for (metric,) in rows.project("metric").distinct().fetchall()}
     fixed = disqualified(require_run(workspace.run))
     sys.stdout.writelines(f"{name}: {explained(why)}\n" for name, why in fixed.items() if name in shown)

@@ -75,7 +75,7 @@ def run(
     A stage stops itself where one fault meets eight different prompts in a row; other models go on. The last line says
     why and what to do, exit code 6. Nothing of it is settled: once it is mended, the same command goes on.
 
-    With --only, no other stage is done; `--only measure` prints the four metrics with their intervals.
+    With --only, no other stage is done; `--only measure` prints the metrics with their intervals.
 
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.

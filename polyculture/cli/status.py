@@ -15,6 +15,7 @@ from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFo
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
 from polyculture.experiment.workspace import Workspace
+from polyculture.instruments import command_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.opening import open_workspace
 from polyculture.running.reasons import failures_query
@@ -59,18 +60,27 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     status = run_status(workspace)
     summed = not all_jobs and len(workspace.jobs) > FEW_JOBS
     columns, lines = _by_model(workspace, status) if summed else _matrix(status)
-    print_table(columns, lines, title=str(workspace.run.root))
+    if lines:  # an experiment of instruments alone has none
+        print_table(columns, lines, title=str(workspace.run.root))
     others = [one for one in status.jobs if one.stage not in TEXT_STAGES]
     if others and not summed:
-        print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others])
+        title = None if lines else str(workspace.run.root)
+        print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others], title)
     rows = _whole(workspace, status)
-    if any(one.open for one in status.jobs):
-        rows.append(("to go on", f"polyculture run {workspace.file}"))
+    rows += [("to go on", command) for command in _to_go_on(workspace, status)]
     if summed:
         rows.append(("all jobs", f"polyculture status {workspace.file} --jobs"))
     wide = max(len(label) for label, _ in rows)
     for label, value in rows:  # unbroken: paths and commands are copied from here
         sys.stdout.write(f"{label:<{wide}}  {escape_control_chars(value)}\n")
+
+
+def _to_go_on(workspace: Workspace, status: RunStatus) -> list[str]:
+    """The command that does what is left; without texts, those of the instruments that have something left."""
+    left = [one for one in status.jobs if one.open]
+    if workspace.jobs or not left:
+        return [f"polyculture run {workspace.file}"] if left else []
+    return [f"{command_line(name)} {workspace.file}" for name in workspace.experiment.instruments]
 
 
 def _matrix(status: RunStatus) -> Lines:
@@ -149,7 +159,7 @@ def _reasons(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
 
 
 def _totals(status: RunStatus) -> list[tuple[str, str]]:
-    stages = dict.fromkeys((*TEXT_STAGES, *(one.stage for one in status.jobs)))
+    stages = dict.fromkeys(one.stage for one in status.jobs)
     return [(stage, _total([one for one in status.jobs if one.stage == stage])) for stage in stages]
 
 

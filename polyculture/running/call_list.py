@@ -203,7 +203,7 @@ def calls_of_run(workspace: Workspace) -> list[InstrumentCall]:
 
 def open_works(workspace: Workspace, shares: int) -> Iterator[int]:
     """The numbers, from 1, of the shares with pending work of the file's requests, as `--job K/N` shares it."""
-    for asked in in_turns(calls_in_file(workspace))[0]:
+    for asked in in_turns(calls_in_file(workspace))[0] if shares else ():
         for step in asked.known.steps:
             for place, work in enumerate(step.works()):
                 if work_state(workspace.run, step, work).missing:

@@ -103,8 +103,9 @@ class ExtractionStage:
     @property
     def provenance(self) -> dict[str, Any]:
         """This stage's part of the manifest."""
-        sample = self.workspace.experiment.extract.sample
-        settings: dict[str, Any] = {"with": self.name} | ({} if sample is None else {"sample": sample})
+        section = self.workspace.experiment.extract
+        said = section.model_dump(include={"sample", "prompt", "max_tokens"}, exclude_defaults=True, mode="json")
+        settings: dict[str, Any] = {"with": self.name} | said
         settings |= {"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {}
         reader = self.reader_id
         topics = [self.workspace.catalog.topic(code) for code in self.workspace.experiment.topics]

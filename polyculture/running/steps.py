@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
+from threading import local
 from typing import Any
 
 from polyculture.cache.errors import BudgetError, JobHeldError, SystematicFaultError
@@ -42,15 +43,19 @@ def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], Place]]:
     return placed
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StepRunner:
-    """Runs steps of an experiment with a progress. What is missing of them is returned, and nothing is kept of it."""
+    """Runs steps of an experiment with a progress. What is missing of them is returned, and nothing is kept of it.
+
+    Several threads may use one: each has models of its own, unless somebody else keeps them open for all.
+    """
 
     workspace: Workspace
     loaded: LoadedModels | None = None  # models that somebody else keeps open; without them each command opens its own
     retry: RetryFailed | None = None  # final failures that are asked again
     is_part: bool = False  # other processes do other works of the same command
     rules: dict[str, StopRule] = field(default_factory=dict)  # by step and models; whoever keeps them says so
+    _open: local = field(default_factory=local, repr=False)  # the models of the outermost block of a thread
 
     def run_step(
         self, step: Step[Any, Models], works: Iterable[Work[Any]] | None = None, *, tell_settled: bool = True
@@ -76,14 +81,15 @@ class StepRunner:
     @contextmanager
     def models(self) -> Iterator[LoadedModels]:
         """The open models: those of the outermost block, at whose end they are closed, or those that others keep."""
-        if self.loaded is not None:
-            yield self.loaded
+        outer: LoadedModels | None = self.loaded or getattr(self._open, "models", None)
+        if outer is not None:
+            yield outer
             return
-        with LoadedModels(self.workspace) as self.loaded:
+        with LoadedModels(self.workspace) as self._open.models:
             try:
-                yield self.loaded
+                yield self._open.models
             finally:
-                self.loaded = None
+                self._open.models = None
 
     def recover(self, step: Step[Any, Any], works: Iterable[Work[Any]]) -> None:
         """Commits rows that killed processes left in the journals of works."""

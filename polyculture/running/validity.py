@@ -41,7 +41,7 @@ Kind = tuple[str, str]  # a view and a model
 _COUNT = "SELECT model, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
 _SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 _ADDRESS = "base_url"  # of a server, in a setup
-_TEXTS = "the text of prompts"
+_EXTRACT = "extract"  # the section, and the stage
 
 
 class _NotSet:
@@ -60,9 +60,10 @@ class Change:
     before: Any
     now: Any
     stage: str = ""  # 'generate' | 'extract' | 'link'; none of an instrument
+    line: str = ""  # what is said of it, where two values would say less
 
     def __str__(self) -> str:
-        return f"{self.setting} was {self.before!r} and is now {self.now!r}"
+        return self.line or f"{self.setting} was {self.before!r} and is now {self.now!r}"
 
 
 def check_texts(workspace: Workspace, now: Manifest, *, accept_changes: bool) -> None:
@@ -195,9 +196,9 @@ def _text_changes(workspace: Workspace, now: Manifest) -> list[Change]:
         changes += _differences("sampling", before.sampling, now.sampling, "generate", besides=_SAMPLING_TOPS_UP)
     if reworded:
         changes += _differences("prompts", before.prompts, now.prompts, "generate")
-        changes.append(Change(_TEXTS, "another", f"new in {reworded} of them", "generate"))
-    if any(before.extractor_ids.get(topic, now_id) != now_id for topic, now_id in now.extractor_ids.items()):
-        changes += _differences("extract", before.extractor, now.extractor, "extract")
+        line = "1 prompt has another text" if reworded == 1 else f"{reworded} prompts have another text"
+        changes.append(Change("prompts", _NOT_SET, reworded, "generate", line))
+    changes += _of_extraction(before, now, changes)
     if before.linker_id and before.linker_id != now.linker_id:
         changes += _differences("link", before.linker, now.linker, "link")
     return changes
@@ -210,6 +211,20 @@ def _of_text_setups(before: Manifest, now: Manifest) -> Iterator[Change]:
     for key, stage in keys.items():
         if key in before.setups and key in now.setups:
             yield from _changes_of_setup(key, before.setups[key], now.setups[key], stage)
+
+
+def _of_extraction(before: Manifest, now: Manifest, others: Sequence[Change]) -> list[Change]:
+    """What of the extraction differs. What no setting shows, as the text of a prompt or a topic, has its own line."""
+    topics = [topic for topic, made in now.extractor_ids.items() if before.extractor_ids.get(topic, made) != made]
+    if not topics:
+        return []
+    changes = _differences(_EXTRACT, before.extractor, now.extractor, _EXTRACT)
+    if all(change.setting == f"{_EXTRACT}.sample" for change in changes) and _EXTRACT not in {c.stage for c in others}:
+        line = (
+            f"the extractor is asked otherwise about {', '.join(topics)}: another instruction, topic or limit of tokens"
+        )
+        changes.append(Change(f"{_EXTRACT} of topics", _NOT_SET, topics, _EXTRACT, line))
+    return changes
 
 
 def _of_sentences(before: Manifest, now: Manifest) -> Iterator[Change]:
@@ -237,7 +252,8 @@ def _differences(
     section: str, before: Mapping[str, Any], now: Mapping[str, Any], stage: str, besides: str = ""
 ) -> list[Change]:
     keys = [key for key in {**before, **now} if key != besides and before.get(key) != now.get(key)]
-    return [Change(f"{section}.{key}", before.get(key), now.get(key), stage) for key in keys]
+    values = [(key, before.get(key, _NOT_SET), now.get(key, _NOT_SET)) for key in keys]
+    return [Change(f"{section}.{key}", was, is_now, stage) for key, was, is_now in values]
 
 
 def _reworded(workspace: Workspace) -> int:
@@ -335,7 +351,7 @@ def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: s
         known_ids = before.asked.get(instrument, {})
         for key, prompt_id in ids.items():
             if known_ids.get(key, prompt_id) != prompt_id and not key.startswith(READER):  # nothing is asked for that
-                yield f"{key}: another prompt, temperature or seed"
+                yield f"{key}: another prompt, temperature, seed or limit of tokens"
     if _of_instruments(before) == _of_instruments(now) and before.asked == now.asked and otherwise:
         yield otherwise
 

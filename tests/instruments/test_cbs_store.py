@@ -159,7 +159,7 @@ def test_what_a_job_costs_is_said_context_by_context(demo: DataSet) -> None:
     loads = list(job.loads())
     assert sum(load.times for load in loads) == job.size
     assert {load.text for load in loads} == {context.prefix for context, _ in job.asked}
-    assert all(len(load.apart) > load.times for load in loads)
+    assert all(len(load.varying) > load.times for load in loads)
 
 
 def test_a_death_in_the_middle_loses_nothing_that_was_answered(run: RunFolder, demo: DataSet) -> None:

@@ -32,11 +32,13 @@ for language in ("de", "en"):
     prompt = builder.ask(language, "food", "JP")
     for model in builder.models:
         for sample in range(20):
-            builder.answer(prompt, ["sushi", "natto"] if sample % 2 else ["sushi"], model=model, sample=sample)
+            builder.answer(prompt, ["sushi", "natto", "mochi"] if sample % 2 else ["sushi"], model=model, sample=sample)
 builder.link("sushi", "Q1")
 builder.link("natto", "Q2")
+builder.link("mochi", "Q3")
 builder.entity("Q1", JP="P495")
 builder.entity("Q2", JP="P495")
+builder.entity("Q3", JP="P495")  # nobody knows how many wikis have a page on it
 builder.rows["entities"][0]["sitelinks"], builder.rows["entities"][1]["sitelinks"] = 90, 49
 run = builder.write()
 measure(run)
@@ -91,7 +93,7 @@ def test_a_view_and_a_line_are_a_metric_everywhere(tree: Path, tmp_path: Path) -
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     numbers, of_prompts, compared, printed, page, tables = json.loads(done.stdout.splitlines()[-1])
-    assert numbers == [[pytest.approx(2 / 3), True, True]]  # sushi 20 times, natto 10 times
+    assert numbers == [[pytest.approx(2 / 3), True, True]]  # sushi 20 times, natto 10 times; mochi is in neither
     assert of_prompts == [[pytest.approx(2 / 3), True]] * 2  # a prompt in each language
     assert "known_to_50_sites" in compared
     assert "known to 50" in printed

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -37,7 +36,7 @@ class Threads:
         self.turns.append(sorted({one.stage for one in works}))
 
         def do(one: AskedWork) -> RunOutcome:
-            return replace(runner, loaded=None).run_step(one.step, [one.work], tell_settled=False)
+            return runner.run_step(one.step, [one.work], tell_settled=False)
 
         with ThreadPoolExecutor(3) as pool:
             return sum(pool.map(do, works), RunOutcome())

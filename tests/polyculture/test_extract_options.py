@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.cache.errors import ChangedExperimentError
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
+from polyculture.running.texts import prepare
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.stages import do_stages
 
@@ -74,3 +76,31 @@ def test_the_prompt_that_is_sent_is_shown(tmp_path: Path) -> None:
     write(tmp_path, 'prompt = "own.txt"')
     shown = polyculture("prompts", "exp.toml", "--extractor", cwd=tmp_path).stdout
     assert "List what is eaten:\n- dish: " in shown
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("max_tokens = 777", "extract.max_tokens was not set and is now 777"),
+        ('prompt = "other.txt"', "extract.prompt was not set and is now 'other.txt'"),
+    ],
+)
+def test_what_a_model_would_extract_again_is_refused_first(tmp_path: Path, more: str, told: str) -> None:
+    (tmp_path / "other.txt").write_text("List what is eaten:\n$kinds", encoding="utf-8")
+    extract(write(tmp_path, ""))
+    file = write(tmp_path, more)
+    with pytest.raises(ChangedExperimentError) as fault:
+        prepare(open_workspace(file))
+    assert told in str(fault.value)
+    assert "12 responses extracted again" in str(fault.value)
+    do_stages(file, "extract", accept_changes=True)
+    assert counts(file) == ("12,12,12", True)
+
+
+def test_a_prompt_whose_text_has_changed_is_another_one(tmp_path: Path) -> None:
+    prompt = tmp_path / "own.txt"
+    prompt.write_text("List what is eaten:\n$kinds", encoding="utf-8")
+    extract(write(tmp_path, 'prompt = "own.txt"'))
+    prompt.write_text("List what is drunk:\n$kinds", encoding="utf-8")
+    with pytest.raises(ChangedExperimentError, match="asked otherwise about food"):
+        prepare(open_workspace(tmp_path / "exp.toml"))
