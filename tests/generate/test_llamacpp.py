@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -148,8 +149,12 @@ def test_a_model_in_this_process_that_ends_is_not_told_as_a_server(monkeypatch: 
         with pytest.raises(SystematicFaultError, match=r"llamacpp:smollm2.*process") as told:
             list(engine.sample([request(seeds=(2,))]))
     assert "network up" not in str(told.value)
-    monkeypatch.setattr(llamacpp, "_A_DAY", 0.01)
-    with open_engine(small) as engine:
+    with ExitStack() as opened:
+        with (
+            monkeypatch.context() as short
+        ):  # the limit of an answer alone, and not of what is asked about its template
+            short.setattr(llamacpp, "_A_DAY", 0.01)
+            engine = opened.enter_context(open_engine(small))
         (late,) = engine.sample([request(seeds=(3,))])
     assert late.retryable
     assert kind_of_error(late.error).name == "in this process"
