@@ -18,7 +18,7 @@ from polyculture.cache.store.schema import (
     RESPONSES,
     WANTED_RESPONSES,
 )
-from polyculture.metrics.declared import contributions_in_sql, rows_in_sql
+from polyculture.metrics.declared import DECLARED, contributions_in_sql, rows_in_sql
 
 # The numbered cells, their prompts, and the copies, which all queries of mentions start from.
 CELLS = ("numbered_cells", "asked_prompts", "copies")
@@ -35,6 +35,9 @@ KEPT = (
         "cell_answers",
     ),
     *("cell_texts", "incidence_counts", "linked_incidences"),
+    # What `responses.ResponseReader` reads for each model and selection.
+    *("read_texts", "dependent_responses", "cell_diversity", "asked_countries"),
+    *dict.fromkeys(metric.contributions for metric in DECLARED if metric.is_sum),
 )
 
 

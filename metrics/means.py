@@ -1,4 +1,4 @@
-"""The numbers of one model: those of its cells (`cell_changes`), and their means at each level.
+"""All numbers of texts: those of the cells of each model (`cell_changes`), and their means at each level.
 
 A mean is macro: each cell with a number has the same weight, cells without one are left out and counted (`missing`).
 What a mean rests on, responses and linked items in them, counts once, in however many of its numbers they are.
@@ -43,6 +43,7 @@ from polyculture.metrics.responses import (
     OF_LANGUAGE,
     Level,
     Place,
+    ResponseReader,
     kept,
     level_name,
     levels_of,
@@ -102,6 +103,21 @@ class CellSizes:
         if any(not items for _, items in sizes):
             return NO_ITEM
         return ONE_RESPONSE if any(responses == 1 for responses, _ in sizes) else NOT_LINKED
+
+
+def all_numbers(
+    reader: ResponseReader, of_models: Mapping[str, CellMetrics], deterministic: bool, inputs: str
+) -> Iterator[Number]:
+    """The numbers of each model's cells, and the means over them; `inputs` is the hash of the data."""
+    responses = [cell.responses for cell in reader.cells if cell.diversity is not None]
+    rarefied = {cell.place: min(responses, default=0) for cell in reader.cells}
+    values = {model: cell_values(cells, reader.asked_countries(model), rarefied) for model, cells in of_models.items()}
+    shared = shared_cells(values)
+    for model, cells in of_models.items():
+        answers = cells.answers
+        counts = zip(answers.cells, answers.sizes.tolist(), answers.named.tolist(), strict=True)
+        sizes = CellSizes({cell.place: (read, items) for cell, read, items in counts}, deterministic, reader.uncovered)
+        yield from model_numbers(values[model], sizes, cells, rarefied, shared, inputs)
 
 
 def cell_values(

@@ -34,7 +34,7 @@ from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.means import CellSizes, cell_values, model_numbers, shared_cells
+from polyculture.metrics.means import all_numbers
 from polyculture.metrics.measured import renew
 from polyculture.metrics.responses import ALL
 
@@ -55,7 +55,8 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
     def compute(store: Store, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
         numbers: list[Number] = []
         compared = ComparedRun(store, manifest.deterministic)
-        for number in _numbers(compared, inputs):
+        cells = {model: compared.metrics(model, ALL) for model in compared.reader.models}
+        for number in all_numbers(compared.reader, cells, manifest.deterministic, inputs):
             numbers.append(number)
             if len(numbers) % 1000 == 0:
                 progress(Outcome(len(numbers), 0))
@@ -65,24 +66,6 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
     estimates = read_rows(measure_file(run, NUMBERS, MEASURE.name), NUMBERS, ["estimate"])["estimate"]
     count = len(estimates) - estimates.null_count
     return Outcome(count, 0, 0 if renewed else count)
-
-
-def _numbers(compared: ComparedRun, inputs: str) -> Iterator[Number]:
-    reader = compared.reader
-    responses = [cell.responses for cell in reader.cells if cell.diversity is not None]
-    rarefied = {cell.place: min(responses, default=0) for cell in reader.cells}
-    values = {
-        model: cell_values(compared.metrics(model, ALL), reader.asked_countries(model), rarefied)
-        for model in reader.models
-    }
-    shared = shared_cells(values)
-    for model, of_model in values.items():
-        cells = compared.metrics(model, ALL)
-        answers = cells.answers
-        counts = zip(answers.cells, answers.sizes.tolist(), answers.named.tolist(), strict=True)
-        rests_on = {cell.place: (read, items) for cell, read, items in counts}
-        sizes = CellSizes(rests_on, compared.deterministic, reader.uncovered)
-        yield from model_numbers(of_model, sizes, cells, rarefied, shared, inputs)
 
 
 def standard_differences(

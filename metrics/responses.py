@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT
-from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
 from polyculture.metrics.declared import DECLARED, is_overlap, is_per_country
 from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
@@ -37,25 +35,25 @@ PAIR_OF_WORDINGS: tuple[Level, ...] = (("language", "other_language", "topic", "
 
 FEWEST_OF_COUNT = 5  # responses a prompt: with fewer, intervals of counts cover 83 to 91 %
 ALL, ANSWERED, RIGHT_LANGUAGE, COMPLETE = "all", "answered", "right language", "complete"
-# Which texts do not count: rows of `read_responses`.
+# Which texts do not count: rows of `read_texts`, which the view `text_selections` counts.
 SELECTIONS = {ALL: "false", ANSWERED: "refused", RIGHT_LANGUAGE: "off_language", COMPLETE: "cut"}
-_SIZES = "SELECT cell, prompt, count(*) AS n FROM counted WHERE model = $model GROUP BY ALL ORDER BY prompt"
-_ITEMS = """
-SELECT response, item
-FROM named_items SEMI JOIN (FROM counted WHERE model = $model) AS c USING (response)
-ORDER BY ALL
-"""
+_COUNTED = "(SELECT cell, prompt, response FROM read_texts WHERE model = $model AND NOT {left_out}) AS c"
+_SIZES = f"SELECT cell, prompt, count(*) AS n FROM {_COUNTED} GROUP BY ALL ORDER BY prompt"  # noqa: S608  our own names
+_ITEMS = f"SELECT response, item FROM named_items SEMI JOIN {_COUNTED} USING (response) ORDER BY ALL"  # noqa: S608
 # What each response contributes to the shares of a view: in its cell, or of a country in it.
-_CONTRIBUTIONS = """
-SELECT {place} AS place, response, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator
-FROM {view} SEMI JOIN (FROM counted WHERE model = $model) AS c USING (response)
+_CONTRIBUTIONS = f"""
+SELECT {{place}} AS place, response, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator
+FROM {{rows}} SEMI JOIN {_COUNTED} USING (response)
 ORDER BY response, place
-"""
-_CLUSTERS = """
+"""  # noqa: S608
+_CLUSTERS = f"""
 SELECT d.kind, d.cluster, d.prompt, d.response
-FROM dependent_responses AS d SEMI JOIN (FROM counted WHERE model = $model) AS c USING (response)
+FROM dependent_responses AS d SEMI JOIN {_COUNTED} USING (response)
 WHERE d.model = $model
 ORDER BY ALL
+"""  # noqa: S608
+_CELLS = """
+SELECT cell, model, language, topic, condition, country, wording, responses, diversity FROM cell_diversity ORDER BY cell
 """
 
 
@@ -218,28 +216,25 @@ class Answers:
 
 
 class ResponseReader:
-    """A store with its cells numbered. Uses temporary tables of the connection."""
+    """Copies a store's views into arrays. It reads the same views for each model and selection: `KEPT` has them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        store.execute(read_sql(Path(__file__).parent, "responses"))
-        rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()
+        rows = store.execute(_CELLS).fetchall()
         self.cells = [Cell(*row) for row in rows]
         self.models: list[str] = sorted({cell.model for cell in self.cells})
         self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
         self.uncovered = frozenset(store.execute("SELECT topic, country FROM uncovered_countries").fetchall())
-        self._asked = store.execute("SELECT place, cell, country, covered FROM asked_places ORDER BY place").fetchall()
+        self._asked = store.execute(
+            "SELECT place, cell, country, covered FROM asked_countries ORDER BY place"
+        ).fetchall()
         self._shares = {metric.contributions: metric.per_country for metric in DECLARED if metric.is_sum}
-        for view, per_country in self._shares.items():  # read once for each model and selection
-            places = "INNER JOIN asked_places USING (cell, country)" if per_country else ""
-            store.execute(f"CREATE TEMP TABLE {view} AS SELECT * FROM main.{view} {places}")  # noqa: S608  our own names
 
     @cached_property
     def selections(self) -> tuple[str, ...]:
         """`ALL`, and the selections that leave a text out: numbers of others would be those of all texts."""
-        flags = ", ".join(f"coalesce(bool_or({left_out}), false)" for left_out in SELECTIONS.values())
-        [found] = self._store.execute(f"SELECT {flags} FROM read_responses").fetchall()  # noqa: S608  our own names
-        return tuple(name for name, is_so in zip(SELECTIONS, found, strict=True) if is_so or name == ALL)
+        found = self._store.execute("SELECT selection FROM text_selections WHERE left_out > 0").fetchall()
+        return tuple(name for name in SELECTIONS if name == ALL or (name,) in found)
 
     def asked_countries(self, model: str) -> list[Place]:
         """The cells of a model, each with every country that it is held against, covered by the source or not."""
@@ -250,12 +245,15 @@ class ResponseReader:
         """What a model's responses name, of those texts that the selection takes."""
         cells = [cell for cell in self.cells if cell.model == model]
         place = {cell.number: at for at, cell in enumerate(cells)}
-        self._store.execute(
-            f"CREATE OR REPLACE TEMP VIEW counted AS FROM read_responses WHERE NOT {SELECTIONS[selection]}"
-        )
-        sizes, items = (self._numbers(query, model) for query in (_SIZES, _ITEMS))
+        sizes, items = (self._numbers(query, model, selection) for query in (_SIZES, _ITEMS))
         shares = {
-            view: self._numbers(_CONTRIBUTIONS.format(view=view, place="place" if per_country else "cell"), model)
+            view: self._numbers(
+                _CONTRIBUTIONS,
+                model,
+                selection,
+                rows=f"{view} INNER JOIN asked_countries USING (cell, country)" if per_country else view,
+                place="place" if per_country else "cell",
+            )
             for view, per_country in self._shares.items()
         }
         names = np.unique(np.concatenate([items["response"], *(rows["response"] for rows in shares.values())]))
@@ -266,7 +264,7 @@ class ResponseReader:
         return Answers(
             cells,
             names,
-            Prompts(prompt, sizes["n"].astype(np.int64), self._clusters(model, sizes["prompt"], names)),
+            Prompts(prompt, sizes["n"].astype(np.int64), self._clusters(model, selection, sizes["prompt"], names)),
             of_prompt[prompt],
             np.bincount(of_prompt, sizes["n"], len(cells)).astype(np.int64),
             fewest,
@@ -300,9 +298,9 @@ class ResponseReader:
             rows["denominator"],
         )
 
-    def _clusters(self, model: str, prompts: Integers, names: Integers) -> tuple[Clusters, ...]:
+    def _clusters(self, model: str, selection: str, prompts: Integers, names: Integers) -> tuple[Clusters, ...]:
         """The responses of a model that depend on one another over prompts; `names` are those that name an item."""
-        rows = self._numbers(_CLUSTERS, model)
+        rows = self._numbers(_CLUSTERS, model, selection)
         found = []
         for kind in np.unique(rows["kind"]):
             own = {name: column[rows["kind"] == kind] for name, column in rows.items()}
@@ -311,6 +309,8 @@ class ResponseReader:
             found.append(Clusters(own["cluster"], np.searchsorted(prompts, own["prompt"]), row))
         return tuple(found)
 
-    def _numbers(self, query: str, model: str | None) -> dict[str, NDArray[Any]]:
-        columns = self._store.execute(query, {} if model is None else {"model": model}).fetchnumpy()
+    def _numbers(self, query: str, model: str, selection: str, **names: str) -> dict[str, NDArray[Any]]:
+        """The columns of a query of the texts that the selection takes; `names` are those of its tables."""
+        asked = query.format(left_out=SELECTIONS[selection], **names)
+        columns = self._store.execute(asked, {"model": model}).fetchnumpy()
         return {name: np.asarray(np.ma.filled(column, 0)) for name, column in columns.items()}

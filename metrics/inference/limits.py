@@ -18,9 +18,8 @@ from functools import cached_property
 
 from scipy.special import stdtr, stdtrit
 
-from polyculture.metrics.inference.crossed import ROUNDING
-
 _HALVINGS = 60
+_ROUNDING = 1e-13  # a share so near to 0 or 1 is 0 or 1
 FEW = "few units"  # why there is no interval: nothing is known of the variance
 Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
 
@@ -102,7 +101,7 @@ class Estimate:
             return symmetric(self.value, self.variance, self.freedom)
         value = min(max(self.value, 0.0), 1.0)
         spread = value * (1 - value)
-        size = spread / self.variance if self.variance > 0 and spread > ROUNDING else float(self.told)
+        size = spread / self.variance if self.variance > 0 and spread > _ROUNDING else float(self.told)
         return wilson(value, size, self.freedom)
 
     def distances(self, deviations: float) -> tuple[float, float]:

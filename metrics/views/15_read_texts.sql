@@ -16,7 +16,7 @@ WITH texts AS (
     FROM responses
 )
 SELECT
-    p.model, p.cell, p.prompt, e.sample, coalesce(t.refused, false) AS refused, coalesce(t.off_language, false) AS off_language,
+    p.model, p.cell, p.prompt, e.sample, p.prompt * 4294967296 + e.sample AS response, coalesce(t.refused, false) AS refused, coalesce(t.off_language, false) AS off_language,
     coalesce(t.cut, false) AS cut, coalesce(t.unchecked, true) AS unchecked,
     coalesce(t.undecided_language, true) AS undecided_language, coalesce(t.unknown_ending, true) AS unknown_ending
 FROM extractions AS e

@@ -17,8 +17,10 @@ SELECT unnest(uncovered_topics) AS topic, country FROM known_countries;
 --   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
 --     turn
 --   covered: whether the links' source of Wikidata holds an item of it: else no share of it is a number
+--   place: the number of the row
 CREATE VIEW asked_countries AS
-SELECT c.cell, c.model, c.language, c.topic, c.condition, coalesce(c.country, n.country) AS country,
+SELECT
+    row_number() OVER (ORDER BY c.cell, coalesce(c.country, n.country))::INTEGER AS place, c.cell, c.model, c.language, c.topic, c.condition, coalesce(c.country, n.country) AS country,
     c.wording, u.topic IS NULL AS covered
 FROM numbered_cells AS c
 LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.condition = 'neutral' AND c.language = n.language

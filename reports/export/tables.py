@@ -12,7 +12,7 @@ from polyculture.cache.store.store import Store
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 
 # Views of hashes and running numbers, from which other views are computed: they say nothing by themselves.
-WORKING_VIEWS = frozenset({"answer_texts", "prompt_texts", "read_texts"})
+WORKING_VIEWS = frozenset({"answer_texts", "prompt_texts", "read_texts", "dependent_responses"})
 MOST_DERIVED = 1_000_000  # rows of a view that can be computed again from other tables
 
 

@@ -1,26 +1,12 @@
--- The cells under numbers, and the responses in them: temporary, so that no query carries names of columns.
--- `responses.py` reads one model at a time.
-
--- measured_cells: a row is a cell under its number, with its diversity and the responses that this rests on.
-CREATE TEMP TABLE measured_cells AS
-SELECT cell, model, language, topic, condition, country, wording, responses, diversity
-FROM cell_diversity;
-
--- asked_places: a row is one of `asked_countries` under a number.
-CREATE TEMP TABLE asked_places AS
-SELECT row_number() OVER (ORDER BY cell, country)::INTEGER AS place, cell, country, covered FROM asked_countries;
-
--- read_responses: a row is a response of `read_texts` in numbers: its prompt as its model is asked it, and its name, which
--- has the prompt in its upper half.
-CREATE TEMP TABLE read_responses AS
-SELECT model, cell, prompt, prompt * 4294967296 + sample AS response, refused, off_language, cut
-FROM read_texts;
-
 -- dependent_responses: a row is a response that depends on another one of the same model, as the file of imported texts shows.
 -- `kind` is what they have in common, `cluster` those that have it: a seed; a record of the file, as of a request that gave several
 -- texts; or a text under two prompts, of 200 characters or more, or of prompts that share texts beyond chance. Digits and
--- punctuation are left aside, and where a prompt has the text several times, the first is held against the first.
-CREATE TEMP TABLE dependent_responses AS
+-- punctuation are left aside. Where a prompt has the text several times, its first copy depends on the first copy of the other
+-- prompt, and so on.
+--   kind: 'seed', 'record' or 'text': what the responses have in common
+--   cluster: the number of what they have in common; responses of one `kind` and number depend on one another
+--   prompt: the number of the prompt, as in `asked_prompts`
+CREATE VIEW dependent_responses AS
 WITH shown AS MATERIALIZED (
     SELECT
         r.model, p.prompt, p.prompt * 4294967296 + r.sample AS response, r.seed, r.origin, a.letters,
