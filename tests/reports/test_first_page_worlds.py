@@ -12,12 +12,12 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import Prompt
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
+from polyculture.metrics.text_selections import text_selections
 from polyculture.reports.building import open_report
 from polyculture.reports.comparisons import told_rows
 from polyculture.reports.findings import Findings, findings
 from polyculture.reports.reading import SQL
 from polyculture.reports.sections import COMPARISONS
-from polyculture.reports.text_selections import SELECTIONS, text_selections
 from tests.metrics.compared_runs import ITEMS, Random, Says, mention, write_run
 from tests.store_builder import StoreBuilder
 
@@ -49,7 +49,7 @@ def first_page(run: RunFolder) -> tuple[Findings, dict[str, tuple[int, int]]]:
             for row in data.reading.rows(SQL / "ranks.sql")
             if (row["dimension"], row["metric"]) == ("model", "specificity")
         }
-        return findings(data.frame(COMPARISONS), data.names, text_selections(data.reading.rows(SELECTIONS))), ranks
+        return findings(data.frame(COMPARISONS), data.names, text_selections(data.reading.store)), ranks
 
 
 @pytest.mark.parametrize("topics", [TOPICS[:2], TOPICS[:3], TOPICS])
