@@ -27,10 +27,10 @@ from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.jackknife import mean_share, share_of
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.means import FEWEST_RESPONSES
+from polyculture.metrics.text_selections import TextSelections
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, probability, share
 from polyculture.reports.reading import SQL, Reading, statements
-from polyculture.reports.text_selections import TextSelections
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]

@@ -24,10 +24,10 @@ from polyculture.metrics.comparison.table import explained, with_remedy
 from polyculture.metrics.declared import METRICS, is_count
 from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
 from polyculture.metrics.inference.limits import found_with_power
+from polyculture.metrics.text_selections import TextSelections
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, count, decimal, difference, more_decimals, probability
-from polyculture.reports.text_selections import TextSelections
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]

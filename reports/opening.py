@@ -10,6 +10,7 @@ from polyculture.cache.store.schema import tables_of_setups
 from polyculture.metrics.audit.scores import audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.metrics.text_doubts import models_alike
+from polyculture.metrics.text_selections import text_selections
 from polyculture.reports.asked_about import country_lines, sentence
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.figures.asked_about import asked_about
@@ -23,7 +24,6 @@ from polyculture.reports.numbers import count, share
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
-from polyculture.reports.text_selections import SELECTIONS, text_selections
 from polyculture.reports.texts import texts
 from polyculture.reports.trust import Fact, trust
 
@@ -79,7 +79,7 @@ def opening(data: ReportData) -> Opening:
     numbers = data.reading.rows(SQL / "headline.sql")
     shown = picture(data) if facts.get("linked") else None
     says = shown is not None and shown.title != texts().figures["asked_about"].title
-    found = findings(frame, data.names, text_selections(data.reading.rows(SELECTIONS)), within=says)
+    found = findings(frame, data.names, text_selections(data.reading.store), within=says)
     [asked] = data.reading.rows(RUN_FACTS["asked"])
     entities: int = data.reading.rows(RUN_FACTS["entities"])[0]["entities"]
     return Opening(
@@ -115,7 +115,7 @@ def opening(data: ReportData) -> Opening:
 def picture(data: ReportData) -> Figure | None:
     """Asked about a country, answered from where; None where no prompt names one, or origins are not known."""
     lines = country_lines(data.reading, data.manifest, data.names)
-    selections = text_selections(data.reading.rows(SELECTIONS))
+    selections = text_selections(data.reading.store)
     said = sentence(lines, data.names, models_alike(data.reading.store), selections)
     return asked_about(lines, said, data.manifest, data.names, selections) if lines else None
 

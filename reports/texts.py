@@ -62,14 +62,6 @@ class Warning(_Data):
     text: str
 
 
-class SelectionTexts(_Data):
-    """What a selection of the texts leaves out: `one` text, or `many`; `unknown` is of those that nobody can tell."""
-
-    one: str
-    many: str
-    unknown: str
-
-
 class ComparisonTexts(_Data):
     """A comparison in words."""
 
@@ -83,7 +75,6 @@ class Texts(_Data):
     metrics: Mapping[str, Metric]
     figures: Mapping[str, FigureTexts]
     comparisons: Mapping[str, ComparisonTexts]
-    selections: Mapping[str, SelectionTexts]
     targets: Mapping[str, str]
     new_prompts: Mapping[str, str]
     diversity_estimators: Mapping[str, str]

@@ -25,7 +25,7 @@ from polyculture.metrics.comparison.baseline import (
 )
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare, with_q
-from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, read_conditions
+from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, Decision, decide, read_conditions
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
 from polyculture.metrics.declared import COMPARED, ON_REQUEST, is_per_country
@@ -34,6 +34,7 @@ from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import MOST_UNKNOWN
 from polyculture.metrics.responses import ALL, SELECTIONS
 from polyculture.metrics.text_doubts import text_doubts
+from polyculture.metrics.text_selections import text_selections
 
 Tell = Callable[[str], None]  # takes a line on what was left out
 _TWO = "two sides are needed for a comparison"
@@ -99,15 +100,12 @@ class OtherRuns:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The rows, those of all sides together, and the conditions on them.
-
-    `same` are rows of the same prompts, where conditions are asked of new ones.
-    """
+    """The rows, those of all sides together, the conditions on them, and what each of these comes to in each row."""
 
     sides: Sequence[Sides]
     rows: Sequence[Row]
-    conditions: Sequence[Condition]
-    same: Sequence[Row] = ()
+    conditions: Sequence[Condition] = ()
+    decisions: Sequence[Decision] = ()
 
 
 def compare_opened(
@@ -160,12 +158,15 @@ def compare_opened(
     if alone:
         asked = {one.metric for one in conditions} or question.metrics or stored.metrics
         rows += stored.of_sides(every, asked, targets, question.by)
-    same: list[Row] = []
-    if conditions:
-        rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
-        rows, same = ([row for row in rows if (row.difference.target in targets) is of] for of in (True, False))
-        _check_target(question, rows)
-    return Compared(every, with_q(rows), conditions, same)
+    if not conditions:
+        for line in text_selections(opened.store).unknown:
+            tell(line)
+        return Compared(every, with_q(rows))
+    rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
+    rows, same = ([row for row in rows if (row.difference.target in targets) is of] for of in (True, False))
+    _check_target(question, rows)
+    rows = with_q(rows)
+    return Compared(every, rows, conditions, decide(conditions, rows, same))
 
 
 def choose_sides(known: Mapping[str, set[str]], facts: ExperimentFacts, asked: Question, tell: Tell) -> list[Sides]:

@@ -18,7 +18,7 @@ from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFo
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.gate import Condition, Decision, decide
+from polyculture.metrics.comparison.gate import Condition, Decision
 from polyculture.metrics.comparison.question import Compared, Question
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
 from polyculture.metrics.declared import COMPARED, ON_REQUEST
@@ -193,10 +193,9 @@ def compare(
     )
     with ExitStack() as stack:
         found = compared(stack, workspace, question, runs=runs)
-    decisions = decide(found.conditions, found.rows, found.same)
-    write_comparison(found, decisions, format, output)
+    write_comparison(found, format, output)
     if found.conditions:
-        tell_decisions(found.conditions, decisions, allow_untestable)
+        tell_decisions(found.conditions, found.decisions, allow_untestable)
 
 
 _SHOWN = 5
@@ -204,7 +203,7 @@ _VERDICTS = {True: "holds", False: "does not hold", None: "untestable"}
 _SHOWN_OR_NOT = {True: "is shown", False: "is not shown", None: "untestable"}
 
 
-def write_comparison(found: Compared, decisions: Sequence[Decision], format: Format, output: Path | None) -> None:
+def write_comparison(found: Compared, format: Format, output: Path | None) -> None:
     """Prints the rows with remarks on their interpretation, or writes them as `format`.
 
     With conditions, the columns `fail_if` and `pass_if` have what these come to.
@@ -212,7 +211,7 @@ def write_comparison(found: Compared, decisions: Sequence[Decision], format: For
     if format is not Format.TABLE or output is not None:
         table = as_table(found.rows)
         for option in dict.fromkeys(condition.option for condition in found.conditions):
-            asked = [one for one in decisions if one.condition.option == option]
+            asked = [one for one in found.decisions if one.condition.option == option]
             verdicts = [
                 "; ".join(f"{one.condition}: {_verdict(one)}" for one in asked if one.row is row) for row in found.rows
             ]

@@ -33,7 +33,6 @@ from polyculture.metrics.comparison.question import (
     Tell,
     compare_opened,
 )
-from polyculture.reports.text_selections import SELECTIONS, text_selections
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
 
@@ -68,12 +67,7 @@ def compared(
         [_opened(stack, other) for other in others],
         list(_with_snapshots(stack, workspace.run, own.run, question.snapshots)),
     )
-    found = compare_opened(own, experiment_facts(workspace), question, other_runs, tell)
-    if not found.conditions:  # a condition is on all texts
-        rows = own.run.store.sql(SELECTIONS)
-        for line in text_selections([dict(zip(rows.columns, row, strict=True)) for row in rows.fetchall()]).unknown:
-            tell(line)
-    return found
+    return compare_opened(own, experiment_facts(workspace), question, other_runs, tell)
 
 
 def experiment_facts(workspace: Workspace) -> ExperimentFacts:

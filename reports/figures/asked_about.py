@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from polyculture.cache.store.manifest import Manifest
+from polyculture.metrics.text_selections import TextSelections
 from polyculture.reports.asked_about import CountryLine, Sentence
 from polyculture.reports.figures.chart import Chart, Links, Margins, Mark
 from polyculture.reports.figures.figure import Figure, Key, Panel, model_keys
@@ -16,7 +17,6 @@ from polyculture.reports.figures.kinds import axis_limits, points
 from polyculture.reports.figures.style import INK, MUTED, PAPER, label_width, plain
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, rests_on, share
-from polyculture.reports.text_selections import TextSelections
 from polyculture.reports.texts import texts
 
 _ALL_TEXTS = TextSelections()
