@@ -74,6 +74,7 @@ class Extracted:
     unreadable: int | None = None  # parts of the list that could not be read
     declined: bool | None = None  # the extractor says that the text declines its task; None where it does not say
     named_cost: float | None = None  # what the server said that the answer costs; None where it named no money
+    body: str | None = None  # the server's answer as it came, where no text could be read in it
 
 
 def unpaid(extracted: Extracted) -> Extracted:

@@ -158,6 +158,7 @@ class LlmExtractor:
             finish_reason=answer.finish_reason,
             note=answer.note,
             named_cost=answer.named_cost,
+            body=answer.body,
         )
         text, ending = answer.text, answer.finish_reason
         if text is None and answer.tool_call is not None:  # it calls a tool with what it was asked for

@@ -2,7 +2,8 @@
 
 What an extractor model is asked about a response is the text, the topic's kinds and the language, and nothing else. So
 its answer holds for every response of a job with the same text, whoever sampled it, in this run and in those beside it.
-It is found by the request, and read here, by the present reader: mended rules never buy an answer again.
+It is found by the request, and read here, by the present reader: mended rules never buy an answer again. That holds of
+the body of an answer, too, in which nobody could read a text when it came.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
 from polyculture.generate.engines.answer import NO_ANSWER
+from polyculture.generate.engines.kept_answers import read_kept
 
 
 def find_extractions(
@@ -51,12 +53,14 @@ def find_extractions(
         found = connection.sql(query, params={"files": [*map(str, files)], "own": [*map(str, own)]})
         rows = [Extracted(**dict(zip(found.columns, row, strict=True))) for row in found.fetchall()]
     for response_id, answers in groupby(rows, key=lambda row: row.response_id):
-        known = _read(answers, texts[response_id], topic, job.language, endings)
+        known = read_known(answers, texts[response_id], topic, job.language, endings)
         if known is not None:
             yield known
 
 
-def _read(answers: Iterable[Extracted], text: str, topic: Topic, language: str, endings: Endings) -> Extracted | None:
+def read_known(
+    answers: Iterable[Extracted], text: str, topic: Topic, language: str, endings: Endings = NO_ENDINGS
+) -> Extracted | None:
     """What the present reader makes of the answers about a text; None where another answer is still to come.
 
     Of answers that the token limit cut, the one with most mentions is the outcome where no whole answer can be read and
@@ -68,6 +72,9 @@ def _read(answers: Iterable[Extracted], text: str, topic: Topic, language: str, 
     for answer in answers:
         if settled is None and answer.status == "failed" and answer.retryable is False:
             settled = answer
+        if (came := read_kept(answer.body)) is not None:
+            words = came.text if came.raw is None else came.raw
+            answer = replace(answer, raw=words, ending=came.ending, finish_reason=came.ending_raw, body=None)
         if answer.raw is None or (answer.error or "").startswith(NO_ANSWER):
             continue
         try:

@@ -38,7 +38,7 @@ from polyculture.extract.rows import (
     extraction_id,
     extraction_rows,
 )
-from polyculture.extract.sharing import find_extractions
+from polyculture.extract.sharing import find_extractions, read_known
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together
@@ -120,6 +120,20 @@ class ExtractionStep(Step[ResponseRow, Models]):
         texts, asked = {key: item.text for key, item in items.items()}, [item.asked_id or "" for item in items.values()]
         found = find_extractions(run, work.job, texts, asked, topic, self._catalog.endings)
         return as_tables(row for one in found for row in self.rows(items[one.response_id], one, topic))
+
+    def read_again(
+        self, work: Work[ResponseRow], missing: Sequence[ResponseRow], failed: pa.Table
+    ) -> dict[str, pa.Table] | None:
+        """The mentions that the model lists in answers which nobody could read when they came."""
+        topic = self._catalog.topic(work.job.topic)
+        items = {item.extraction_id: item for item in missing}
+        rows: list[Extraction | Mention] = []
+        for row in failed.to_pylist():
+            answer, item = Extracted(**{name: row[name] for name in _UNREAD}), items.get(row["extraction_id"])
+            if item is not None:
+                found = read_known([answer], item.text, topic, work.job.language, self._catalog.endings)
+                rows += self.rows(item, found, topic) if found is not None and found.status == "ok" else ()
+        return as_tables(rows) if rows else None
 
     def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:
         """The outcome of each response. Paid answers arrive one by one, one for equal texts; the others in bulk."""
@@ -225,6 +239,7 @@ _TEXT = ("text", "status")
 # What is known of an unusable answer: what the next one is asked with, and what it lists.
 _UNUSABLE = ("response_id", "status", "retryable", "attempts", "error", "raw", "extractor_model", "ending",
              "finish_reason", "note", "completion_tokens")  # fmt: skip
+_UNREAD = (*_UNUSABLE, "prompt_tokens", "body")  # what is known of an answer that nobody could read
 
 
 def _texts(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby
@@ -14,17 +13,17 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.store.answers import find_answers, sibling_parts
-from polyculture.cache.store.parquet import largest, objects_to_table
+from polyculture.cache.store.parquet import largest
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES, Prompt, Response
 from polyculture.cache.store.shards import JobShards, part_files, value_of
-from polyculture.cache.text.sanitize import parse
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.worker import Done, Kept, Load, Remaining, Step, Work, work_state
 from polyculture.generate.detection import detect
-from polyculture.generate.engines.answer import Answer, completed, read_answer
+from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
+from polyculture.generate.engines.kept_answers import rows_of_kept
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import PromptRequests, response_id
 from polyculture.generate.response import response_row
@@ -91,21 +90,14 @@ class SamplingStep(Step[Sample, Models]):
         return {RESPONSES.name: find_answers(run, work.job, RESPONSES, wanted)}
 
     def read_again(self, work: Work[Sample], missing: Sequence[Sample], failed: pa.Table) -> dict[str, pa.Table] | None:
-        """The responses that failed because nobody could read the server's answer, and which can be read now. What was
-        paid for an answer stays with the failure."""
-        samples = {sample.response_id: sample for sample in missing}
-        rows = []
-        for row in failed.to_pylist():
-            sample = samples.get(row[RESPONSES.key or ""])
-            answer = None if sample is None else _readable(row["body"])
-            if sample is None or answer is None:
-                continue
-            said = replace(
-                completed(sample.request_id, row["seed"] or 0, answer), prompt_tokens=None, completion_tokens=None
-            )
-            kept = response_row(said, sample.prompt, work.job, sample.number, row["seed"], self._catalog)
-            rows.append(replace(kept, purchase=None, named_cost=None))
-        return {RESPONSES.name: objects_to_table(RESPONSES, rows)} if rows else None
+        """The responses whose answers nobody could read when they came, and which can be read now."""
+        sent = self._sent(work.job)
+
+        def row(sample: Sample, answer: Answer) -> Response:
+            seed = self._sampling.base_seed(sent.asked(sample.prompt.text)) + sample.number
+            return self._row(completed(sample.request_id, seed, answer), sample.prompt, work.job)
+
+        return rows_of_kept(RESPONSES, {sample.response_id: sample for sample in missing}, failed, row)
 
     def ask(self, work: Work[Sample], items: Iterator[Sample], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per sample, as the answers come."""
@@ -205,11 +197,3 @@ def _known(run: RunFolder, job: Job) -> int:
     journal = JobShards(run, job, [RESPONSES]).read_journal()
     waiting = (int(value_of(row, column)) for record in journal for row in record.get(RESPONSES.name, ()))
     return 1 + max([*(largest(part, column) for part in parts), *waiting], default=-1)
-
-
-def _readable(body: str) -> Answer | None:
-    """The answer in a body that was kept; None where it has no text that can be read."""
-    with suppress(ValueError):  # `NoAnswerError` is one
-        answer = read_answer(parse(body.encode()))
-        return answer if answer.text is not None else None
-    return None

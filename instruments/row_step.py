@@ -14,7 +14,9 @@ from polyculture.cache.store.answers import find_answers
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.work.worker import Done, Kept, Step, Work
+from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.kept_answers import rows_of_kept
 from polyculture.generate.engines.models import Models
 
 AT_ONCE = 10_000  # rows that are written together
@@ -35,6 +37,7 @@ def completion_columns(said: Completion) -> dict[str, Any]:
         "purchase": said.purchase,
         "note": said.note,
         "named_cost": said.named_cost,
+        "body": said.body,
     }
 
 
@@ -63,6 +66,38 @@ class AnswerStep(Step[A, Models]):
         columns = {name: [getattr(item, name) for item in missing] for name in self.of_now}
         wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in self.of_now]))
         return {table.name: find_answers(run, work.job, table, wanted, by=("request_id", "sample"))}
+
+
+class TextStep(AnswerStep[A]):
+    """Asks for texts. A failure is a row with its reason. Of an answer in an unknown form the row keeps the body."""
+
+    @abstractmethod
+    def completions(self, job: Job, asks: Iterator[A], models: Models) -> Iterator[Completion]:
+        """The answers by `answer_id`, as they arrive."""
+
+    @abstractmethod
+    def row(self, job: Job, ask: A, said: Completion) -> Any:
+        """The row of an answer, or of the reason why there is none."""
+
+    def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: Kept) -> Iterator[Done]:
+        """A row per answer, as they come."""
+        waiting: dict[str, A] = {}
+        for said in self.completions(work.job, _held(items, waiting), models):
+            yield Done((self.row(work.job, waiting.pop(said.request_id), said),))
+
+    def read_again(self, work: Work[A], missing: Sequence[A], failed: pa.Table) -> dict[str, pa.Table] | None:
+        """The rows of answers that nobody could read when they came, and which can be read now."""
+
+        def row(ask: A, answer: Answer) -> Any:
+            return self.row(work.job, ask, completed(ask.answer_id, 0, answer))
+
+        return rows_of_kept(self.tables[-1], {ask.answer_id: ask for ask in missing}, failed, row)
+
+
+def _held(items: Iterator[A], waiting: dict[str, A]) -> Iterator[A]:
+    for ask in items:
+        waiting[ask.answer_id] = ask
+        yield ask
 
 
 class MadeRow(NamedTuple):

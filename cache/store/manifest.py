@@ -16,7 +16,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.text.sanitize import conceal
 
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
-FORMAT = 6  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
+FORMAT = 7  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
 
 class Manifest(BaseModel):

@@ -42,7 +42,7 @@ M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
 Span = Literal["job", "all"]
 _STATUS = ("status", "retryable", "error", "ending")
-_KEPT = ("body", "seed")  # of a failure: its answer in an unknown form, and what it was asked with
+_BODY = "body"  # the column that has the answer of a failure, where it came in a form that nobody could read
 A = TypeVar("A")
 
 
@@ -156,8 +156,8 @@ class Step(ABC, Generic[I, M]):
         """Rows of all tables, by name, that sibling runs hold for missing items; None where nothing is shared."""
 
     def read_again(self, work: Work[I], missing: Sequence[I], failed: pa.Table) -> Mapping[str, pa.Table] | None:
-        """Rows of all tables, by name, that complete missing items from what was kept of their failed answers: a form
-        that nobody could read when it came. None where nothing is kept, or still nobody can."""
+        """Rows of all tables, by name, that complete missing items from the kept bodies of their answers, which nobody
+        could read when they came. `failed` has the rows with a body. None where still nobody can read any."""
 
     def loads(self, work: Work[I], items: Iterable[I]) -> Iterable[Load]:  # noqa: ARG002, it asks no model
         """What the models of a work read and write for some of its items: nothing where no model is asked."""
@@ -249,18 +249,18 @@ def left(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | N
 def _read_again(
     step: Step[I, M], work: Work[I], shards: JobShards, state: WorkState[I]
 ) -> Mapping[str, pa.Table] | None:
-    """What a step reads in the answers that are kept of failures which would be asked again."""
+    """What a step reads in the bodies that are kept of failures which would be asked again."""
+    commit = step.tables[-1]
     keys = state.retry_transient | state.retry_permanent
-    kept = [name for name in _KEPT if name in step.tables[-1].columns]
-    if not keys or not kept:
+    if not keys or _BODY not in commit.columns:
         return None
     import pyarrow.compute as pc  # here: it takes as long to load as a whole store
 
-    commit = step.tables[-1]
-    rows = shards.read(commit.name, [commit.key or "", *kept])
-    rows = rows.filter(
-        pc.field(commit.key or "").isin(pa.array(sorted(keys), pa.string())) & pc.field(kept[0]).is_valid()
-    )
+    bodies = shards.read(commit.name, [_BODY])[_BODY]
+    if bodies.null_count == len(bodies):  # as in nearly every job: its other columns are not read
+        return None
+    failed = pc.field(commit.key or "").isin(pa.array(sorted(keys), pa.string()))
+    rows = shards.read(commit.name).filter(failed & pc.field(_BODY).is_valid())
     return step.read_again(work, state.missing, rows) if rows.num_rows else None
 
 

@@ -26,9 +26,9 @@ cases were written for these rows, so the number says which rows repeat others, 
     generate/engines/endings.toml  systems 22  2542  1  0  Ollama
     ...
 
-A text that a server sends in a form which no row and no walk reads is a failure, stored as it came in `responses.body`:
-a later version reads it there without asking again. Instruments and extractors ask again. A file of an unknown shape is
-refused, with the path of each string that looks like a text.
+An answer that a server sends in a form which no row and no walk reads is a failure, stored as it came in the column
+`body` of `responses`, `extractions`, `answers` or `swap_responses`: a later version reads it there without asking
+again. A file of an unknown shape is refused, with the path of each string that looks like a text.
 """
 
 

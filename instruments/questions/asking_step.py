@@ -11,14 +11,15 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TypeVar
 
+from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
-from polyculture.generate.engines.base import SCORE_TOKENS, Message, Request
+from polyculture.generate.engines.base import SCORE_TOKENS, Completion, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
-from polyculture.instruments.row_step import AnswerStep, completion_columns
+from polyculture.instruments.row_step import AnswerStep, TextStep, completion_columns
 
 N = TypeVar("N", int, float)
 
@@ -40,16 +41,14 @@ class AskStep(AnswerStep[Ask]):
             yield Work(job, {MODEL: job.model}, one.asks, one.size, name, prompts=prompts)
 
 
-class GenerationStep(AskStep):
+class GenerationStep(AskStep, TextStep[Ask]):
     """Asks models to write an answer."""
 
-    def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
-        """A row per sample, as the answers come."""
-        asked = self._jobs[work.job]
-        waiting: dict[str, Ask] = {}
-        for said in models.open(SAMPLING).sample(_requests(asked, items, waiting)):
-            row = answer_row(asked, waiting.pop(said.request_id))
-            yield Done((replace(row, **completion_columns(said)),))
+    def completions(self, job: Job, asks: Iterator[Ask], models: Models) -> Iterator[Completion]:
+        return models.open(SAMPLING).sample(_requests(self._jobs[job], asks))
+
+    def row(self, job: Job, ask: Ask, said: Completion) -> AnswerRow:
+        return replace(answer_row(self._jobs[job], ask), **completion_columns(said))
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The message, and the tokens that an answer has at most."""
@@ -57,10 +56,9 @@ class GenerationStep(AskStep):
         return (Load(item.text, most) for item in items)
 
 
-def _requests(asked: AskJob, items: Iterator[Ask], waiting: dict[str, Ask]) -> Iterator[Request]:
+def _requests(asked: AskJob, asks: Iterator[Ask]) -> Iterator[Request]:
     decoding = asked.sampling.decoding
-    for ask in items:
-        waiting[ask.answer_id] = ask
+    for ask in asks:
         yield Request(ask.answer_id, (Message("user", ask.text),), decoding, (ask.seed,), group=ask.group)
 
 

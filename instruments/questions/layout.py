@@ -84,6 +84,7 @@ class AnswerRow:
     purchase: str | None
     note: str | None = None
     named_cost: float | None = None  # as in `responses`
+    body: str | None = None  # as in `responses`
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class SwapResponse:
     purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where another run asked
     note: str | None = None  # what of the answer was mended or dropped on arrival, as in `responses`
     named_cost: float | None = None  # as in `responses`
+    body: str | None = None  # as in `responses`
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,12 @@ from polyculture.cache.store.layout import Table
 from polyculture.cache.store.parquet import joined, present_rows, read_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import JobShards
-from polyculture.cache.work.worker import Done, Kept, Load, Work
+from polyculture.cache.work.worker import Load, Work
+from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.datasets.model import DataSet
-from polyculture.instruments.row_step import AnswerStep, MadeRow, RowStep, completion_columns
+from polyculture.instruments.row_step import MadeRow, RowStep, TextStep, completion_columns
 from polyculture.instruments.swaps.asking import Ask, Asking, SwapJob
 from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,
@@ -37,8 +38,8 @@ from polyculture.instruments.swaps.layout import (
 from polyculture.instruments.swaps.tasks import Filled
 
 
-class SwapStep(AnswerStep[Ask]):
-    """Asks about the texts of jobs. A failure is a row with its reason."""
+class SwapStep(TextStep[Ask]):
+    """Asks about the texts of jobs."""
 
     tables = (SWAP_RESPONSES,)
     of_now = ("answer_id", "request_id", "context_id", "entity_id", "sample")
@@ -53,24 +54,17 @@ class SwapStep(AnswerStep[Ask]):
             label = f"{job.model} {job.language} {job.topic.partition('-')[2]}"
             yield Work(job, {MODEL: job.model}, swap.asks, swap.size, label, swap.loads, swap.prompts)
 
-    def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
-        """A row per text, as the answers come."""
-        job, waiting = work.job, dict[str, Ask]()
-        for said in self._jobs[job].asking.completions(_held(items, waiting), models):
-            ask = waiting.pop(said.request_id)
-            ids = ask.answer_id, ask.request_id, ask.context_id, ask.entity_id, ask.sample
-            yield Done((SwapResponse(*ids, job.model, job.language, job.topic, **completion_columns(said)),))
+    def completions(self, job: Job, asks: Iterator[Ask], models: Models) -> Iterator[Completion]:
+        return self._jobs[job].asking.completions(asks, models)
+
+    def row(self, job: Job, ask: Ask, said: Completion) -> SwapResponse:
+        ids = ask.answer_id, ask.request_id, ask.context_id, ask.entity_id, ask.sample
+        return SwapResponse(*ids, job.model, job.language, job.topic, **completion_columns(said))
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The question about each text, and the tokens that an answer has at most."""
         asking = self._jobs[work.job].asking
         return (load for item in items if (load := asking.load(item.filled)))
-
-
-def _held(items: Iterator[Ask], waiting: dict[str, Ask]) -> Iterator[Ask]:
-    for ask in items:
-        waiting[ask.answer_id] = ask
-        yield ask
 
 
 def wanted_tables(run: RunFolder, task: str, jobs: Sequence[SwapJob]) -> dict[Table[Any], pa.Table]:

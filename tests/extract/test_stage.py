@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,31 @@ from polyculture.cache.store.answers import wanted_batches
 from polyculture.cache.store.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.store.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
+from polyculture.cache.store.schema import (
+    EXTRACTIONS,
+    MENTIONS,
+    PROMPTS,
+    RESPONSES,
+    WANTED_RESPONSES,
+    Prompt,
+    Response,
+    WantedResponse,
+)
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
+from polyculture.cache.work.worker import left
 from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.llm import LlmExtractor
+from polyculture.generate.engines import SAMPLING, open_engine
 from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer
 from tests.quick_start import begin
-from tests.steps import OneModel, extract_job, extraction_step
+from tests.servers import StubServer
+from tests.steps import OneModel, do_step, extract_job, extraction_step
+from tests.unknown_form import WORDS, in_unknown_form, later_version
 
 ROOT = Path(__file__).parents[2]
 FOOD = read_catalog().topic("food")
@@ -138,6 +152,35 @@ def test_a_failure_of_equal_texts_is_that_of_each_and_asked_once_more(tmp_path: 
     engine.script = good
     assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 0)
     assert len(engine.requests) == 2
+
+
+@pytest.mark.parametrize("reader", [None, "of the next version"])
+def test_an_answer_in_an_unknown_form_is_kept_and_read_by_a_later_version(tmp_path: Path, reader: str | None) -> None:
+    """Whether or not that version reads lists of mentions by other rules, too."""
+    run = write_run(tmp_path, [response(0), response(1, text=response(0)["text"]), response(2)])
+    with StubServer(behaviour=in_unknown_form(lambda _text: good("", 0))) as server:
+        model = ModelSpec("openai:stub", {"base_url": server.url})
+        with open_engine(model, SAMPLING) as engine:
+            extractor = LlmExtractor(engine, "openai:stub", FOOD)
+            assert extract_job(run, JOB, FOOD, extractor) == Outcome(0, 3)
+            unread = stored(run, "extractions", extractor.extractor_id)
+            assert {(row["status"], row["raw"], row["retryable"]) for row in unread} == {("failed", None, True)}
+            assert all(WORDS in row["error"] and json.loads(row["body"])["closing"] == "stop" for row in unread)
+            asked = len(server.asked)
+            step = extraction_step(run, JOB, FOOD, extractor)
+            step._extractor = replace(step._extractor, reader_id=reader)
+            [work] = step.works()
+            assert left(run, step, work) == 3, "today's reader would ask again"
+            with later_version():
+                assert left(run, step, work) == 0
+                assert do_step(run, step, model, engine) == Outcome(3, 0, reused=3)
+            assert len(server.asked) == asked == 2
+    with JobShards(run, JOB, [MENTIONS, EXTRACTIONS]) as shards:
+        rows, mentions = shards.read("extractions").to_pylist(), shards.read("mentions").to_pylist()
+    read = [row for row in rows if row["status"] == "ok"]
+    assert {(row["raw"], row["ending"], row["body"]) for row in read} == {(good("", 0), "whole", None)}
+    assert sorted(row["response_id"] for row in mentions if row["surface"] == "ramen") == ["r00000", "r00001", "r00002"]
+    assert [row["completion_tokens"] for row in rows if row["purchase"]] == [5, 5], "what was paid is counted once"
 
 
 def test_another_extractor_reads_all_again_and_the_first_one_counts_when_it_comes_back(tmp_path: Path) -> None:

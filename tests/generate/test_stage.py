@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +19,7 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import CONDITIONS, RESPONSES
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.work.outcome import Outcome
-from polyculture.generate.engines import Completion, ModelSpec, Request, Sampling, bodies, open_engine
+from polyculture.generate.engines import Completion, ModelSpec, Request, Sampling, open_engine
 from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.request import PromptRequests
@@ -28,6 +27,7 @@ from polyculture.generate.sampling import SamplingSettings
 from tests.quick_start import begin
 from tests.servers import Reply, StubServer, answer_text, failure
 from tests.steps import generate_job, missing_samples
+from tests.unknown_form import WORDS, in_unknown_form, later_version
 
 CATALOG = read_catalog()
 PROMPTS = build_prompts(CATALOG, ["en", "ja"], ["food", "music"], ["JP", "US"], CONDITIONS)
@@ -85,44 +85,37 @@ def test_a_text_that_declines_is_a_response_that_says_so(run: RunFolder) -> None
     assert found == [(yes, "ok", False)] * 4 + [(no, "ok", True)]
 
 
-def test_a_body_in_an_unknown_form_is_kept_and_read_by_a_later_reader(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_body_in_an_unknown_form_is_kept_and_read_by_a_later_reader(run: RunFolder) -> None:
     """It is bought once: the next version, whose walk knows the form, reads it without a request."""
-
-    def behave(body: Mapping[str, Any], _before: int) -> Reply:
-        said = {
-            "utterance": {"phrase": answer_text(body["messages"][-1]["content"], 0)},
-            "closing": "stop",
-            "key": "sk",
-        }
-        return Reply(body=json.dumps({**said, "usage": {"prompt_tokens": 7, "completion_tokens": 5}}).encode())
-
     once = replace(SAMPLING, n=1)
-    with StubServer(behaviour=behave) as server:
+    with StubServer(behaviour=in_unknown_form(lambda asked: answer_text(asked, 0))) as server:
         assert generate(run, server, once).failed == 5
         asked = len(server.asked)
         unread = rows(run)
         assert all(json.loads(row["body"])["utterance"]["phrase"] for row in unread)
-        assert all("no answer in a known form: it has utterance" in row["error"] for row in unread)
+        assert all(WORDS in row["error"] for row in unread)
         assert {row["completion_tokens"] for row in unread} == {5}
         assert missing_samples(run, JOB, PROMPTS, once) == 5, "today's reader would ask again"
-        monkeypatch.setattr(bodies, "_NAMES", bodies._NAMES | {"phrase"})
-        monkeypatch.setattr(bodies, "_WAY", bodies._WAY | {"utterance", "phrase"})
-        for known in (bodies._leads_on, bodies._singular):
-            known.cache_clear()
-        monkeypatch.setattr(bodies, "_ENDING", re.compile("^closing$"))
-        bodies._is_ending.cache_clear()
-        assert missing_samples(run, JOB, PROMPTS, once) == 0
-        assert generate(run, server, once) == Outcome(5, 0, reused=5)
+        with later_version():
+            assert missing_samples(run, JOB, PROMPTS, once) == 0
+            assert generate(run, server, once) == Outcome(5, 0, reused=5)
         assert len(server.asked) == asked
     read = [row for row in rows(run) if row["status"] == "ok"]
     assert sorted(row["text"] for row in read) == sorted(answer_text(prompt.text, 0) for prompt in MINE)
     assert {(row["ending"], row["detected_language"]) for row in read} == {("whole", "ja")}
     paid = [row["completion_tokens"] for row in rows(run) if row["purchase"] is not None]
     assert paid == [5] * 5, "what was paid is counted once"
-    bodies._leads_on.cache_clear()
-    bodies._is_ending.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "came",
+    [b"Ramen, please.", b'{"choices": [{"message": {"cont', b'data: {"choices": [{"delta": {"content": "R"}}]}\n\n'],
+    ids=["a text", "cut JSON", "a stream that breaks off"],
+)
+def test_a_body_that_cannot_be_parsed_is_kept_too(run: RunFolder, came: bytes) -> None:
+    with StubServer(behaviour=lambda _body, _before: Reply(body=came)) as server:
+        assert generate(run, server, replace(SAMPLING, n=1)).failed == 5
+    assert {row["body"] for row in rows(run)} == {came.decode()}
 
 
 def test_running_again_asks_nothing_and_needs_no_server(run: RunFolder) -> None:

@@ -19,6 +19,7 @@ from tests.quick_start import begin_polyculture
 from tests.report_run import sections_named
 from tests.servers import Reply, StubServer
 from tests.stored import rows
+from tests.unknown_form import in_unknown_form, later_version
 
 EXPERIMENT = """
 name = "swapped"
@@ -199,6 +200,23 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
         "SELECT native, western, difference, failed FROM swap_rates WHERE metric = 'accuracy' AND entity_type = 'food'"
     )
     assert rows(tmp_path, query) == [(1.0, 1.0, 0.0, 24)]
+
+
+def test_an_answer_in_an_unknown_form_is_kept_and_read_by_a_later_version(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    server.behaviour = in_unknown_form(lambda asked: json.dumps({"sentiment": gold(asked.partition("Text: ")[2])}))
+    says_in_file(tmp_path / "exp.toml", "stop", answers=0)
+    assert polyculture("swap", "sentiment", *own, cwd=tmp_path).returncode == 6
+    asked = len(server.asked)
+    query = "SELECT DISTINCT status, raw, count(body) FROM stored_swap_responses GROUP BY ALL"
+    assert rows(tmp_path, query) == [("failed", None, TEXTS)]
+    with later_version():
+        done = polyculture("swap", "sentiment", *own, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(server.asked) == asked
+    accuracy = "SELECT DISTINCT estimate FROM numbers WHERE measure = 'sentiment' AND metric = 'accuracy'"
+    assert rows(tmp_path, accuracy) == [(1.0,)]
 
 
 def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(

@@ -123,6 +123,7 @@ class Extraction:
     unreadable: int | None = None  # parts of the list that could not be read, and were dropped
     declined: bool | None = None  # the extractor's model says that the text declines its task; None: it does not say
     named_cost: float | None = None  # as in `responses`
+    body: str | None = None  # as in `responses`
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ API: https://platform.openai.com/docs/api-reference/chat/create
 
 from __future__ import annotations
 
-import json
 import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
@@ -17,12 +16,13 @@ import openai
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.network.http_answers import proxy_variable
-from polyculture.cache.text.sanitize import hide_keys, learn, mended, parse, user_of, without_password
+from polyculture.cache.text.sanitize import hide_keys, learn, mended, user_of, without_password
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.error_body import ANOTHER_API, looks_like_html
-from polyculture.generate.engines.event_stream import BrokenStreamError, assemble, is_event_stream, is_json_lines
+from polyculture.generate.engines.event_stream import BrokenStreamError, is_json_lines
+from polyculture.generate.engines.kept_answers import as_kept, parse_body
 from polyculture.generate.engines.metering import Meter, Usage
 from polyculture.generate.engines.openai.faults import RequestError, Server, useless
 from polyculture.generate.engines.openai.options import OpenAIOptions
@@ -35,7 +35,6 @@ More = Callable[[Request], Mapping[str, Any]]
 # What an engine that runs the server itself knows of an answer beside its body, as `read_answer` takes it.
 Look = Callable[[Any], Mapping[str, Any]]
 _QUOTED = 2_000  # bytes of a useless answer that an error may quote
-_LONGEST_BODY = 1_000_000  # characters of an answer in an unknown form that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +121,15 @@ class ChatApi:
     def parse(self, content: bytes) -> Answer:
         """The answer in a body, whole or as an event stream. Raises `RequestError`."""
         try:
-            body = assemble(content) if is_event_stream(content) else parse(content)
+            body = parse_body(content)
         except ValueError as error:
-            if isinstance(error, BrokenStreamError):
-                raise self._useless(str(error), Usage()) from error
             if looks_like_html(content):
                 raise self.server.not_an_api() from error
+            came = content.decode("utf-8", "replace")
             if is_json_lines(content):
-                raise useless(ANOTHER_API, Usage()) from error
-            raise self._useless(content.decode("utf-8", "replace"), Usage()) from error
+                raise useless(ANOTHER_API, Usage(), as_kept(came)) from error
+            words = str(error) if isinstance(error, BrokenStreamError) else came
+            raise self._useless(words, Usage(), came) from error
         return self.read(body)
 
     def read(self, body: object) -> Answer:
@@ -167,7 +166,7 @@ class ChatApi:
         an unknown form, kept for a later reader."""
         short = self.server.in_short(mended(words[:_QUOTED]))
         reason = short if named else f"the answer is not a complete chat completion: {short}"
-        return useless(reason, bill, None if body is None else _as_it_came(body))
+        return useless(reason, bill, None if body is None else as_kept(body))
 
     def _authorization(self) -> dict[str, str]:
         """User and password of the address as a header; without them, the key as a header."""
@@ -196,12 +195,3 @@ class ChatApi:
             return "Name the environment variable that holds its key in the option api_key_env."
         variable = self.options.api_key_env or "OPENAI_API_KEY"
         return f"Set the environment variable {variable} to a key that is valid there."
-
-
-def _as_it_came(body: object) -> str | None:
-    """A parsed body as JSON, without keys; None of one that is too large or nested too deeply to be kept."""
-    try:
-        written = hide_keys(mended(json.dumps(body, ensure_ascii=False)))
-    except RecursionError:
-        return None
-    return written if len(written) <= _LONGEST_BODY else None

@@ -22,6 +22,7 @@ from tests.polyculture.test_command_line import one_line, polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer
 from tests.stored import rows
+from tests.unknown_form import WORDS, in_unknown_form, later_version
 
 DEMO = Path(questions.__file__).with_name("demo")
 EXPERIMENT = """
@@ -185,6 +186,21 @@ def test_what_did_not_come_is_a_failure_and_no_option(here: Path, server: StubSe
     done = polyculture("ask", "made-up.toml", "exp.toml", *UNITS, cwd=here)
     assert done.returncode in (4, 6), done.stderr
     assert rows(here, "SELECT count(*) FROM answer_readings") == [(0,)]
+
+
+def test_an_answer_in_an_unknown_form_is_kept_and_read_by_a_later_version(here: Path, server: StubServer) -> None:
+    server.behaviour = in_unknown_form(oracle)
+    (here / "exp.toml").write_text(EXPERIMENT.format(url=server.url) + "[stop]\nanswers = 0\n", encoding="utf-8")
+    done = polyculture("ask", "made-up.toml", "exp.toml", *UNITS, cwd=here)
+    asked = len(server.bodies)
+    query = "SELECT DISTINCT status, raw, count(body), count(DISTINCT body) > 1 FROM stored_answers GROUP BY ALL"
+    assert (done.returncode, rows(here, query)) == (6, [("failed", None, ASKED, True)])
+    assert all(WORDS in error for (error,) in rows(here, "SELECT error FROM stored_answers"))
+    with later_version():
+        ask(here)
+    assert len(server.bodies) == asked
+    assert rows(here, RIGHT) == [(1.0, ASKED)]
+    assert rows(here, "SELECT sum(completion_tokens) FROM bought") == [(5 * ASKED,)]
 
 
 def test_answers_that_nobody_can_read_are_shown(here: Path, server: StubServer) -> None:
