@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Topic
-from polyculture.cache.store.answers import sibling_parts, wanted_batches
+from polyculture.cache.store.answers import REQUEST_COLUMNS, sibling_parts, wanted_batches, wanted_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
 from polyculture.cache.store.shards import JobShards, part_files
@@ -25,6 +25,8 @@ from polyculture.cache.work.worker import (
     Remaining,
     Step,
     Work,
+    WorkCount,
+    count_rows,
     row_states,
     states_of,
     status_columns,
@@ -154,6 +156,22 @@ class ExtractionStep(Step[ResponseRow, Models]):
             yield Done(self.rows(item, extracted, topic))
             if extracted.status != "unusable":
                 yield from (Done(self.rows(one, unpaid(extracted), topic)) for one in others)
+
+    def count(self, run: RunFolder, work: Work[ResponseRow]) -> WorkCount:
+        """As of any step, by the requests of the job's responses. A response that failed has nothing to extract."""
+        job, extractor = work.job, self._extractor
+        wanted = self._wanted.filter(pc.field("model") == job.model)
+
+        def current(rows: pa.Table) -> pa.Table:
+            mine = pc.field("extractor_id") == extractor.extractor_ids[job.topic]
+            reader = pc.field("reader_id")
+            read = reader.is_null() if extractor.reader_id is None else reader == extractor.reader_id
+            return wanted_rows(rows.filter(mine & read), wanted)
+
+        responses = JobShards(run, job, (RESPONSES,))
+        lost = count_rows(responses, REQUEST_COLUMNS, partial(wanted_rows, wanted=wanted), work.size).failed
+        columns = (*REQUEST_COLUMNS, "extractor_id", "reader_id")
+        return count_rows(JobShards(run, job, self.tables), columns, current, work.size - lost)
 
     def remaining(self, run: RunFolder, work: Work[ResponseRow], retry: RetryFailed | None = None) -> Remaining:
         """The texts that nobody has read, those that are still to come included. Whoever read one reads it for free.

@@ -12,13 +12,13 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.store.answers import find_answers, sibling_parts
+from polyculture.cache.store.answers import REQUEST_COLUMNS, find_answers, sibling_parts, wanted_rows
 from polyculture.cache.store.parquet import largest
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES, Prompt, Response
 from polyculture.cache.store.shards import JobShards, part_files, value_of
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.cache.work.worker import Done, Kept, Load, Remaining, Step, Work, work_state
+from polyculture.cache.work.worker import Done, Kept, Load, Remaining, Step, Work, WorkCount, count_rows, work_state
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion, Request
@@ -118,6 +118,15 @@ class SamplingStep(Step[Sample, Models]):
         stored = self._stored(run, work.job)
         found = super().remaining(run, stored, retry)
         return Remaining(found.settled, chain(found.loads, self._later_loads(work, stored)))
+
+    def count(self, run: RunFolder, work: Work[Sample]) -> WorkCount:
+        """As of any step, by the requests of the job's prompts."""
+        sent = self._sent(work.job)
+        prompts = self._prompts.get((work.job.language, work.job.topic), ())
+        requests = pa.array([sent.request_id(prompt.text, self._sampling) for prompt in prompts], pa.string())
+        wanted = pa.table({"request_id": requests, "n": pa.repeat(self._sampling.n, len(requests))})
+        shards = JobShards(run, work.job, self.tables)
+        return count_rows(shards, REQUEST_COLUMNS, partial(wanted_rows, wanted=wanted), work.size)
 
     def taken_over(self, run: RunFolder, job: Job) -> pa.Table | None:
         """The responses of runs beside this one that it will take over; None where they hold none of the job."""

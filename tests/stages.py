@@ -6,15 +6,15 @@ from pathlib import Path
 
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.call_list import texts_in_file
 from polyculture.running.calls import Call
 from polyculture.running.opening import open_workspace
 from polyculture.running.start import run_stage
-from polyculture.running.texts import TextsCall
 
 
 def texts_of(of: Workspace) -> list[Call]:
     """The calls of an experiment that asks for texts alone."""
-    return [TextsCall(of, tuple(of.jobs))]
+    return texts_in_file(of)
 
 
 def do_stages(file: Path, *stages: str, accept_changes: bool = False) -> Workspace:

@@ -21,6 +21,7 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import part_files
 
 BATCH_ROWS = 10_000
+REQUEST_COLUMNS = ("request_id", "sample")  # that say whether a row is wanted
 
 
 def wanted_batches(
@@ -33,15 +34,33 @@ def wanted_batches(
     """
     import pyarrow.compute as pc  # here: it takes as long to load as a whole store
 
-    read = [*dict.fromkeys((*columns, "request_id", "sample"))]
-    requests, limits = wanted["request_id"].combine_chunks(), wanted["n"].combine_chunks()
+    read = [*dict.fromkeys((*columns, *REQUEST_COLUMNS))]
+    requests, limits = _requests(wanted)
     for part in part_files(run.shards(table.name, job)):
         with opened_parquet(part) as file:
             for batch in file.iter_batches(batch_size=rows, columns=read):
-                limit = limits.take(pc.index_in(batch["request_id"], value_set=requests))  # null: nobody wants it
-                kept = batch.filter(pc.less(batch["sample"], limit))
+                kept = batch.filter(pc.less(batch["sample"], _limits(batch, requests, limits)))
                 if kept.num_rows:
                     yield kept.select(list(columns))
+
+
+def wanted_rows(rows: pa.Table, wanted: pa.Table) -> pa.Table:
+    """The rows of the requests in `wanted` (request_id, n), by their columns request_id and sample."""
+    import pyarrow.compute as pc  # here: as above
+
+    return rows.filter(pc.less(rows["sample"], _limits(rows, *_requests(wanted))))
+
+
+def _requests(wanted: pa.Table) -> tuple[pa.Array[Any], pa.Array[Any]]:
+    """The requests, and how many samples of each are wanted."""
+    return wanted["request_id"].combine_chunks(), wanted["n"].combine_chunks()
+
+
+def _limits(rows: pa.Table | pa.RecordBatch, requests: pa.Array[Any], limits: pa.Array[Any]) -> Any:
+    """How many samples are wanted of the request of each row; null where nobody wants it."""
+    import pyarrow.compute as pc  # here: as above
+
+    return pc.take(limits, pc.index_in(rows["request_id"], value_set=requests))
 
 
 def find_answers(

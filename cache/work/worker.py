@@ -20,6 +20,7 @@ instrument are steps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -132,6 +133,26 @@ class Remaining:
     loads: Iterable[Load]
 
 
+@dataclass(frozen=True, slots=True)
+class WorkCount:
+    """How far a work is, in keys of its items. Done, failed and what is left add up to `total`."""
+
+    total: int
+    done: int
+    failed: int
+    retryable: int  # of those failed: the next run asks them again
+
+    @property
+    def left(self) -> int:
+        """What nobody has asked."""
+        return max(self.total - self.done - self.failed, 0)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether another run would have something to do."""
+        return self.left + self.retryable > 0
+
+
 class Step(ABC, Generic[I, M]):
     """A stage of work that asks for answers. The last of its tables commits, and has the key."""
 
@@ -162,6 +183,15 @@ class Step(ABC, Generic[I, M]):
     def loads(self, work: Work[I], items: Iterable[I]) -> Iterable[Load]:  # noqa: ARG002, it asks no model
         """What the models of a work read and write for some of its items: nothing where no model is asked."""
         return ()
+
+    def count(self, run: RunFolder, work: Work[I]) -> WorkCount:
+        """How far a work is, also while a process works on it. Opens no model and changes nothing.
+
+        A step of millions of items counts its rows in place of its items.
+        """
+        state = work_state(run, self, work)
+        failed = state.outcome.failed, len(state.retry_transient)
+        return WorkCount(work.size, state.outcome.done, sum(failed), failed[1])
 
     def remaining(self, run: RunFolder, work: Work[I], retry: RetryFailed | None = None) -> Remaining:
         """What would be asked now of a work, for `plan`. Opens no model and changes nothing.
@@ -430,6 +460,35 @@ def row_states(
         for row in record.get(table.name, ()):
             state = _state(retry, **{name: value_of(row, name) for name in known})
             yield tuple(value_of(row, name) for name in columns), state
+
+
+def count_rows(
+    shards: JobShards, columns: Sequence[str], current: Callable[[pa.Table], pa.Table], total: int
+) -> WorkCount:
+    """How far a work of `total` keys is, by those rows of its job's commit table that are `current`.
+
+    Rows of the journal are counted, too; `columns` are those that `current` looks at.
+    """
+    table, known = shards.commit, status_columns(shards.commit, None)
+    key, read = table.key or "", list(dict.fromkeys((*columns, *known)))
+    journal = [row for record in shards.read_journal() for row in record.get(table.name, ())]
+    rows = shards.read(table.name, [key, *read] if journal else read)
+    if journal:
+        there = set(rows[key].to_pylist())  # a process may be killed between a part and the end of its journal
+        new = [row for row in journal if value_of(row, key) not in there]
+        written = {name: [value_of(row, name) for row in new] for name in (key, *read)}
+        rows = pa.concat_tables([rows, pa.table(written, rows.schema)])
+    states: Counter[str | None] = Counter()
+    for *values, number in _grouped(current(rows), known):
+        states[_state(None, **dict(zip(known, values, strict=True)))] += number
+    retryable = states["retry_transient"]
+    return WorkCount(total, states["ok"], states["failed"] + retryable, retryable)
+
+
+def _grouped(rows: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The values of some columns, and how many rows have them."""
+    grouped = rows.select(columns).group_by(list(columns)).aggregate([([], "count_all")])
+    return zip(*(grouped[name].to_pylist() for name in (*columns, "count_all")), strict=True)
 
 
 def status_columns(table: Table[Any], retry: RetryFailed | None) -> list[str]:

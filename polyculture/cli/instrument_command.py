@@ -144,13 +144,12 @@ def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool
     from polyculture.running.call_list import calls_in_file
     from polyculture.running.estimate import estimates
     from polyculture.running.start import run_experiment
-    from polyculture.running.texts import TextsCall, prepare
+    from polyculture.running.texts import prepare
 
     part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
-    choose_jobs(workspace, part)
+    choose_jobs(workspace.jobs, part, workspace.file)
     prepare(workspace, accept_changes=accept_changes)  # what is refused says nothing of costs
-    calls = [TextsCall(workspace, tuple(workspace.jobs)), *calls_in_file(workspace)]
-    counted = estimates(workspace, calls, retry_failed(retry))
+    counted = estimates(workspace, calls_in_file(workspace), retry_failed(retry))
     _say_costs(one for one in counted if part.model in (None, one.model) or one.stage == "extract")
     finished = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
     print_tables(workspace, [asked.study(get_logger(__name__).log)])

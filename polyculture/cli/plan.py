@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polyculture.cache.catalog.written import written_names
-from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.toml_files import read_toml
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
@@ -24,7 +23,7 @@ from polyculture.metrics.declared import is_count
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
-from polyculture.running.call_list import calls_in_file, calls_of_run, check_able, check_calls, open_works
+from polyculture.running.call_list import calls_in_file, calls_of_run, check_able, check_asks, check_calls, open_shares
 from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import (
@@ -35,12 +34,13 @@ from polyculture.running.linking import (
 )
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
-from polyculture.running.texts import TextsCall, check
+from polyculture.running.texts import check
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
     from polyculture.link.index.snapshot import Snapshot
-    from polyculture.running.calls import Call, InstrumentCall
+    from polyculture.running.calls import Call
+    from polyculture.running.linking import LinkingStage
 
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10
@@ -90,53 +90,63 @@ def plan(
     calls = calls_of_run(workspace)
     if not accept_changes:
         check_calls(calls)
-    if not workspace.jobs and calls:  # there are instruments alone
-        if calibrate:
-            _measure(workspace, calls)
-        costs = list(estimates(workspace, calls, retry))
-        _print_costs(workspace, costs, f"{workspace.experiment.name}: no texts, instruments alone")
-        _print_unsupported(calls)
-        check_able(calls_in_file(workspace))
-        return
+    check_asks(workspace, calls)
     prepared = check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
     linking = prepared.linking
-    check_topics(workspace, linking.source)
-    every = [TextsCall(workspace, tuple(workspace.jobs)), *calls]
+    if linking is not None:
+        check_topics(workspace, linking.source)
     if calibrate:
         workspace.write(prepared.manifest)
-        _measure(workspace, every)
-    costs = list(estimates(workspace, every, retry))
-    tell_lacking(workspace, linking.source)
-    tell_uncovered_countries(workspace, linking.source)
-    title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
-    if workspace.experiment.imported:
-        title = (
-            f"{workspace.experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
-        )
+        _measure(workspace, calls)
+    costs = list(estimates(workspace, calls, retry))
+    if workspace.experiment.imported and workspace.jobs:
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
-    _print_costs(workspace, costs, title)
+    _print_costs(workspace, costs, _title(workspace))
     _print_unsupported(calls)
-    _print_widened(workspace)
-    _print_items(workspace, linking.source)
-    _print_detectable(workspace, prepared.manifest)
-    if not workspace.experiment.imported:
-        _print_examples(workspace)
-    stages = [("extract", ExtractionStage(workspace).summary), ("link", linking.summary)]
-    waits, played = waiting_line(workspace.run), workspace.experiment.played_line
-    rows = [*stages, *request_rows(workspace)]
-    rows += [*([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
-    print_table(("stage", "with"), rows)
+    if linking is not None:
+        _print_texts(workspace, prepared.manifest, linking)
+    rows = [("batches", waiting_line(workspace.run)), ("note", workspace.experiment.played_line)]
+    stages = [] if linking is None else _stages(workspace, linking)
+    if told := [*stages, *((label, line) for label, line in rows if line)]:
+        print_table(("stage", "with"), told)
     for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(prepared.manifest, LIMITS)):
         if line:
             say(line)
-    if workspace.experiment.link.fill and workspace.experiment.link.contact is None:
+    if linking is not None and workspace.experiment.link.fill and workspace.experiment.link.contact is None:
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )
     check_able(calls_in_file(workspace))
     status = run_status(workspace)
-    over = status.reported and not status.surfaces_left and not any(one.open for one in status.jobs)
+    over = status.reported and not status.surfaces_left and not any(one.count.is_open for one in status.jobs)
     say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")
+
+
+def _title(workspace: Workspace) -> str:
+    """How many texts are asked for, and where they come from."""
+    experiment = workspace.experiment
+    if not workspace.jobs:
+        return f"{experiment.name}: no texts, instruments alone"
+    if experiment.imported:
+        return f"{experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
+    return f"{experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
+
+
+def _print_texts(workspace: Workspace, manifest: Manifest, linking: LinkingStage) -> None:
+    """What the texts' prompts and their snapshot are, and what an experiment of so many texts finds."""
+    tell_lacking(workspace, linking.source)
+    tell_uncovered_countries(workspace, linking.source)
+    _print_widened(workspace)
+    _print_items(workspace, linking.source)
+    _print_detectable(workspace, manifest)
+    if not workspace.experiment.imported:
+        _print_examples(workspace)
+
+
+def _stages(workspace: Workspace, linking: LinkingStage) -> list[tuple[str, str]]:
+    """What extracts and links the texts."""
+    stages = [("extract", ExtractionStage(workspace).summary), ("link", linking.summary)]
+    return [*stages, *request_rows(workspace)]
 
 
 def _measure(workspace: Workspace, calls: Sequence[Call]) -> None:
@@ -158,14 +168,11 @@ def _warnings(workspace: Workspace, costs: Sequence[StageEstimate]) -> Iterator[
 
 def _print_jobs(workspace: Workspace, runs: Path | None) -> None:
     """The command of each job that has something left to do. The number of a job stays the same."""
-    total = len(workspace.jobs)
-    open_jobs = {one.job for one in run_status(workspace).jobs if one.open and one.stage in TEXT_STAGES}
-    open_shares = set(open_works(workspace, total))
+    numbers, total = open_shares(workspace)
     beside = ["--runs", str(runs)] if runs else []
     machine_output()
-    for number, job in enumerate(workspace.jobs, start=1):
-        if job in open_jobs or number in open_shares:
-            typer.echo(shlex.join(["polyculture", "run", str(workspace.file), *beside, "--job", f"{number}/{total}"]))
+    for number in numbers:
+        typer.echo(shlex.join(["polyculture", "run", str(workspace.file), *beside, "--job", f"{number}/{total}"]))
 
 
 def _print_widened(workspace: Workspace) -> None:
@@ -216,7 +223,7 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
     return [(one.file, one.rows, one.texts, one.failed, one.import_id, one.imported_at) for one in files]
 
 
-def _print_unsupported(calls: Sequence[InstrumentCall]) -> None:
+def _print_unsupported(calls: Sequence[Call]) -> None:
     """What is asked later; and the instruments, and parts of a paper, that models cannot do, where there are any."""
 
     for line in asked_later(calls):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyculture.cli.declared import print_metrics
+from polyculture.cli.declared import print_metrics, print_tables
 from polyculture.cli.options import (
     AcceptChanges,
     ExperimentFile,
@@ -101,10 +101,15 @@ def run(
 def finish_run(workspace: Workspace, finished: FinishedRun, then: str) -> None:
     """Says what makes a run's texts doubtful; of a whole run, its numbers and report before, the next command after.
 
+    The numbers are those of its texts; without texts, the tables of its instruments.
+
     Raises for missing work as `FinishedRun.check`: then the error says what comes next.
     """
     if (report := finished.report) is not None:
-        print_metrics(workspace)
+        if workspace.jobs:
+            print_metrics(workspace)
+        else:
+            print_tables(workspace, finished.studies)
         tell_limits(finished.prepared.manifest, f"{report.name}#before")
         typer.echo(f"Report: {report}")
     finished.check()

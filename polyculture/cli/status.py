@@ -15,7 +15,6 @@ from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFo
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
 from polyculture.experiment.workspace import Workspace
-from polyculture.instruments import command_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.opening import open_workspace
 from polyculture.running.reasons import failures_query
@@ -26,7 +25,7 @@ from polyculture.running.validity import warn_of_changes
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
 Lines = tuple[Sequence[str], Sequence[Sequence[str]]]  # the columns of a table, and its rows
-COLUMNS = ("model", "language", "topic", *TEXT_STAGES)
+COLUMNS = ("model", "language", "topic")
 ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "failed_to_retry", "left", "running")
 
 
@@ -76,11 +75,9 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
 
 
 def _to_go_on(workspace: Workspace, status: RunStatus) -> list[str]:
-    """The command that does what is left; without texts, those of the instruments that have something left."""
-    left = [one for one in status.jobs if one.open]
-    if workspace.jobs or not left:
-        return [f"polyculture run {workspace.file}"] if left else []
-    return [f"{command_line(name)} {workspace.file}" for name in workspace.experiment.instruments]
+    """The command that does what is left."""
+    left = [one for one in status.jobs if one.count.is_open]
+    return [f"polyculture run {workspace.file}"] if left else []
 
 
 def _matrix(status: RunStatus) -> Lines:
@@ -88,7 +85,9 @@ def _matrix(status: RunStatus) -> Lines:
     for one in status.jobs:
         if one.stage in TEXT_STAGES:
             by_job.setdefault(one.job, []).append(one)
-    return COLUMNS, [(job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()]
+    return (*COLUMNS, *_stages(status)), [
+        (job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()
+    ]
 
 
 def _by_model(workspace: Workspace, status: RunStatus) -> Lines:
@@ -98,15 +97,21 @@ def _by_model(workspace: Workspace, status: RunStatus) -> Lines:
     shown, others = models[:alone], models[alone:]
     groups = [(model, {model}) for model in shown]
     groups += [(f"{len(others)} other models", set(others))] if others else []
-    rows = [_sums(name, [one for one in status.jobs if one.job.model in of]) for name, of in groups]
-    return ("model", "jobs", *TEXT_STAGES), rows
+    stages = _stages(status)
+    rows = [_sums(name, [one for one in status.jobs if one.job.model in of], stages) for name, of in groups]
+    return ("model", "jobs", *stages), rows
 
 
-def _sums(name: str, jobs: Sequence[JobStatus]) -> tuple[str, ...]:
+def _stages(status: RunStatus) -> list[str]:
+    """The stages of texts that the run has: imported ones are not generated."""
+    return [stage for stage in TEXT_STAGES if any(one.stage == stage for one in status.jobs)]
+
+
+def _sums(name: str, jobs: Sequence[JobStatus], stages: Sequence[str]) -> tuple[str, ...]:
     """'72 of 78 done, 1 running', and the sums of each stage."""
-    mine = [[one for one in jobs if one.stage == stage] for stage in TEXT_STAGES]
+    mine = [[one for one in jobs if one.stage == stage] for stage in stages]
     started = {one.job for one in jobs if one.running}
-    open_jobs = {one.job for stage in mine for one in stage if one.open}
+    open_jobs = {one.job for stage in mine for one in stage if one.count.is_open}
     every = {one.job for stage in mine for one in stage}
     finished = f"{len(every - open_jobs)} of {len(every)} done"
     running = [f"{len(started)} running"] if started else []
@@ -114,15 +119,16 @@ def _sums(name: str, jobs: Sequence[JobStatus]) -> tuple[str, ...]:
 
 
 def _sum(jobs: Sequence[JobStatus]) -> str:
-    counts = [sum(getattr(one, name) for one in jobs) for name in ("done", "failed", "left")]
+    counts = _added(jobs)
     words = [f"{count:,} {name}" for name, count in zip(("done", "failed", "left"), counts, strict=True) if count]
     return ", ".join(words) or "nothing to do"
 
 
 def _cell(one: JobStatus) -> str:
     """'120 done, 3 failed, 377 left, running': zero counts are omitted."""
-    failed = {"failed": one.failed - one.retryable, "failed, to retry": one.retryable}
-    counts = {"done": one.done, **failed, "left": one.left}
+    count = one.count
+    failed = {"failed": count.failed - count.retryable, "failed, to retry": count.retryable}
+    counts = {"done": count.done, **failed, "left": count.left}
     words = [f"{count} {name}" for name, count in counts.items() if count]
     return ", ".join([*words, *(["running"] if one.running else [])]) or "nothing to do"
 
@@ -146,7 +152,7 @@ def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
         *taken,
         *batches,
         *(("spent", line) for line in status.money),
-        ("link", link),
+        *([("link", link)] if workspace.jobs else []),
         ("report", report),
         *_reasons(workspace, status),
     ]
@@ -164,12 +170,21 @@ def _totals(status: RunStatus) -> list[tuple[str, str]]:
 
 
 def _total(jobs: list[JobStatus]) -> str:
-    done, failed, left = (sum(getattr(one, name) for one in jobs) for name in ("done", "failed", "left"))
+    done, failed, left = _added(jobs)
     running = sum(one.running for one in jobs)
     return f"{done} done, {failed} failed, {left} left, {running} of {len(jobs)} jobs running"
 
 
+def _added(jobs: Sequence[JobStatus]) -> tuple[int, int, int]:
+    """What is done, failed and left of jobs together."""
+    return (
+        sum(one.count.done for one in jobs),
+        sum(one.count.failed for one in jobs),
+        sum(one.count.left for one in jobs),
+    )
+
+
 def _row(one: JobStatus) -> Sequence[object]:
-    job = one.job
-    return (job.model, job.language, job.topic, one.stage, one.total, one.done, one.failed, one.retryable, one.left,
-            one.running)  # fmt: skip
+    job, count = one.job, one.count
+    return (job.model, job.language, job.topic, one.stage, count.total, count.done, count.failed, count.retryable,
+            count.left, one.running)  # fmt: skip

@@ -27,7 +27,6 @@ from polyculture.running.models import LoadedModels
 from polyculture.running.opening import open_workspace
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner
-from polyculture.running.texts import TextsCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +98,10 @@ class Replica:
 
 def _find(workspace: Workspace, order: Order) -> AskedWork:
     """The work of an order, among all that the run asks. Raises `StoreError` if nothing of it does."""
-    texts = [TextsCall(workspace, (order.job,))] if order.job in workspace.jobs else []
-    for calls in (lambda: texts, lambda: calls_of_run(workspace)):  # the latter loads the instruments
-        for call in calls():
-            for step, work in call.works():
-                if call.stage(step) == order.stage and work.job == order.job:
-                    return AskedWork(call, step, work)
+    for call in calls_of_run(workspace):
+        for step, work in call.works():
+            if call.stage(step) == order.stage and work.job == order.job:
+                return AskedWork(call, step, work)
     raise StoreError(f"nothing asks for {order.stage} {order.job}", where=workspace.run.root)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,7 +52,7 @@ def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> Iterato
 
 
 def check_prompted(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` where prompts cannot be made: the file says no languages, topics or countries.
+    """Raises `ExperimentError` where there are no texts to ask: the file says no languages, topics or countries.
 
     Imported texts came with prompts of their own, which need not name a country.
     """
@@ -64,16 +63,14 @@ def check_prompted(experiment: Experiment, file: Path) -> None:
     if missing:
         what = f"names no {', '.join(missing)}: prompts are made of them, and only instruments do without"
         lines = " and ".join(f"{key} = {example}" for key, example in missing.items())
-        from polyculture.instruments import INSTRUMENTS, command_line
+        raise ExperimentError(what, where=file, remedy=f"Add, for example, {lines}. {_without(experiment)}")
 
-        said = []
-        for command, values in experiment.instruments.items():
-            argument = next((entry.commands[command].argument for entry in INSTRUMENTS if command in entry.lines), None)
-            words = filter(None, (str(values.get(argument or "", "")), str(file)))
-            said.append(f"{command_line(command)} {shlex.join(words)}")
-        own = ", ".join(said)
-        asked = f"Its instruments are asked by: {own}. For texts, add" if own else "Add"
-        raise ExperimentError(what, where=file, remedy=f"{asked}, for example, {lines}.")
+
+def _without(experiment: Experiment) -> str:
+    """What to write where no texts are wanted."""
+    if experiment.instruments:
+        return "For its instruments alone, name no topics, and leave out --only."
+    return "For an instrument alone, add its section, for example [instruments.cbs]."
 
 
 def check_models(experiment: Experiment, file: Path) -> Iterator[ExperimentError]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from polyculture.cache.errors import ExperimentError
@@ -31,18 +32,21 @@ class Part:
         return chosen if self.job is None else take_share(chosen, self.job)
 
 
-def choose_jobs(workspace: Workspace, part: Part) -> tuple[Part, list[Job]]:
-    """The part in the experiment's own spelling, and its jobs. Raises `ExperimentError` for a value that no job has."""
+def choose_jobs(jobs: Sequence[Job], part: Part, file: Path) -> tuple[Part, list[Job]]:
+    """The part in the spelling of an experiment's jobs, and those that are in it.
+
+    Raises `ExperimentError` for a value that no job has.
+    """
     for key in COLUMNS:
-        value, known = getattr(part, key), {getattr(job, key) for job in workspace.jobs}
+        value, known = getattr(part, key), {getattr(job, key) for job in jobs}
         if value is None or value in known:
             continue
         alike = [one for one in known if one.casefold() == value.casefold()]
         if len(alike) != 1:
             what = f"the experiment has no {key} {value!r}"
-            raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
+            raise ExperimentError(what, where=file, remedy=did_you_mean(value, known))
         part = replace(part, **{key: alike[0]})
-    return part, part.share(workspace.jobs, lambda job: job)
+    return part, part.share(jobs, lambda job: job)
 
 
 def choose_models(workspace: Workspace, model: str | None) -> list[str]:

@@ -119,8 +119,16 @@ class Workspace:
         sentences = {code: wording.answer_in_language for code, wording in wordings.items()}
         return {model: dict(sentences) for model in models}
 
-    def prompts_of(self, job: Job) -> list[Prompt]:
-        return [p for p in self.prompts if (p.language, p.topic) == (job.language, job.topic)]
+    def prompts_of(self, job: Job) -> Sequence[Prompt]:
+        return self._prompts_by_cell.get((job.language, job.topic), ())
+
+    @cached_property
+    def _prompts_by_cell(self) -> dict[tuple[str, str], list[Prompt]]:
+        """The prompts of each language and topic."""
+        found: dict[tuple[str, str], list[Prompt]] = {}
+        for prompt in self.prompts:
+            found.setdefault((prompt.language, prompt.topic), []).append(prompt)
+        return found
 
     @cached_property
     def before(self) -> Manifest | None:

@@ -1,8 +1,12 @@
-"""The list of calls that are asked: those of the experiment file, of a run, and of a command line with its options."""
+"""The list of calls that are asked: those of the experiment file, of a run, and of a command line with its options.
+
+An experiment that has texts has their call, which is the first. No instrument is imported that nobody asks for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -16,11 +20,12 @@ from polyculture.cache.errors import (
 )
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
-from polyculture.cache.work.worker import work_state
+from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part
-from polyculture.running.calls import InstrumentCall, read_kept
+from polyculture.running.calls import Call, InstrumentCall, read_kept
+from polyculture.running.texts import TextsCall
 from polyculture.running.validity import check_setups
 
 if TYPE_CHECKING:
@@ -28,8 +33,10 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+    from polyculture.cache.store.run_folder import Job
 
-def check_calls(calls: Iterable[InstrumentCall]) -> None:
+
+def check_calls(calls: Iterable[Call]) -> None:
     """Raises `ChangedExperimentError` where a model has changed that instruments have asked.
 
     Raises `DataSetError` where the file's own instruments have nothing to ask about: before texts are paid for.
@@ -48,18 +55,33 @@ def check_calls(calls: Iterable[InstrumentCall]) -> None:
         check_setups(asked.workspace, study.validity)
 
 
-def check_able(calls: Iterable[InstrumentCall]) -> None:
+def check_asks(workspace: Workspace, calls: Sequence[Call]) -> None:
+    """Raises `ExperimentError` where an experiment asks its models nothing."""
+    if not calls:
+        check_prompted(workspace.experiment, workspace.file)
+
+
+def check_able(calls: Iterable[Call]) -> None:
     """Raises `EngineError` where no model of the experiment can be asked an instrument. Its parts are lines alone."""
     for asked in calls:
         if asked.part is None:
             asked.check_able()
 
 
-def in_turns(calls: Iterable[InstrumentCall]) -> list[list[InstrumentCall]]:
+def in_turns(calls: Iterable[Call]) -> list[list[Call]]:
     """Calls; and, where there are any, those that ask about the results of the others."""
     every = list(calls)
     turns = [[one for one in every if (one.follows is not None) is later] for later in (False, True)]
     return turns if turns[1] else turns[:1]
+
+
+def jobs_of(calls: Iterable[Call]) -> list[Job]:
+    """The jobs of all that is asked at once, each once. Those of a study that cannot be made are nobody's."""
+    found: dict[Job, None] = {}
+    for call in in_turns(calls)[0]:
+        with suppress(PolycultureError):
+            found.update((work.job, None) for _, work in call.works())
+    return list(found)
 
 
 def entry_of(command: str) -> Entry | None:
@@ -181,9 +203,14 @@ def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None
     return InstrumentCall(whole.workspace, part.command, entry, checked, whole, part, follows)
 
 
-def calls_in_file(workspace: Workspace) -> list[InstrumentCall]:
-    """The experiment file's requests to instruments: `[instruments.NAME]`, in order, with the parts of each."""
-    mistakes, found = Mistakes(), list[InstrumentCall]()
+def texts_in_file(workspace: Workspace) -> list[Call]:
+    """The call of an experiment's texts; empty where it has none, as without topics."""
+    return [TextsCall(workspace)] if workspace.jobs else []
+
+
+def calls_in_file(workspace: Workspace) -> list[Call]:
+    """What the experiment file asks: its texts, then `[instruments.NAME]`, in order, with the parts of each."""
+    mistakes, found = Mistakes(), texts_in_file(workspace)
     for command in workspace.experiment.instruments:
         with mistakes:
             found += expanded(checked_call(workspace, command, {}))
@@ -191,8 +218,8 @@ def calls_in_file(workspace: Workspace) -> list[InstrumentCall]:
     return found
 
 
-def calls_of_run(workspace: Workspace) -> list[InstrumentCall]:
-    """The file's requests, as `run` reads them; then the commands run by hand, with their options."""
+def calls_of_run(workspace: Workspace) -> list[Call]:
+    """What the file asks, as `run` reads it; then the commands run by hand, with their options."""
     in_file = calls_in_file(workspace)
     by_hand = {
         name: values for name, values in read_kept(workspace).items() if name not in workspace.experiment.instruments
@@ -201,10 +228,16 @@ def calls_of_run(workspace: Workspace) -> list[InstrumentCall]:
     return [*in_file, *(part for one in kept if one is not None for part in expanded(one))]
 
 
-def open_works(workspace: Workspace, shares: int) -> Iterator[int]:
-    """The numbers, from 1, of the shares with pending work of the file's requests, as `--job K/N` shares it."""
-    for asked in in_turns(calls_in_file(workspace))[0] if shares else ():
-        for step in asked.known.steps:
-            for place, work in enumerate(step.works()):
-                if work_state(workspace.run, step, work).missing:
-                    yield place % shares + 1
+def open_shares(workspace: Workspace) -> tuple[list[int], int]:
+    """The numbers, from 1, of the shares with pending work, as `--job K/N` shares what the file asks; and N.
+
+    There are as many shares as the step with the most works has, done ones included: a share keeps its number.
+    """
+    of_steps = [
+        [step.count(workspace.run, work).is_open for work in step.works()]
+        for call in in_turns(calls_in_file(workspace))[0]
+        for step in call.known.steps
+    ]
+    shares = max(map(len, of_steps), default=0)
+    pending = {place + 1 for works in of_steps for place, is_open in enumerate(works) if is_open}
+    return sorted(pending), shares

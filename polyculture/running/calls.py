@@ -164,6 +164,18 @@ class Call(ABC):
     def make_valid(self, study: Study) -> None:
         """Makes the study the run's current one, and stores it there for other processes."""
 
+    @property
+    def with_argument(self) -> str:
+        """The command as it is typed, without options: 'paper camel'."""
+        return self.command
+
+    def unable(self) -> Iterator[tuple[str, EngineError]]:
+        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
+        return iter(())
+
+    def check_able(self) -> None:  # noqa: B027, whatever has no needs can be asked
+        """Raises `EngineError` where no model can be asked it."""
+
     @cached_property
     def known(self) -> Study:
         """The study as things are now, without a word: made once, for whoever only counts."""
@@ -205,7 +217,7 @@ class InstrumentCall(Call):
 
     @property
     def with_argument(self) -> str:
-        """The command as it is typed, without options: 'paper camel'."""
+        """As of each call."""
         argument = self.declared.argument
         return f"{self.command} {getattr(self.options, argument)}" if argument else self.command
 
@@ -233,14 +245,14 @@ class InstrumentCall(Call):
             return Study(missing="" if self.part.optional else line)
 
     def check_able(self) -> None:
-        """Raises `EngineError` where no model can be asked it."""
+        """As of each call."""
         unable = list(self.unable())
         if unable and len(unable) == len(self._every(_silent).models):
             fault = unable[0][1]
             raise EngineError(f"{self.title} can be asked of no model: {fault.what}", remedy=fault.remedy)
 
     def unable(self) -> Iterator[tuple[str, EngineError]]:
-        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
+        """As of each call."""
         if not self._needs:
             return
         for model in self._every(_silent).models:
@@ -295,7 +307,7 @@ class InstrumentCall(Call):
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
 
-def tell_left_out(calls: Iterable[InstrumentCall]) -> None:
+def tell_left_out(calls: Iterable[Call]) -> None:
     """Warns of each model that commands cannot ask, with the reason, and with all parts that it is kept out of."""
     left_out: dict[tuple[str, str, str], list[str]] = {}
     for call in calls:

@@ -30,7 +30,7 @@ from polyculture.generate.sampling import joined
 from polyculture.generate.tokens import PER_CHAT, PER_TEXT, count_tokens, token_counter
 from polyculture.running.batching import in_batches
 from polyculture.running.calibration import read_rates
-from polyculture.running.calls import Call, InstrumentCall
+from polyculture.running.calls import Call
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
@@ -124,7 +124,7 @@ def cap_line(workspace: Workspace, costs: Sequence[StageEstimate]) -> str | None
     )
 
 
-def asked_later(calls: Iterable[InstrumentCall]) -> Iterator[str]:
+def asked_later(calls: Iterable[Call]) -> Iterator[str]:
     """A line for each part that asks about the results of another, as long as there are none: how much it will ask."""
     for asked in calls:
         if asked.part is not None and asked.follows is not None and not asked.known.steps:
@@ -286,7 +286,7 @@ class Unsupported:
     remedy: str
 
 
-def unsupported(calls: Iterable[InstrumentCall]) -> list[Unsupported]:
+def unsupported(calls: Iterable[Call]) -> list[Unsupported]:
     """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for asked in calls:

@@ -74,7 +74,8 @@ class ThisProcess:
 
     def run(self, runner: StepRunner, works: Sequence[AskedWork]) -> RunOutcome:
         """As an executor does. Each model is loaded once for all steps."""
-        ordered = sorted(works, key=lambda one: one.models)
+        steps = list(dict.fromkeys(id(one.step) for one in works))
+        ordered = sorted(works, key=lambda one: (one.models, steps.index(id(one.step)), _topic(one)))
         of_step: dict[int, list[Work[Any]]] = {}
         for one in ordered:
             of_step.setdefault(id(one.step), []).append(one.work)
@@ -97,6 +98,11 @@ class ThisProcess:
         return outcome
 
 
+def _topic(one: AskedWork) -> tuple[str, ...]:
+    """Of a work without a model its topic and language: the names of a topic are read once for all models."""
+    return () if one.models else (one.work.job.topic, one.work.job.language)
+
+
 @dataclass(frozen=True)
 class Answered:
     """What came of some calls: their studies, whose `derive` the caller starts, and what is missing."""
@@ -106,6 +112,12 @@ class Answered:
 
     def __add__(self, other: Answered) -> Answered:
         return Answered(self.studies + other.studies, self.outcome + other.outcome)
+
+    def has_rows(self, workspace: Workspace) -> bool:
+        """Whether the run has a row of use in a table that no other step of the studies reads."""
+        steps = [step for study in self.studies for step in study.steps]
+        read = {table.name for step in steps for table in step.reads}
+        return any(has_rows(workspace, step.tables[-1].name) for step in steps if step.tables[-1].name not in read)
 
 
 def ask(

@@ -132,8 +132,6 @@ class ExtractionStage:
         ids = {
             topic.code: self.extractor_id(topic) for topic in map(workspace.catalog.topic, workspace.experiment.topics)
         }
-        if not self.by_model:  # names are looked up once for all languages of a topic and all models
-            jobs = sorted(jobs, key=lambda job: (job.topic, job.language))
         sizes = [(job, workspace.extracted_of(job)) for job in jobs]
         named = self.name if self.by_model else None
         choice = ExtractorChoice(named, ids, self._open(), self.reader_id, self._loads if self.by_model else None)

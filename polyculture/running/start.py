@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,20 +12,29 @@ from polyculture.cache.errors import JobHeldError
 from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.store.schema import EXTRACTIONS
 from polyculture.cache.work.faults import RetryFailed
+from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.call_list import calls_in_file, check_able, check_calls, in_turns
-from polyculture.running.calls import InstrumentCall, tell_left_out
-from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, has_rows, whole
+from polyculture.instruments.contract import Study
+from polyculture.running.call_list import (
+    calls_in_file,
+    check_able,
+    check_asks,
+    check_calls,
+    in_turns,
+    jobs_of,
+    texts_in_file,
+)
+from polyculture.running.calls import Call, tell_left_out
+from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, whole
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.steps import StepRunner
 from polyculture.running.taken_answers import taken_lines
-from polyculture.running.texts import PreparedRun, TextsCall, prepare
+from polyculture.running.texts import PreparedRun, prepare
 from polyculture.running.validity import record_facts, warn_of_changes
 
 _log = get_logger(__name__)
@@ -41,6 +50,7 @@ class FinishedRun:
     prepared: PreparedRun
     outcome: RunOutcome
     report: Path | None = None
+    studies: tuple[Study, ...] = ()  # of a whole run: what was asked, in order
 
     def check(self) -> None:
         """Says what makes the texts doubtful, and raises for missing work as `RunOutcome.check`."""
@@ -64,35 +74,53 @@ def run_experiment(
     Raises a `UserError` before anything is asked where the experiment cannot be run, `ChangedExperimentError` where
     answers would have to be made again and that was not accepted, and what `_do_whole` raises.
     """
-    part, chosen = choose_jobs(workspace, part)
     calls = calls_in_file(workspace)
+    check_asks(workspace, calls)
     check_able(calls)
     if not accept_changes:
         check_calls(calls)
+    part, is_whole = _chosen(workspace, calls, part)
     prepared = prepare(workspace, accept_changes=accept_changes)
-    tell_lacking(workspace, prepared.linking.source)
-    tell_uncovered_countries(workspace, prepared.linking.source)
-    runner = StepRunner(workspace=workspace, retry=retry)
+    if prepared.linking is not None:
+        tell_lacking(workspace, prepared.linking.source)
+        tell_uncovered_countries(workspace, prepared.linking.source)
     tell_left_out(calls)
-    asking = _Asking(prepared, runner, calls, executor or ThisProcess())
-    if chosen == workspace.jobs:
+    asking = _Asking(prepared, StepRunner(workspace=workspace, retry=retry), calls, executor or ThisProcess())
+    if is_whole:
         return _do_whole(asking)
     # Linking, measuring and reporting are left to the whole run.
-    outcome = asking.ask(chosen, lambda works: part.share(works, lambda work: work.job)).outcome
+    outcome = asking.ask(_share_of(part)).outcome
+    _tell_taken(workspace, part.share(workspace.jobs, lambda job: job))
     return FinishedRun(prepared.with_versions(), outcome)
+
+
+def _chosen(workspace: Workspace, calls: Sequence[Call], part: Part) -> tuple[Part, bool]:
+    """A part in the experiment's own spelling, and whether it is all of the run. Raises `ExperimentError` for a value
+    that no job has."""
+    if part == Part():
+        return part, True
+    jobs = jobs_of(calls)
+    part, chosen = choose_jobs(jobs, part, workspace.file)
+    return part, chosen == jobs
+
+
+def _share_of(part: Part) -> Share:
+    """The works of a step that are in a part."""
+    return lambda works: part.share(works, lambda work: work.job)
 
 
 def run_stage(
     workspace: Workspace, stage: str, part: Part, *, accept_changes: bool = False, retry: RetryFailed | None = None
 ) -> None:
     """Does what is left of one stage: a step of the chosen jobs' texts, or 'link' of all. Raises as `run`."""
-    part, chosen = choose_jobs(workspace, part)
+    check_prompted(workspace.experiment, workspace.file)
+    part, chosen = choose_jobs(workspace.jobs, part, workspace.file)
     prepared, runner = prepare(workspace, accept_changes=accept_changes), StepRunner(workspace=workspace, retry=retry)
     if stage == LINK:
         prepared, outcome = _link(prepared, runner)
     else:
-        texts = TextsCall(workspace, tuple(chosen))
-        outcome = ask(runner, [texts], ThisProcess(), stage=stage, accept_changes=True).outcome
+        share, texts = _share_of(part), texts_in_file(workspace)
+        outcome = ask(runner, texts, ThisProcess(), share, stage=stage, accept_changes=True).outcome
         _tell_taken(workspace, chosen)
         prepared = prepared.with_versions()
     FinishedRun(prepared, outcome).check()
@@ -107,37 +135,33 @@ def run_measure(workspace: Workspace) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """What a run asks models: its texts, then the instruments of the experiment file, by an executor."""
+    """What a run asks models, by an executor."""
 
     prepared: PreparedRun
     runner: StepRunner
-    calls: Sequence[InstrumentCall]
+    calls: Sequence[Call]
     executor: Executor
 
-    def ask(self, jobs: Sequence[Job], share: Share) -> Answered:
-        """Asks what is left of jobs' texts and of a share of the instruments' works.
+    def ask(self, share: Share) -> Answered:
+        """Asks what is left of a share of all works. What asks about their results is left to `later`.
 
-        What asks about their results is left to `later`. Raises `SystematicFaultError` where steps stopped and left no
-        text to go on with.
+        Raises `SystematicFaultError` where steps stopped and left no row to go on with.
         """
-        workspace, texts = self.runner.workspace, TextsCall(self.runner.workspace, tuple(jobs))
         with self.executor:
-            answered = ask(self.runner, [texts], self.executor, accept_changes=True)
-            _tell_taken(workspace, jobs)
-            if answered.outcome.stopped and not has_rows(workspace, EXTRACTIONS.name):
-                FinishedRun(self.prepared, answered.outcome).check()
-            first = in_turns(self.calls)[0]
-            return answered + ask(self.runner, first, self.executor, share, accept_changes=True)
+            answered = ask(self.runner, in_turns(self.calls)[0], self.executor, share, accept_changes=True)
+        if answered.outcome.stopped and not answered.has_rows(self.runner.workspace):
+            FinishedRun(self.prepared, answered.outcome).check()
+        return answered
 
     def later(self) -> Answered:
-        """Asks about the results of instruments, once these are measured."""
+        """Asks about the results of calls, once these are measured."""
         answered = Answered()
         for calls in in_turns(self.calls)[1:]:
             with self.executor:
                 answered += ask(self.runner, calls, self.executor, accept_changes=True)
         return answered
 
-    def ask_held(self, held: Collection[Job]) -> Answered:
+    def ask_held(self, held: Mapping[Job, str]) -> Answered:
         """Waits until nobody holds the jobs that others held, and does what is left of them."""
         workspace = self.runner.workspace
         _log.info(f"waits for {'1 job' if len(held) == 1 else f'{len(held)} jobs'} that other processes hold")
@@ -145,8 +169,7 @@ class _Asking:
         while any(is_locked(folder / ".lock") for folder in folders):
             time.sleep(LOOK_EVERY)
         again = replace(self, runner=replace(self.runner, retry=None))  # what was named is asked again once
-        jobs = [job for job in workspace.jobs if job in held]
-        return again.ask(jobs, lambda works: [work for work in works if work.job in held])
+        return again.ask(lambda works: [work for work in works if work.job in held])
 
 
 def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:
@@ -163,13 +186,14 @@ def _do_whole(asking: _Asking) -> FinishedRun:
     `RunOutcome.check` raises where a step has stopped meanwhile.
     """
     prepared, workspace = asking.prepared, asking.prepared.workspace
-    answered = asking.ask(workspace.jobs, whole)
+    answered = asking.ask(whole)
     studies, outcome = answered.studies, answered.outcome
     while outcome.held and not outcome.stopped:
         answered = asking.ask_held(outcome.held)
         studies, outcome = answered.studies, outcome.without_held() + answered.outcome
     if outcome.held:
         FinishedRun(prepared, outcome).check()
+    _tell_taken(workspace, workspace.jobs)
     prepared = prepared.with_versions()
     with _finishing(workspace.run):
         prepared, linked = _link(prepared, asking.runner)
@@ -179,15 +203,19 @@ def _do_whole(asking: _Asking) -> FinishedRun:
         if later.studies:
             for study in (*studies, *later.studies):  # what is asked about results is data of measures before it, too
                 study.derive()
-        measure_run(workspace.run, workspace.catalog)
+        if workspace.jobs:
+            measure_run(workspace.run, workspace.catalog)
         report = report_run(workspace.run, workspace.catalog)
-    return FinishedRun(prepared, outcome + linked + later.outcome, report)
+    return FinishedRun(prepared, outcome + linked + later.outcome, report, (*studies, *later.studies))
 
 
 def _link(prepared: PreparedRun, runner: StepRunner) -> tuple[PreparedRun, RunOutcome]:
     """Links all distinct surfaces of the run; before, fills the snapshot with their names where [link] says so."""
     prepared = prepared.filled()
-    return prepared, runner.work(LINK, 0, lambda _progress: prepared.linking.link(prepared.manifest))
+    linking, manifest = prepared.linking, prepared.manifest
+    if linking is None:
+        return prepared, RunOutcome()
+    return prepared, runner.work(LINK, 0, lambda _progress: linking.link(manifest))
 
 
 @contextmanager

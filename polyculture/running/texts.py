@@ -8,7 +8,6 @@ from typing import Any
 
 from polyculture.cache.errors import Mistakes
 from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES
 from polyculture.cache.store.shards import recover_lost, remove_rows_about_lost
 from polyculture.cache.store.store import open_store
@@ -33,7 +32,6 @@ class TextsCall(Call):
     """The texts of an experiment: two steps, of which one samples responses and the other extracts their mentions."""
 
     workspace: Workspace
-    jobs: tuple[Job, ...]
     command: str = "texts"
     tell_settled = True
 
@@ -46,11 +44,12 @@ class TextsCall(Call):
 
     def study(self, tell: Tell | None = None) -> Study:
         """As of each call; imported texts are never generated."""
-        extraction = ExtractionStage(self.workspace).step(self.jobs, self.workspace.wanted_now)
-        if not self.workspace.experiment.imported:
-            return Study(steps=(self.workspace.sampling_step(self.jobs), extraction))
+        workspace, jobs = self.workspace, self.workspace.jobs
+        extraction = ExtractionStage(workspace).step(jobs, workspace.wanted_now)
+        if not workspace.experiment.imported:
+            return Study(steps=(workspace.sampling_step(jobs), extraction))
         if tell is not None:
-            texts = sum(map(self.workspace.texts_of, self.jobs))
+            texts = sum(map(workspace.texts_of, jobs))
             tell(logging.INFO, f"generate: {texts} texts are imported, and none is generated")
         return Study(steps=(extraction,))
 
@@ -64,14 +63,14 @@ class PreparedRun:
 
     workspace: Workspace
     manifest: Manifest
-    linking: LinkingStage
+    linking: LinkingStage | None  # None without texts: there are no mentions
 
     def filled(self) -> PreparedRun:
         """Fills the snapshot with the names of the run where [link] says so, and records what it holds then."""
         from polyculture.link.stage import current_names
 
         workspace = self.workspace
-        if not workspace.experiment.link.fill:
+        if self.linking is None or not workspace.experiment.link.fill:
             return self
         fill_with(workspace, current_names(workspace.run, self.manifest), self.linking.source.path)
         linking = plan_linking(workspace)
@@ -104,10 +103,12 @@ def prepare(workspace: Workspace, *, accept_changes: bool = False) -> PreparedRu
 def check(workspace: Workspace, *, accept_changes: bool = False, contact_needed: bool = True) -> PreparedRun:
     """Checks the experiment against the run on disk; says what has changed, and writes nothing.
 
-    Raises `ExperimentError` where files that it names cannot be read, or where it says nothing to make prompts of;
+    Raises `ExperimentError` where files that it names cannot be read, or where prompts lack countries;
     `ChangedExperimentError` where answers would have to be made again and that was not accepted. A plan needs no
     contact for the live service.
     """
+    if not workspace.jobs:  # without texts nothing is extracted or linked
+        return PreparedRun(workspace, workspace.manifest(), None)
     extraction, mistakes = ExtractionStage(workspace), Mistakes()
     with mistakes:
         check_prompted(workspace.experiment, workspace.file)

@@ -22,12 +22,13 @@ from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.shards import JobShards
 from polyculture.cluster.run import RayCluster
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.call_list import texts_in_file
 from polyculture.running.executor import Executor, ask
 from polyculture.running.opening import open_workspace
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run
 from polyculture.running.steps import StepRunner
-from polyculture.running.texts import TextsCall, prepare
+from polyculture.running.texts import prepare
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, undisturbed, wait_for, write_experiment
 from tests.servers import StubServer, failure
@@ -90,9 +91,8 @@ def workers(run: RunFolder, stage: str = "responses") -> list[int]:
 
 def ask_texts(workspace: Workspace, executor: Executor) -> RunOutcome:
     """Asks for all texts of a prepared run."""
-    texts = TextsCall(workspace, tuple(workspace.jobs))
     with executor:
-        return ask(StepRunner(workspace=workspace), [texts], executor, accept_changes=True).outcome
+        return ask(StepRunner(workspace=workspace), texts_in_file(workspace), executor, accept_changes=True).outcome
 
 
 def in_background(work: Callable[[], None]) -> Thread:

@@ -21,6 +21,7 @@ from polyculture.__main__ import main
 from polyculture.cache.errors import UserError
 from polyculture.cli.init import TEMPLATE, init
 from polyculture.progress import Rate
+from polyculture.running.call_list import calls_in_file, check_asks
 from polyculture.running.opening import open_workspace
 from polyculture.running.texts import check
 
@@ -115,6 +116,13 @@ def test_a_misspelt_command_choice_or_flag_leads_to_the_one_that_is_meant(
     assert said in one_line(polyculture(*words, cwd=tmp_path))
 
 
+def checked(file: Path) -> None:
+    """What `run` checks before it asks anything."""
+    workspace = open_workspace(file)
+    check_asks(workspace, calls_in_file(workspace))
+    check(workspace)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -144,7 +152,7 @@ def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before:
     assert before in text
     experiment.write_text(text.replace(before, after), encoding="utf-8")
     with pytest.raises(UserError) as told:
-        check(open_workspace(experiment))
+        checked(experiment)
     line = str(told.value)
     assert "\n" not in line
     assert said in line

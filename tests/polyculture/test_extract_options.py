@@ -37,7 +37,7 @@ def counts(file: Path) -> tuple[str, bool]:
     """Responses, extractions that count and those in `health`, as CSV; and whether nothing is left of any stage."""
     query = "SELECT (SELECT count(*) FROM responses), (SELECT count(*) FROM extractions), sum(extracted) FROM health"
     done = polyculture("sql", file, query, "--format", "csv", cwd=file.parent)
-    return done.stdout.splitlines()[-1], not any(status.left for status in run_status(open_workspace(file)).jobs)
+    return done.stdout.splitlines()[-1], not any(status.count.left for status in run_status(open_workspace(file)).jobs)
 
 
 def extract(file: Path) -> None:

@@ -45,9 +45,11 @@ def test_codes_are_known_in_any_case(file: Path) -> None:
     workspace = open_workspace(file)
     e = workspace.experiment
     assert (e.languages, e.topics, e.countries) == (("ja", "zh-tw"), ("food",), ("JP", "IT"))
-    assert choose_jobs(workspace, Part(language="ZH-tw", topic="FOOD"))[1] == [Job("mock:x", "zh-tw", "food")]
+    assert choose_jobs(workspace.jobs, Part(language="ZH-tw", topic="FOOD"), workspace.file)[1] == [
+        Job("mock:x", "zh-tw", "food")
+    ]
     with pytest.raises(ExperimentError, match=r"language.*'zhtw'"):
-        choose_jobs(workspace, Part(language="zhtw"))
+        choose_jobs(workspace.jobs, Part(language="zhtw"), workspace.file)
 
 
 def test_a_byte_order_mark_is_passed_over_and_another_encoding_is_told(file: Path) -> None:
