@@ -88,13 +88,18 @@ class Asked(Protocol):
 
 @dataclass(frozen=True)
 class Validity:
-    """The setups and ids that are valid from now on. Other rows stay on disk, and out of every view."""
+    """Which rows are current from now on: those of these setups and ids, and of requests in these tables.
+
+    Other rows stay on disk, and out of every view. The front door keeps it in the run (`running/validity.py`).
+    """
 
     setups: Mapping[str, Setup] = field(default_factory=dict)  # 'use model' -> the setup
     ids: Mapping[str, str] = field(default_factory=dict)  # what is asked -> the id that its rows are made under
     tables: Callable[[], Mapping[Table[Any], pa.Table]] = dict  # what else decides it, where it is not written already
     reason: str = ""  # why rows do not count that these setups and ids do not explain
     readers: Mapping[str, str] = field(default_factory=dict)  # what is read -> the reader whose readings count
+    # What is asked -> the settings that its id is made of. They say what has changed; of `prompt`, that it has.
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

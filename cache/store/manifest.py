@@ -51,6 +51,7 @@ class Manifest(BaseModel):
     reader_id: str | None = None
     extractor_ids: dict[str, str] = {}  # by topic: a new topic leaves the mentions of others current
     asked: dict[str, dict[str, str]] = {}  # instrument -> what was asked -> the id that rows count under
+    asked_settings: dict[str, dict[str, dict[str, Any]]] = {}  # the same -> the settings that the id is made of
     # 'use model' -> the setup: which model, exactly, and every option that decides its numbers.
     setups: dict[str, dict[str, Any]] = {}
     former_setups: dict[str, dict[str, Any]] = {}  # by id: what rows that no longer count were made under

@@ -59,6 +59,14 @@ class ProbeRules:
         """A hash of these rules."""
         return content_id("probe", asdict(self.answering), self.of_arm(arm, language))
 
+    def settings(self, arm: Arm, language: str) -> dict[str, Any]:
+        """What `asked_id` is made of, to say what has changed of it: by the names of the options."""
+        inspection = {"prompt": content_id(self.inspection.prompt, self.inspection.placeholder)}
+        tokens = {"item_tokens": self.inspection.max_tokens, "answer_tokens": self.answering.max_tokens}
+        protocol = {} if arm == TEXT else {"protocol": self.protocol}
+        seed = {"seed": self.seed} if arm in SEEDED else {}
+        return {**inspection, **tokens, **protocol, **seed, "tagger": self.tagger_of(language)}
+
 
 class Lenders:
     """The questions in one language whose answers' vectors may stand in for those of another question."""

@@ -47,6 +47,11 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         raise DataSetError(what, where=opened.where, remedy="Give the table a column topic, or leave this control out.")
     jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, lenders, model)]
     rules = jobs[0].rules
+    rows = {
+        f"{ASKED} {dataset} {arm} {language}": (arm, language)
+        for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
+        for language in languages
+    }
     for line in opened.told:
         asked.warning(line)
     if options.tagger == ("auto",) and (
@@ -69,13 +74,10 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         (ProbingStep(jobs, encoders.values(), lambda model: known_layers(asked.spec(model))),),
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
-            {
-                f"{ASKED} {dataset} {arm} {language}": rules.asked_id(arm, language)
-                for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
-                for language in languages
-            },
+            {key: rules.asked_id(arm, language) for key, (arm, language) in rows.items()},
             partial(present_questions, asked.run, dataset, chosen, [one for job in jobs for one in job.wanted()]),
             f"questions {dataset!r}: not all that was asked before is asked now",
+            settings={key: rules.settings(arm, language) for key, (arm, language) in rows.items()},
         ),
         derive,
         (

@@ -129,6 +129,10 @@ def question_row(question: Question, numbers: Sequence[str]) -> QuestionRow:
     )  # fmt: skip
 
 
+def _wording(prompt: Prompt | None) -> Any:
+    return None if prompt is None else (prompt.template, prompt.labels, prompt.option, prompt.unknown)
+
+
 def topic_of(question: Question, method: Method) -> str:
     """The set, the category or topic of a question, and whose likelihoods are compared: its job."""
     named = question.facets.get("category") or question.facets.get("topic") or ""
@@ -204,8 +208,14 @@ class AskJob:
 
     def asked_id(self, prompt: Prompt | None) -> str:
         """A hash of a prompt's wording and of how it is asked: answers under another one do not count."""
-        wording = None if prompt is None else (prompt.template, prompt.labels, prompt.option, prompt.unknown)
-        return content_id("asked", self.method, wording, *self._decided)
+        return content_id("asked", self.method, _wording(prompt), *self._decided)
+
+    def settings(self, prompt: Prompt | None) -> dict[str, Any]:
+        """What `asked_id` is made of, to say what has changed of it."""
+        decoding, seed = self._decided
+        wording = None if prompt is None else content_id(_wording(prompt))
+        found = {"prompt": wording, **(decoding or {}), "seed": seed}
+        return {name: value for name, value in found.items() if value is not None}
 
     def asks(self) -> Iterator[Ask]:
         """Every question, prompt by prompt and order by order, in blocks; the first order of all of a block first."""

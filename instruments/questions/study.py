@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -96,7 +97,8 @@ def study(asked: Asked, options: AskOptions) -> Study:
                 by_method.setdefault(method, []).extend(ask_jobs(part, options, method, model, setup, asked.seed))
     jobs = [job for some in by_method.values() for job in some]
     steps: list[Step[Any, Models]] = [_step(method, some) for method, some in by_method.items()]
-    return read_study(asked, sets, steps, setups, asked_ids(jobs), partial(wanted_answers, jobs))
+    ids, settings = asked_ids(jobs)
+    return read_study(asked, sets, steps, setups, ids, partial(wanted_answers, jobs), settings)
 
 
 def read_study(
@@ -106,6 +108,7 @@ def read_study(
     setups: Mapping[str, Setup],
     ids: Mapping[str, str],
     wanted: Callable[[], Iterable[WantedAnswer]],
+    settings: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Study:
     """A study of some sets: steps that bring answers, then the one that reads them, and the numbers."""
     names = [one.name for one in sets]
@@ -126,6 +129,7 @@ def read_study(
             lambda: present_tables(asked.run, sets, wanted()),
             f"{', '.join(names)}: not all that was asked is among the questions now",
             reading.readers,
+            settings,
         ),
         derive,
         [Shown(SCORES, {"dataset": names, "metric": [*MAIN]})],
@@ -152,14 +156,15 @@ def part_of(one: QuestionSet, options: AskOptions, seed: int, say: Callable[[str
     return Part(one, chosen, prompts, options.methods_of(one.kind))
 
 
-def asked_ids(jobs: Sequence[AskJob]) -> dict[str, str]:
-    """What is asked -> the hash that its answers stand under."""
-    found = {}
+def asked_ids(jobs: Sequence[AskJob]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """What is asked -> the hash that its answers are kept under; and the settings that the hash is made of."""
+    ids, settings = {}, {}
     for one in jobs:
         for prompt in one.prompts:
             name = () if prompt is None else (prompt.name,)
-            found[" ".join((one.questions[0].set, one.job.language, one.method, *name))] = one.asked_id(prompt)
-    return found
+            key = " ".join((one.questions[0].set, one.job.language, one.method, *name))
+            ids[key], settings[key] = one.asked_id(prompt), one.settings(prompt)
+    return ids, settings
 
 
 def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:

@@ -69,6 +69,11 @@ class Asking(Protocol):
         ...
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the question's id is made of, to say what has changed of it; of words a hash, as `prompt`."""
+        ...
+
+    @property
     def reader_id(self) -> str:
         """A hash of everything that determines what an answer is worth."""
         ...
@@ -142,6 +147,12 @@ class Questions:
         named = {"named": self.named} if self.named else {}
         settings = orjson.dumps({**said, **limits, **named}).decode()
         return SwapQuestion(asked_id, self.task.name, PROMPT, self.wording, settings, self.seed)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        wording = content_id(self.task.wording(self.prompts))
+        decoding = {name: value for name, value in asdict(self.decoding).items() if name != "schema"}
+        return {"prompt": wording, **decoding, "schema": self.constrained, "seed": self.seed}
 
     def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
         omitted = setup.get("omit", ())

@@ -82,6 +82,10 @@ class LabelledTexts:
         asked_id = content_id("swap", self.method, self.labels.model_dump(), self.seed)
         return SwapQuestion(asked_id, self.task, self.method, None, None, self.seed)
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"labels": self.labels.model_dump(mode="json"), "seed": self.seed}
+
     def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
         return request_id("label", model, setup, filled.text)
 

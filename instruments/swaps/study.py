@@ -83,6 +83,7 @@ def study(asked: Asked, options: SwapOptions) -> Study:
             lambda: {**present_tables(asked.run, dataset), **wanted_tables(asked.run, options.task, jobs)},
             changed_reason(dataset),
             {_place(one, language): one.reader_id for language, one in by_language.items()},
+            {_place(one, language): one.settings for language, one in by_language.items()},
         ),
         derive,
         tuple(_shown(options, models)),

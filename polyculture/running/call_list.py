@@ -26,7 +26,7 @@ from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part
 from polyculture.running.calls import Call, InstrumentCall, read_kept
 from polyculture.running.texts import TextsCall
-from polyculture.running.validity import check_setups
+from polyculture.running.validity import check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 
 
 def check_calls(calls: Iterable[Call]) -> None:
-    """Raises `ChangedExperimentError` where a model has changed that instruments have asked.
+    """Raises `ChangedExperimentError` where models would have to answer instruments again.
 
     Raises `DataSetError` where the file's own instruments have nothing to ask about: before texts are paid for.
 
     A study that cannot be made for another reason, or was asked by hand, says so when it is asked.
     """
     for asked in calls:
+        if isinstance(asked, TextsCall):
+            continue  # `prepare` checks them, with all else that may be wrong with the file
         try:
             study = asked.known
         except DataSetError:
@@ -52,7 +54,7 @@ def check_calls(calls: Iterable[Call]) -> None:
             continue
         except PolycultureError:
             continue
-        check_setups(asked.workspace, study.validity)
+        check(asked.proposal(study))
 
 
 def check_asks(workspace: Workspace, calls: Sequence[Call]) -> None:

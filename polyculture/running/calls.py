@@ -31,7 +31,7 @@ from polyculture.instruments import Entry
 from polyculture.instruments.contract import Command, Part, Setup, Study
 from polyculture.progress import watch
 from polyculture.running.models import loaded_as
-from polyculture.running.validity import PRESENT_LOCK, make_valid
+from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid, of_instrument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,8 +161,15 @@ class Call(ABC):
         """
 
     @abstractmethod
-    def make_valid(self, study: Study) -> None:
-        """Makes the study the run's current one, and stores it there for other processes."""
+    def proposal(self, study: Study) -> Proposal:
+        """What makes the study the run's current one."""
+
+    def make_valid(self, study: Study, *, accept_changes: bool) -> None:
+        """Makes the study the run's current one, and stores it there for other processes.
+
+        Raises `ChangedExperimentError` where a model would have to make rows again and that was not accepted.
+        """
+        make_valid(self.proposal(study), accept_changes=accept_changes)
 
     @property
     def with_argument(self) -> str:
@@ -291,9 +298,12 @@ class InstrumentCall(Call):
                 return fault
         return None
 
-    def make_valid(self, study: Study) -> None:
-        """Makes the study the run's current one, and keeps the command with its options for other processes."""
-        make_valid(self.workspace, self.entry.name, study.validity)
+    def proposal(self, study: Study) -> Proposal:
+        return of_instrument(self.workspace, self.entry.name, study.validity, study.steps)
+
+    def make_valid(self, study: Study, *, accept_changes: bool) -> None:
+        """As of each call. Keeps the command with its options, too."""
+        super().make_valid(study, accept_changes=accept_changes)
         kept = self.whole or self
         with Lock(self.workspace.run.root / PRESENT_LOCK, wait=True):
             known = read_kept(self.workspace)

@@ -19,7 +19,6 @@ from polyculture.running.calls import Call, Tell, once
 from polyculture.running.layout import store_layout
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner, places_of
-from polyculture.running.validity import check_setups
 
 _log = get_logger(__name__)
 
@@ -180,9 +179,7 @@ def _begin(call: Call, tell: Tell, *, accept_changes: bool) -> Study:
     for step in study.steps:
         recover_lost(call.workspace.run, step.tables)
     if study.steps:
-        if not accept_changes:
-            check_setups(call.workspace, study.validity)
-        call.make_valid(study)
+        call.make_valid(study, accept_changes=accept_changes)
     return study
 
 

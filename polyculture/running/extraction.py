@@ -101,19 +101,23 @@ class ExtractionStage:
         return present_reader(self.workspace.catalog.endings) if self.by_model else None
 
     @property
+    def extractor_ids(self) -> dict[str, str]:
+        """By topic, the extractor whose mentions are current."""
+        topics = map(self.workspace.catalog.topic, self.workspace.experiment.topics)
+        return {topic.code: self.extractor_id(topic) for topic in topics}
+
+    @property
     def provenance(self) -> dict[str, Any]:
         """This stage's part of the manifest."""
+        return {"extractor": self.settings, "extractor_ids": self.extractor_ids, "reader_id": self.reader_id}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of the experiment decides the extractions, for the manifest."""
         section = self.workspace.experiment.extract
         said = section.model_dump(include={"sample", "prompt", "max_tokens"}, exclude_defaults=True, mode="json")
         settings: dict[str, Any] = {"with": self.name} | said
-        settings |= {"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {}
-        reader = self.reader_id
-        topics = [self.workspace.catalog.topic(code) for code in self.workspace.experiment.topics]
-        return {
-            "extractor": settings,
-            "extractor_ids": {topic.code: self.extractor_id(topic) for topic in topics},
-            "reader_id": reader,
-        }
+        return settings | ({"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {})
 
     @property
     def summary(self) -> str:
@@ -129,12 +133,11 @@ class ExtractionStage:
         from polyculture.extract.step import ExtractionStep, ExtractorChoice
 
         workspace = self.workspace
-        ids = {
-            topic.code: self.extractor_id(topic) for topic in map(workspace.catalog.topic, workspace.experiment.topics)
-        }
         sizes = [(job, workspace.extracted_of(job)) for job in jobs]
         named = self.name if self.by_model else None
-        choice = ExtractorChoice(named, ids, self._open(), self.reader_id, self._loads if self.by_model else None)
+        choice = ExtractorChoice(
+            named, self.extractor_ids, self._open(), self.reader_id, self._loads if self.by_model else None
+        )
         return ExtractionStep(workspace.run, sizes, self._sampled(wanted), workspace.catalog, choice)
 
     @cached_property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from polyculture.cache.errors import Mistakes
@@ -14,12 +15,12 @@ from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step
 from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.workspace import Workspace
-from polyculture.instruments.contract import Study
+from polyculture.instruments.contract import Study, Validity
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, fill_with, plan_linking
-from polyculture.running.validity import amend_manifest, check_texts
+from polyculture.running.validity import Proposal, amend_manifest, make_valid
 
 VERSIONS = """
 SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
@@ -32,6 +33,7 @@ class TextsCall(Call):
     """The texts of an experiment: two steps, of which one samples responses and the other extracts their mentions."""
 
     workspace: Workspace
+    linking: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, where it is renewed
     command: str = "texts"
     tell_settled = True
 
@@ -44,17 +46,32 @@ class TextsCall(Call):
 
     def study(self, tell: Tell | None = None) -> Study:
         """As of each call; imported texts are never generated."""
-        workspace, jobs = self.workspace, self.workspace.jobs
-        extraction = ExtractionStage(workspace).step(jobs, workspace.wanted_now)
+        workspace, stage = self.workspace, ExtractionStage(self.workspace)
+        jobs = workspace.jobs
+        extraction = stage.step(jobs, workspace.wanted_now)
+        validity = Validity(
+            workspace.setups,
+            stage.extractor_ids,
+            lambda: workspace.text_tables(workspace.present),
+            readers={} if stage.reader_id is None else {extraction.name: stage.reader_id},
+        )
         if not workspace.experiment.imported:
-            return Study(steps=(workspace.sampling_step(jobs), extraction))
+            return Study((workspace.sampling_step(jobs), extraction), validity)
         if tell is not None:
             texts = sum(map(workspace.texts_of, jobs))
             tell(logging.INFO, f"generate: {texts} texts are imported, and none is generated")
-        return Study(steps=(extraction,))
+        return Study((extraction,), validity)
 
-    def make_valid(self, study: Study) -> None:
-        """Nothing: `prepare` has made the whole experiment the run's present one."""
+    def proposal(self, study: Study) -> Proposal:
+        """The experiment as its file is now, whichever of its jobs are asked."""
+
+        def manifest(before: Manifest | None) -> Manifest:
+            found = {"extractor": ExtractionStage(self.workspace).settings, **self.linking}
+            found |= {"extractor_ids": dict(validity.ids), "reader_id": next(iter(validity.readers.values()), None)}
+            return self.workspace.manifest(before).model_copy(update=found)
+
+        validity = study.validity
+        return Proposal(self.workspace, manifest, validity, study.steps, lambda _: True)
 
 
 @dataclass(frozen=True)
@@ -95,9 +112,8 @@ def prepare(workspace: Workspace, *, accept_changes: bool = False) -> PreparedRu
     remove_rows_about_lost(workspace.run, RESPONSES, (MENTIONS, EXTRACTIONS))
     for tables in ((RESPONSES,), (MENTIONS, EXTRACTIONS)):
         recover_lost(workspace.run, tables)
-    prepared = check(workspace, accept_changes=accept_changes)
-    workspace.write(prepared.manifest)
-    return prepared
+    proposal, linking = _proposed(workspace)
+    return PreparedRun(workspace, make_valid(proposal, accept_changes=accept_changes), linking)
 
 
 def check(workspace: Workspace, *, accept_changes: bool = False, contact_needed: bool = True) -> PreparedRun:
@@ -107,8 +123,18 @@ def check(workspace: Workspace, *, accept_changes: bool = False, contact_needed:
     `ChangedExperimentError` where answers would have to be made again and that was not accepted. A plan needs no
     contact for the live service.
     """
+    proposal, linking = _proposed(workspace, contact_needed=contact_needed)
+    compared = proposal.compared(workspace.before)
+    if not accept_changes:
+        compared.check()
+    compared.tell()
+    return PreparedRun(workspace, compared.now, linking)
+
+
+def _proposed(workspace: Workspace, *, contact_needed: bool = True) -> tuple[Proposal, LinkingStage | None]:
+    """What makes an experiment the run's present one, and what links its mentions. Raises as `check`."""
     if not workspace.jobs:  # without texts nothing is extracted or linked
-        return PreparedRun(workspace, workspace.manifest(), None)
+        return Proposal(workspace, workspace.manifest, Validity(), (), lambda _: True), None
     extraction, mistakes = ExtractionStage(workspace), Mistakes()
     with mistakes:
         check_prompted(workspace.experiment, workspace.file)
@@ -120,6 +146,5 @@ def check(workspace: Workspace, *, accept_changes: bool = False, contact_needed:
     with mistakes:
         linking = plan_linking(workspace, contact_needed=contact_needed)
     mistakes.tell()
-    manifest = workspace.manifest().model_copy(update={**extraction.provenance, **linking.provenance})
-    check_texts(workspace, manifest, accept_changes=accept_changes)
-    return PreparedRun(workspace, manifest, linking)
+    texts = TextsCall(workspace, linking.provenance)
+    return texts.proposal(texts.known), linking

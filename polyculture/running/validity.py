@@ -1,14 +1,20 @@
-"""Which rows of a run count, and what a changed experiment file makes stale.
+"""Which rows of a run are current, and what a changed experiment file or command makes stale.
 
-Rows of other settings stay on disk, out of every view, and count again when the settings come back. Where a model would
-have to make rows again, nothing is asked unless that is accepted; what costs nothing is made again with a line.
+This is what the front door does with an instrument's `Validity` (`instruments/contract.py`), and with that of the
+texts. A call proposes a manifest and tables that say which rows are current. `make_valid` writes them. Where a model
+would have to make rows again that are current in the last run, nothing is asked unless that is accepted.
+
+Rows of other settings stay on disk, out of every view, and are current again when the settings come back. More samples,
+models, languages, prompts or questions make no row stale; neither do fewer.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import ChangedExperimentError
@@ -16,32 +22,49 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
 from polyculture.cache.log import get_logger
-from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, setup_id, write_manifest
-from polyculture.cache.store.parquet import is_stored, read_rows, write_parquet
-from polyculture.cache.store.schema import PROMPTS, WANTED_RESPONSES, tables_of_setups
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
+from polyculture.cache.store.parquet import is_stored, read_rows
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import PROMPTS, RESPONSES, TEXT_STAGES
 from polyculture.cache.store.store import open_store
-from polyculture.cache.work.worker import left
-from polyculture.experiment.setups import EXTRACT
+from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES
-from polyculture.generate.request import SAMPLE
-from polyculture.running.layout import store_layout
+from polyculture.generate.engines.models import Models
+from polyculture.instruments.contract import Validity
+from polyculture.running.layout import layout_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from polyculture.cache.store.run_folder import RunFolder
+    from polyculture.cache.store.store import Store
     from polyculture.experiment.workspace import Workspace
-    from polyculture.instruments.contract import Validity
 
 _log = get_logger(__name__)
 
 PRESENT_LOCK = ".present.lock"  # of whoever changes what is the run's present
-READER = "reader "  # how the keys of readers begin among what is asked
-Kind = tuple[str, str]  # a view and a model
-_COUNT = "SELECT model, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
+READER = "reader "  # how the keys of readers begin among what is asked: to read answers again asks nobody
+Place = tuple[str, ...]  # a table, and a job by the columns that the table has of it
+Rows = Counter[Place]
+_DECIDING = ("models", "extractor", "extractor_ids", "reader_id", "asked", "setups")  # of a manifest: which rows count
 _SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 _ADDRESS = "base_url"  # of a server, in a setup
-_EXTRACT = "extract"  # the section, and the stage
+_WORDING = "prompt"  # among the settings of what is asked: a hash of words
+_SHOWN = 3  # of what is asked, in a line
+_STAGE_OF = {"sample": "generate", "extract": "extract"}  # of the uses of models: whose rows texts are
+
+_JOB = ("model", "language", "topic")
+_CURRENT = "SELECT {columns}, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
+# Texts by cell, for their prompts may be more or fewer: which requests have an answer, and which have none.
+_ANSWERED = """
+SELECT model, language, topic, condition, country, count(DISTINCT request_id), count(*)
+FROM responses WHERE status = 'ok' GROUP BY ALL
+"""
+_WAITING = """
+SELECT w.model, p.language, p.topic, p.condition, p.country
+FROM wanted_responses AS w INNER JOIN prompts AS p USING (prompt_id)
+WHERE w.request_id NOT IN (SELECT request_id FROM responses WHERE status = 'ok') GROUP BY ALL
+"""
 
 
 class _NotSet:
@@ -54,89 +77,203 @@ _NOT_SET = _NotSet()
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One setting that differs from the last run's, and the first stage whose rows it makes stale."""
+    """One setting that differs from the last run's, and the stage of texts whose rows it makes stale."""
 
     setting: str
     before: Any
     now: Any
-    stage: str = ""  # 'generate' | 'extract' | 'link'; none of an instrument
+    stage: str = ""  # 'generate' | 'extract' | 'link'; empty of an instrument
     line: str = ""  # what is said of it, where two values would say less
 
     def __str__(self) -> str:
         return self.line or f"{self.setting} was {self.before!r} and is now {self.now!r}"
 
 
-def check_texts(workspace: Workspace, now: Manifest, *, accept_changes: bool) -> None:
-    """Says what has changed of a run's texts under `now`, and that their rows are made again.
+@dataclass(frozen=True)
+class Proposal:
+    """What a call would make the run's present."""
 
-    Raises `ChangedExperimentError` where a model would have to make them, unless that is accepted.
+    workspace: Workspace
+    manifest: Callable[[Manifest | None], Manifest]  # from the last run's, the one that says which rows are current
+    validity: Validity
+    steps: Sequence[Step[Any, Models]]
+    whole: Callable[[Manifest | None], bool]  # whether the experiment's prompts and requests are renewed, too
+
+    def compared(self, before: Manifest | None) -> Comparison:
+        """The proposal beside the last run."""
+        now, run = self.manifest(before), self.workspace.run
+        texts = self.workspace.text_tables(now) if self.whole(before) else {}
+        proposed = {**texts, **self.validity.tables()}
+        tables = {table: rows for table, rows in proposed.items() if not is_stored(rows, run.table(table.name))}
+        return Comparison(self, before, now if before is None else now.following(before), tables)
+
+
+def of_instrument(
+    workspace: Workspace, instrument: str, validity: Validity, steps: Sequence[Step[Any, Models]] = ()
+) -> Proposal:
+    """The proposal of an instrument: its setups and ids among those of the last run.
+
+    Texts that the run has stay as they are, whatever the experiment file says of them now: `run` asks for these.
     """
-    changes = _text_changes(workspace, now)
-    if changes and not accept_changes:
-        redone = _costly_rows(workspace, now)
-        costly = [change for change in changes if redone.get(change.stage)]
-        work = {"generate": "responses sampled again", "extract": "responses extracted again"}
-        what = [f"{redone[stage]} {work[stage]}" for stage in dict.fromkeys(change.stage for change in costly)]
-        if what:
-            raise _refusal(workspace, costly, ", ".join(what))
-    for change in changes:
-        _log.warning(f"{change}: the rows of {change.stage} and of later stages are stale and are made again")
 
+    def has_no_texts(before: Manifest | None) -> bool:
+        return before is None or not before.topics
 
-def check_setups(workspace: Workspace, validity: Validity) -> None:
-    """Raises `ChangedExperimentError` where a model has changed whose numbers would have to be made again."""
-    before = workspace.before
-    if before is None:
-        return
-    known = [(key, before.setups.get(key), dict(setup)) for key, setup in validity.setups.items()]
-    changed = {key: setup for key, was, setup in known if was is not None and setup_id(was) != setup_id(setup)}
-    models = [key for key in changed if key.partition(" ")[2].partition(":")[0] in ENGINES]  # others cost nothing
-    if not models:
-        return
-    now = before.model_copy(update={"setups": {**before.setups, **changed}})
-    lost = _in_words(_counted(workspace.run, before) - _counted(workspace.run, now))
-    if lost:
-        changes = [one for key in models for one in _changes_of_setup(key, before.setups[key], changed[key])]
-        raise _refusal(workspace, changes, lost)
-
-
-def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> None:
-    """Makes the experiment and the instrument's prompts the run's present ones.
-
-    Invalidated rows stay on disk; one line reports their number and the reason.
-    """
-    run = workspace.run
-    with store_faults(run.root):
-        run.root.mkdir(parents=True, exist_ok=True)
-    with Lock(run.root / PRESENT_LOCK, wait=True):  # others may do the same for other models of the run
-        before = read_manifest(run.manifest)
-        kept = before is not None and before.models == list(workspace.experiment.models)
-        manifest = before if before is not None and kept else _with_texts_of(before, workspace.manifest())
-        setups = {key: dict(setup) for key, setup in validity.setups.items()}
+    def manifest(before: Manifest | None) -> Manifest:
+        base = workspace.manifest(before) if before is None or has_no_texts(before) else before
+        if base.models != list(workspace.experiment.models):
+            told = workspace.manifest(before)
+            setups = {**told.setups, **base.setups}
+            facts = {"models": told.models, "prices": told.prices, "model_facts": told.model_facts}
+            base = base.model_copy(update={**facts, "setups": setups})
         readers = {f"{READER}{key}": reader for key, reader in validity.readers.items()}
-        ids = {**manifest.asked.get(instrument, {}), **validity.ids, **readers}
-        asked = {**manifest.asked, instrument: ids} if ids else manifest.asked
-        present = {"setups": {**manifest.setups, **setups}, "asked": asked}
-        manifest = manifest.model_copy(update=present)
-        manifest = manifest if before is None else manifest.following(before)
-        present_rows = validity.tables().items()
-        tables = {table: rows for table, rows in present_rows if not is_stored(rows, run.table(table.name))}
-        counted = _counted(run, before) if tables or manifest != before else Counter()
-        if not kept:
-            workspace.write(manifest)
-        elif manifest != before:
-            write_manifest(manifest, run.manifest)
-        for table, rows in tables.items():
-            run.table(table.name).parent.mkdir(exist_ok=True)
-            write_parquet(rows, run.table(table.name))
-    if before is not None and counted:
-        lost = counted - _counted(run, manifest)
-        _tell(lost, list(_reasons(before, manifest, lost, validity.reason)))
+        ids, settings = {**validity.ids, **readers}, dict(validity.settings)
+        own = {key: dict(setup) for key, setup in validity.setups.items()}
+        changed: dict[str, Any] = {"setups": {**base.setups, **own}}
+        if ids:
+            changed["asked"] = {**base.asked, instrument: {**base.asked.get(instrument, {}), **ids}}
+        if settings:
+            known = base.asked_settings.get(instrument, {})
+            changed["asked_settings"] = {**base.asked_settings, instrument: {**known, **settings}}
+        return base.model_copy(update=changed)
+
+    return Proposal(workspace, manifest, validity, steps, has_no_texts)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What would be the run's present, beside what is."""
+
+    of: Proposal
+    before: Manifest | None
+    now: Manifest
+    tables: Mapping[Table[Any], pa.Table]  # those that are to be written
+
+    def tell(self) -> None:
+        """Says what has changed, and which rows are no longer current for it."""
+        for line in self.lines:
+            _log.warning(line)
+
+    def check(self) -> None:
+        """Raises `ChangedExperimentError` where a model would have to make current rows again."""
+        redone = self._redone()
+        if redone:
+            file = self.of.workspace.file
+            stages = {_stage(table) for table in redone}
+            changes = [change for change in self.changes if change.stage in stages]
+            raise _refusal(file, changes, self.of.validity.reason, _in_words(redone))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """What has changed, and which rows are no longer current for it."""
+        lost = Counter[str]()
+        for place, number in self._lost.items():
+            lost[place[0]] += number
+        rows = _in_words({table: lost[table.name] for table in _tables(self.of.workspace.run) if lost[table.name]})
+        changes = [change for change in self.changes if rows or change.stage == "link"]
+        reasons = list(map(str, changes)) or ([self.of.validity.reason] if self.of.validity.reason and rows else [])
+        if not reasons:
+            return []
+        what = f"{rows} of the last run are no longer current: they stay on disk, and are current again when that "
+        return [f"{'; '.join(reasons)}. {f'{what}comes back' if rows else 'What follows from it is made again'}"]
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The settings that differ and decide which rows are current."""
+        if self.before is None:
+            return []
+        return _changes(self.before, self.now, _reworded(self.of.workspace) if self.of.whole(self.before) else 0)
+
+    @cached_property
+    def _lost(self) -> Rows:
+        """The answered rows that are current in the last run and would not be."""
+        run, before = self.of.workspace.run, self.before
+        if before is None or not (self.tables or any(getattr(before, n) != getattr(self.now, n) for n in _DECIDING)):
+            return Counter()
+        with self._store(before) as store:
+            was = _current(run, store)
+        if not was:
+            return Counter()
+        with self._store() as store:
+            return was - _current(run, store)
+
+    def _redone(self) -> dict[Table[Any], int]:
+        """How many of these rows a model would have to make again, by table.
+
+        What other runs hold, and what this one has on disk of former settings, nobody makes again.
+        """
+        lost, found = self._lost, Counter[Table[Any]]()
+        if any(lost[key] for key in lost if key[0] == RESPONSES.name):
+            lost = Counter({key: number for key, number in lost.items() if key[0] != RESPONSES.name})
+            lost += self._replaced()
+        for step in self.of.steps if lost else ():
+            table = step.tables[-1]
+            for work in step.works():
+                place = table.name, *(getattr(work.job, name) for name in _job_columns(table))
+                if lost[place] and _is_costly(work):
+                    missing = unanswered(self.of.workspace.run, step, work)[1]
+                    number = min(lost[place], sum(len(step.keys(item)) for item in missing))
+                    lost[place] -= number
+                    found[table] += number
+        return {table: number for table, number in found.items() if number}
+
+    def _replaced(self) -> Rows:
+        """The texts that others would take the place of, in their cell of topic, condition and country: more or fewer
+        prompts, or samples, replace nothing."""
+        found: Rows = Counter()
+        if self.before is None:
+            return found
+        with self._store(self.before) as store:
+            was = {tuple(cell): (requests, rows) for *cell, requests, rows in store.sql(_ANSWERED).fetchall()}
+        with self._store() as store:
+            is_now = {tuple(cell): (requests, rows) for *cell, requests, rows in store.sql(_ANSWERED).fetchall()}
+            waiting = store.sql(_WAITING).fetchall()
+        for cell in filter(was.__contains__, waiting):
+            (requests, rows), (requests_now, rows_now) = was[cell], is_now.get(cell, (0, 0))
+            if requests_now < requests:
+                found[RESPONSES.name, *cell[:3]] += max(rows - rows_now, 0)
+        return found
+
+    def _store(self, before: Manifest | None = None) -> Store:
+        """The run as it is, or as it would be."""
+        run = self.of.workspace.run
+        rows = {} if before is not None else _by_name(run, self.tables)
+        return open_store(run, layout_of(run), manifest=before or self.now, rows=rows)
+
+
+def check(proposal: Proposal) -> None:
+    """Raises `ChangedExperimentError` where a model would have to make rows again that are current now."""
+    proposal.compared(proposal.workspace.before).check()
+
+
+def make_valid(proposal: Proposal, *, accept_changes: bool) -> Manifest:
+    """Makes what a call proposes the run's present, and returns its manifest.
+
+    Rows that are no longer current stay on disk; a line says how many, and why. Raises `ChangedExperimentError`, and
+    changes nothing, where a model would have to make rows again and that was not accepted.
+    """
+    workspace = proposal.workspace
+    with store_faults(workspace.run.root):
+        workspace.run.root.mkdir(parents=True, exist_ok=True)
+    with Lock(workspace.run.root / PRESENT_LOCK, wait=True):  # others may do the same for other models of the run
+        before = read_manifest(workspace.run.manifest)
+        compared = proposal.compared(before)
+        if not accept_changes:
+            compared.check()
+        _ = compared.lines  # they count the rows of the last run, which is about to end
+        workspace.write_tables(compared.tables)
+        if before is None or before.models != compared.now.models or proposal.whole(before):
+            workspace.write_experiment()
+        if compared.now != before:
+            write_manifest(compared.now, workspace.run.manifest)
+    compared.tell()
+    return compared.now
 
 
 def changed_lines(workspace: Workspace) -> list[str]:
     """A line per change of the experiment file's sampling since the run: its numbers are of what was asked before."""
-    changes = _text_changes(workspace, workspace.manifest())
+    before = workspace.before
+    changes = [] if before is None else _changes(before, workspace.manifest(), _reworded(workspace))
     told = [change for change in changes if change.stage == "generate"]
     return [f"{workspace.file}: {change}; these numbers are of the last run" for change in told]
 
@@ -164,14 +301,14 @@ def record_facts(workspace: Workspace) -> None:
         amend_manifest(workspace, {"model_facts": facts})
 
 
-def _refusal(workspace: Workspace, costly: Sequence[Change], what: str) -> ChangedExperimentError:
-    """The error for changes that were not accepted; `what` would have to be redone."""
+def _refusal(file: Path, changes: Sequence[Change], reason: str, what: str) -> ChangedExperimentError:
+    """The error for changes that were not accepted; `what` would have to be made again."""
+    told = "; ".join(map(str, changes)) or reason or "other rows are asked for"
     return ChangedExperimentError(
-        f"changed since its last run: {'; '.join(map(str, costly))}. To be redone: {what}, "
-        "and everything that depends on them",
-        where=workspace.file,
+        f"changed since its last run: {told}. To be redone: {what}, and everything that depends on them",
+        where=file,
         remedy="Run with --accept-changes, or change the name to keep both; the present rows stay on disk and count "
-        f"again when the setting comes back.{_moved(costly)}",
+        f"again when the setting comes back.{_moved(changes)}",
     )
 
 
@@ -182,16 +319,11 @@ def _moved(changes: Sequence[Change]) -> str:
     return " If it is the same server at another address, write its former one as `deployment` into the options."
 
 
-def _text_changes(workspace: Workspace, now: Manifest) -> list[Change]:
-    """The settings that make rows of the last run's texts stale, if it had any.
-
-    More samples, models, languages, topics, countries or conditions make nothing stale: their rows are added.
+def _changes(before: Manifest, now: Manifest, reworded: int) -> list[Change]:
+    """The settings that differ between two manifests of a run and make rows stale, where so many prompts of texts are
+    worded otherwise. What only adds rows is not among them.
     """
-    before = workspace.before
-    if before is None or not before.topics:
-        return []
-    reworded = _reworded(workspace)
-    changes = [*_of_text_setups(before, now), *_of_sentences(before, now)]
+    changes = [*_of_setups(before, now), *_of_sentences(before, now)]
     if before.sampling:
         changes += _differences("sampling", before.sampling, now.sampling, "generate", besides=_SAMPLING_TOPS_UP)
     if reworded:
@@ -201,30 +333,15 @@ def _text_changes(workspace: Workspace, now: Manifest) -> list[Change]:
     changes += _of_extraction(before, now, changes)
     if before.linker_id and before.linker_id != now.linker_id:
         changes += _differences("link", before.linker, now.linker, "link")
-    return changes
+    return [*changes, *_of_asked(before, now)]
 
 
-def _of_text_setups(before: Manifest, now: Manifest) -> Iterator[Change]:
-    """What of a model's setup differs, where it makes texts that the last run has, too."""
-    extractor = before.extractor.get("with")
-    keys = {f"sample {model}": "generate" for model in before.models} | {f"extract {extractor}": "extract"}
-    for key, stage in keys.items():
-        if key in before.setups and key in now.setups:
-            yield from _changes_of_setup(key, before.setups[key], now.setups[key], stage)
-
-
-def _of_extraction(before: Manifest, now: Manifest, others: Sequence[Change]) -> list[Change]:
-    """What of the extraction differs. What no setting shows, as the text of a prompt or a topic, has its own line."""
-    topics = [topic for topic, made in now.extractor_ids.items() if before.extractor_ids.get(topic, made) != made]
-    if not topics:
-        return []
-    changes = _differences(_EXTRACT, before.extractor, now.extractor, _EXTRACT)
-    if all(change.setting == f"{_EXTRACT}.sample" for change in changes) and _EXTRACT not in {c.stage for c in others}:
-        line = (
-            f"the extractor is asked otherwise about {', '.join(topics)}: another instruction, topic or limit of tokens"
-        )
-        changes.append(Change(f"{_EXTRACT} of topics", _NOT_SET, topics, _EXTRACT, line))
-    return changes
+def _of_setups(before: Manifest, now: Manifest) -> Iterator[Change]:
+    """What differs between the setups of a model for a use."""
+    for key, setup in now.setups.items():
+        use, _, model = key.partition(" ")
+        if (known := before.setups.get(key)) is not None:
+            yield from _differences(f"{model}: ", known, setup, _STAGE_OF.get(use, ""))
 
 
 def _of_sentences(before: Manifest, now: Manifest) -> Iterator[Change]:
@@ -240,20 +357,52 @@ def _of_sentences(before: Manifest, now: Manifest) -> Iterator[Change]:
                 break
 
 
-def _changes_of_setup(key: str, was: Mapping[str, Any], now: Mapping[str, Any], stage: str = "") -> Iterator[Change]:
-    """What differs between two setups of a model, by the key of its use."""
-    for name in {**was, **now}:
-        if content_id(was.get(name)) != content_id(now.get(name)):
-            model = key.partition(" ")[2]
-            yield Change(f"{model}: {name}", was.get(name, _NOT_SET), now.get(name, _NOT_SET), stage)
+def _of_extraction(before: Manifest, now: Manifest, others: Sequence[Change]) -> list[Change]:
+    """What of the extraction differs. What no setting shows, as the text of a prompt or a topic, has its own line."""
+    topics = [topic for topic, made in now.extractor_ids.items() if before.extractor_ids.get(topic, made) != made]
+    if not topics:
+        return []
+    changes = _differences("extract", before.extractor, now.extractor, "extract")
+    if all(change.setting == "extract.sample" for change in changes) and "extract" not in {c.stage for c in others}:
+        line = (
+            f"the extractor is asked otherwise about {', '.join(topics)}: another instruction, topic or limit of tokens"
+        )
+        changes.append(Change("extract of topics", _NOT_SET, topics, "extract", line))
+    return changes
+
+
+def _of_asked(before: Manifest, now: Manifest) -> Iterator[Change]:
+    """What instruments ask otherwise: each difference once, with what is asked so."""
+    places: dict[str, list[str]] = {}
+    found: dict[str, Change] = {}
+    for instrument, ids in now.asked.items():
+        known = before.asked.get(instrument, {})
+        for key, asked in ids.items():
+            if known.get(key, asked) == asked or key.startswith(READER):
+                continue
+            was, is_now = (one.asked_settings.get(instrument, {}).get(key, {}) for one in (before, now))
+            changes = _differences("", was, is_now, "") if was and is_now else []
+            for change in changes or [Change("", _NOT_SET, _NOT_SET, line="it is asked otherwise")]:
+                told = "the prompt has another text" if change.setting == _WORDING else str(change)
+                found[told] = change
+                places.setdefault(told, []).append(key)
+    for told, change in found.items():
+        keys = places[told]
+        more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+        yield Change(change.setting, change.before, change.now, line=f"{', '.join(keys[:_SHOWN])}{more}: {told}")
 
 
 def _differences(
     section: str, before: Mapping[str, Any], now: Mapping[str, Any], stage: str, besides: str = ""
 ) -> list[Change]:
-    keys = [key for key in {**before, **now} if key != besides and before.get(key) != now.get(key)]
-    values = [(key, before.get(key, _NOT_SET), now.get(key, _NOT_SET)) for key in keys]
-    return [Change(f"{section}.{key}", was, is_now, stage) for key, was, is_now in values]
+    keys = [key for key in {**before, **now} if key != besides]
+    values = [(key, before.get(key), now.get(key)) for key in keys]
+    head = f"{section}." if section and not section.endswith(" ") else section
+    return [
+        Change(f"{head}{key}", before.get(key, _NOT_SET), now.get(key, _NOT_SET), stage)
+        for key, was, is_now in values
+        if content_id(was) != content_id(is_now)
+    ]
 
 
 def _reworded(workspace: Workspace) -> int:
@@ -276,102 +425,54 @@ def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tupl
     return found
 
 
-# The extracted responses that none of the given extractors has processed.
-UNREAD = """
-SELECT DISTINCT response_id FROM extractions AS e WHERE NOT EXISTS (
-    FROM stored_extractions AS s WHERE s.response_id = e.response_id AND s.status <> 'unusable'
-        AND list_contains($extractors, s.extractor_id))
-"""
-# By model: how many texts the last run has. Failures are lost to nobody.
-ANSWERED = "SELECT model, count(*) FROM responses WHERE status = 'ok' GROUP BY model"
+def _is_costly(work: Work[Any]) -> bool:
+    """Whether an engine makes the rows of a work: what else makes rows costs nothing."""
+    return any(model.partition(":")[0] in ENGINES for model in models_of(work))
 
 
-def _costly_rows(workspace: Workspace, now: Manifest) -> dict[str, int]:
-    """By stage, the number of the last run's rows that a model would have to make again under `now`.
-
-    Rows on disk from an earlier run with these settings are reused.
-    """
-    before = workspace.before
-    if before is None:
-        return {}
-    wanted = WANTED_RESPONSES.name
-    with open_store(workspace.run, manifest=before) as store:
-        was = _requests(store.table(wanted).to_arrow_table())
-        answered = dict(store.sql(ANSWERED).fetchall())
-        unread = len(store.sql(UNREAD, params={"extractors": list(now.extractor_ids.values())}))
-    is_now = _requests(workspace.wanted(now))
-    otherwise = {model for model, prompt in is_now.keys() & was.keys() if is_now[model, prompt] != was[model, prompt]}
-    stale = [model for model in answered if _reworded(workspace) or model in otherwise]
-    responses = sum(min(answered[model], _unasked(workspace, before, model)) for model in stale)
-    by_model = ":" in workspace.experiment.extract.with_  # the new extractor decides whether it costs anything
-    return {"generate": responses, "extract": unread if by_model else 0}
+def _tables(run: RunFolder) -> list[Table[Any]]:
+    """The tables of a run whose rows have a state, and are current or not."""
+    tables = [table for table in layout_of(run).tables if table.wanted is not None and "status" in table.columns]
+    return [table for table in tables if (run.root / table.name).exists()]
 
 
-def _requests(wanted: pa.Table) -> dict[tuple[str, str], str]:
-    """The request that each model is sent for each prompt."""
-    return {(row["model"], row["prompt_id"]): row["request_id"] for row in wanted.to_pylist()}
+def _current(run: RunFolder, store: Store) -> Rows:
+    """How many rows of each job are current, without failures."""
+    found: Rows = Counter()
+    for table in _tables(run):
+        query = _CURRENT.format(columns=", ".join(_job_columns(table)), view=table.name)
+        for *job, number in store.sql(query).fetchall():
+            found[table.name, *job] = number
+    return found
 
 
-def _unasked(workspace: Workspace, before: Manifest, model: str) -> int:
-    """The number of samples of a model's last jobs without a stored answer under the present settings."""
-    sampling = replace(workspace.sampling, n=min(workspace.sampling.n, before.n))
-    step = workspace.sampling_step([job for job in workspace.jobs if job.model == model], sampling)
-    return sum(left(workspace.run, step, work) for work in step.works())
+def _job_columns(table: Table[Any]) -> tuple[str, ...]:
+    """The columns of a table that name the job of a row."""
+    return tuple(name for name in _JOB if name in table.columns)
 
 
-def _with_texts_of(before: Manifest | None, now: Manifest) -> Manifest:
-    """The present experiment; texts that the run has stay as they are: a change in these is for `run` to refuse."""
-    if before is None:
-        return now
-    texts = before.model_dump(include={"sampling", "n", "appended"})
-    return now.model_copy(update={**texts, "setups": {**now.setups, **before.setups}})
+def _by_name(run: RunFolder, tables: Mapping[Table[Any], pa.Table]) -> dict[str, pa.Table]:
+    """Rows by the name of their table; of one that has a file for each measure with those of the other measures."""
+    import pyarrow as pa  # here: it takes as long to load as a whole store
+
+    found: dict[str, list[pa.Table]] = {}
+    for table, rows in tables.items():
+        name, _, measure = table.name.partition("/")
+        others = sorted(set(run.whole_files) - {run.table(one.name) for one in tables}) if measure else []
+        beside = [path for path in others if path.parent == run.root / name]
+        new = found.setdefault(name, [read_rows(path, table).cast(table.schema) for path in beside])
+        new.append(rows)
+    return {name: pa.concat_tables(rows) for name, rows in found.items()}
 
 
-def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
-    """How many rows of each kind are current under a manifest, without failures."""
-    if manifest is None:
-        return Counter()
-    there = [table for table in tables_of_setups(store_layout()) if (run.root / table.name).exists()]
-    if not there:
-        return Counter()
-    counts = {table.name: _COUNT.format(view=table.name) for table in there}
-    with open_store(run, store_layout(), manifest=manifest) as store:
-        found = {view: store.sql(query).fetchall() for view, query in counts.items()}
-    return Counter({(view, model): number for view, rows in found.items() for model, number in rows})
+def _stage(table: Table[Any]) -> str:
+    """The stage of texts that makes the rows of a table; empty of an instrument's."""
+    return next((stage for stage, made in TEXT_STAGES.items() if made is table), "")
 
 
-def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: str) -> Iterator[str]:
-    """Why rows are invalidated: a changed setup or prompt; else the instrument's own reason."""
-    models = {model for _, model in lost}
-    for key, setup in _of_instruments(now).items():
-        model, known = key.partition(" ")[2], before.setups.get(key)
-        if model in models and known is not None and known != setup:
-            yield from map(str, _changes_of_setup(key, known, setup))
-    for instrument, ids in now.asked.items():
-        known_ids = before.asked.get(instrument, {})
-        for key, prompt_id in ids.items():
-            if known_ids.get(key, prompt_id) != prompt_id and not key.startswith(READER):  # nothing is asked for that
-                yield f"{key}: another prompt, temperature, seed or limit of tokens"
-    if _of_instruments(before) == _of_instruments(now) and before.asked == now.asked and otherwise:
-        yield otherwise
-
-
-def _of_instruments(manifest: Manifest) -> dict[str, dict[str, Any]]:
-    return {key: setup for key, setup in manifest.setups.items() if not key.startswith((SAMPLE, EXTRACT))}
-
-
-def _tell(lost: Counter[Kind], reasons: Sequence[str]) -> None:
-    told = _in_words(lost)
-    if told:
-        _log.warning(
-            f"{'; '.join(reasons)}. {told} of the last run are no longer valid: they stay on disk, and are valid "
-            "again when that comes back"
-        )
-
-
-def _in_words(lost: Counter[Kind]) -> str:
+def _in_words(rows: Mapping[Table[Any], int]) -> str:
     """How many rows of each unit: '12 scores, 4 answers'; empty where there are none."""
     by_unit = Counter[str]()  # several tables may have one unit
-    for table in tables_of_setups(store_layout()):
-        by_unit[table.unit] += sum(lost[kind] for kind in lost if kind[0] == table.name)
+    for table, number in rows.items():
+        by_unit[table.unit] += number
     return ", ".join(f"{number} {unit}" for unit, number in by_unit.items() if number)

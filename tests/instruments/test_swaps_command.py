@@ -171,7 +171,11 @@ def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
     # With a temperature each draw is an answer of its own, and the greedy ones count no more.
     before = len(server.asked)
     says_in_file(own[0], "sentiment", temperature=0.7)
-    assert polyculture("swap", "sentiment", *few, "--draws", "2", cwd=tmp_path).returncode == 0
+    refused = one_line(polyculture("swap", "sentiment", *few, "--draws", "2", cwd=tmp_path))
+    assert "sentiment prompt en: temperature was 0.0 and is now 0.7" in refused
+    assert len(server.asked) == before
+    more = ("--draws", "2", "--accept-changes")
+    assert polyculture("swap", "sentiment", *few, *more, cwd=tmp_path).returncode == 0
     assert len(server.asked) - before == 2 * 2 * len(CONTEXTS)
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(4 * len(CONTEXTS),)]
     assert rows(tmp_path, "SELECT count(*) FROM stored_swap_responses")[0][0] > 4 * len(CONTEXTS)
@@ -299,7 +303,7 @@ def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
     assert len(server.asked) == asked
     told = polyculture(*words, "--accept-changes", cwd=tmp_path).stderr
     assert (
-        f"extra_body was not set and is now {{'min_p': 0.1}}. {asked} answers of the last run are no longer valid"
+        f"extra_body was not set and is now {{'min_p': 0.1}}. {asked} answers of the last run are no longer current"
         in told
     )
     assert len(server.asked) == 2 * asked

@@ -92,7 +92,7 @@ def test_what_a_model_would_extract_again_is_refused_first(tmp_path: Path, more:
     with pytest.raises(ChangedExperimentError) as fault:
         prepare(open_workspace(file))
     assert told in str(fault.value)
-    assert "12 responses extracted again" in str(fault.value)
+    assert "12 extractions" in str(fault.value)
     do_stages(file, "extract", accept_changes=True)
     assert counts(file) == ("12,12,12", True)
 

@@ -16,7 +16,7 @@ from polyculture.instruments.contract import Validity
 from polyculture.running.estimate import estimates
 from polyculture.running.opening import open_workspace
 from polyculture.running.texts import prepare
-from polyculture.running.validity import make_valid
+from polyculture.running.validity import make_valid, of_instrument
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
@@ -141,7 +141,7 @@ def test_another_server_is_refused_and_accepted_it_writes_everything_anew(
         told = run(file, command=command, code=REFUSED)
         assert told.count("\n") == 1
         assert f"openai:m: base_url was '{anna.url}' and is now '{berta.url}'" in told
-        assert f"{5 * PROMPTS} responses sampled again" in told
+        assert f"{5 * PROMPTS} responses, and" in told
         assert "--accept-changes" in told
         assert "`deployment`" in told
     assert berta.times == 0
@@ -265,7 +265,8 @@ def test_what_instruments_have_written_is_kept_when_texts_are_done(tmp_path: Pat
         encoding="utf-8",
     )
     prepared = prepare(open_workspace(file))
-    make_valid(open_workspace(file), "toy", Validity(ids={"words": "some-id"}))
+    toy = of_instrument(open_workspace(file), "toy", Validity(ids={"words": "some-id"}))
+    make_valid(toy, accept_changes=False)
     do_stages(file, "generate")
     prepared.with_versions()
     manifest = require_run(prepared.workspace.run)
@@ -304,7 +305,7 @@ def test_another_server_of_the_extractor_is_refused_and_mixes_nothing(
     write(tmp_path, anna, told(berta), extractor="openai:reader")
     refused = run(file, code=REFUSED)
     assert f"openai:reader: base_url was '{anna.url}'" in refused
-    assert f"{5 * PROMPTS} responses extracted again" in refused
+    assert f"{5 * PROMPTS} extractions" in refused
     assert lefts(file) == [0, 5 * PROMPTS], "what the plan is of is what comes after consent"
     run(file, "--accept-changes")
     assert set(rows(file, "SELECT surface FROM mentions")) == {("pizza",)}

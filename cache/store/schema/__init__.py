@@ -323,6 +323,7 @@ RESPONSES = Table(
     shared=True,
     account="generate",
     subject="prompt_id",
+    unit="responses",
     wanted=Wanted("wanted_responses"),
 )
 READ = Wanted("wanted_extractions", ("extractor_id", "reader_id"))
@@ -333,6 +334,7 @@ EXTRACTIONS = Table(
     account="extract",
     asked="extractor_model",
     subject="response_id",
+    unit="extractions",
     wanted=READ,
 )
 MENTIONS = Table("mentions", Mention, commit="extractions", wanted=READ)
