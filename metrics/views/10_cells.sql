@@ -63,6 +63,33 @@ INNER JOIN numbered_cells AS c
     ON w.model = c.model AND p.language = c.language AND p.topic = c.topic AND p.condition = c.condition
     AND p.country IS NOT DISTINCT FROM c.country AND p.wording = c.wording;
 
+-- read_texts: a row is a response that an extractor read whole, and that is no copy: what the metrics are based on. Comparisons are
+-- also made without those that refuse, without those in another language, and without those that were cut.
+--   refused: does it refuse?
+--   off_language: is it in another language or script than its prompt's?
+--   cut: was it cut at the limit of tokens?
+--   unchecked: nobody looked whether it refuses
+--   undecided_language: its language is not known
+--   unknown_ending: nobody recorded why it ended, or in a word that is not known
+CREATE VIEW read_texts AS
+WITH texts AS (
+    SELECT
+        request_id, sample, is_refusal(ending, refused) AS refused, is_off_language(detected_language, language, script_share) AS off_language,
+        ending = 'cut' AS cut, refused IS NULL AND ending IS DISTINCT FROM 'withheld' AS unchecked,
+        detected_language IS NULL AND NOT is_wrong_script(script_share) AS undecided_language,
+        ending IS NULL OR ending = 'unknown' AS unknown_ending
+    FROM responses
+)
+SELECT
+    p.model, p.cell, p.prompt, e.sample, p.prompt * 4294967296 + e.sample AS response, coalesce(t.refused, false) AS refused, coalesce(t.off_language, false) AS off_language,
+    coalesce(t.cut, false) AS cut, coalesce(t.unchecked, true) AS unchecked,
+    coalesce(t.undecided_language, true) AS undecided_language, coalesce(t.unknown_ending, true) AS unknown_ending
+FROM extractions AS e
+INNER JOIN asked_prompts AS p USING (request_id)
+LEFT JOIN texts AS t ON e.request_id = t.request_id AND e.sample = t.sample
+ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
+WHERE e.status = 'ok';
+
 -- linked_mentions: a row is a mention that counts (a kind that is counted, found in its response) with what became of
 -- it: `status` is 'linked', 'ambiguous' (rivals too close to choose: `qid` is the first of them), 'no candidate', 'no
 -- path', or NULL while nobody looked it up. The metrics take 'linked' only.

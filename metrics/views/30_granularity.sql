@@ -16,10 +16,11 @@ SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
     (n.numerator / n.denominator)::DOUBLE AS granularity,
     coalesce(e.extracted, 0) AS responses,
-    coalesce(n.denominator, 0)::BIGINT AS incidences,
+    coalesce(i.incidences, 0) AS incidences,
     coalesce(n.numerator, 0)::DOUBLE AS specific
 FROM numbered_cells AS c
 LEFT JOIN (
     SELECT cell, sum(numerator) AS numerator, sum(denominator) AS denominator FROM granularity_contributions GROUP BY cell
 ) AS n USING (cell)
+LEFT JOIN linked_incidences AS i USING (cell)
 LEFT JOIN cell_extractions AS e USING (cell);
