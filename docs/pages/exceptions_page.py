@@ -15,8 +15,9 @@ HEAD = """# Exceptions
 
 Services, models and tools write answers, errors and files in forms of their own. A general walk finds a text, its
 ending and its counts in most of them. What it cannot know is a row of a table, with the system that writes so and where
-that is documented. A package that is named with its version was read for the row. Pages are named from memory: not all
-of them were opened. `make docs` writes this page from those tables.
+that is documented. A package that is named with its version was read for the row, and so was a file of a repository
+that is named with its commit. Pages are named from memory: not all of them were opened. `make docs` writes this page
+from those tables.
 
 *Cases* says how many of the cases of the tests, and of the shared ones, are read otherwise without the row. The tests'
 cases were written for these rows, so the number says which rows repeat others, and not how often a system writes so.

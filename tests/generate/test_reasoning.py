@@ -58,6 +58,7 @@ SPLITS = [
     ("<antThinking>Hm</antThinking>Pizza", "Pizza", "Hm"),
     ('<details type="reasoning" done="true">\nHm\n</details>\nPizza', "Pizza", "Hm"),
     ("Here is my thought process: hm Here is my response: Pizza", "Pizza", "hm"),
+    ("Here's my thought process: hm Here's my response: Pizza", "Pizza", "hm"),
     ("<think>a <think>b</think> c</think>Pizza", "Pizza", "a <think>b</think> c"),
     ("考えます。</think>ピザ", "ピザ", "考えます。"),
     ("The tags <think> and </think> mark reasoning.", "The tags <think> and </think> mark reasoning.", None),

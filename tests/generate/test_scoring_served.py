@@ -14,7 +14,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, open_engine
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.scoring import PROBE, OpenAIScorer, read_logprobs
-from tests.servers import Behaviour, Reply, StubServer, failure
+from tests.servers import HTML, Behaviour, Reply, StubServer, failure
 from tests.tiny_models import save_causal, wordpiece
 
 torch = pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
@@ -179,6 +179,7 @@ CHAT_ONLY: list[tuple[Behaviour, str]] = [
         r"gives no log-probabilities of a given text \(HTTP 404: no such path",
     ),
     (lambda _, __: Reply(body=b'{"choices": [{"text": "x"}]}'), "the answer does not echo the text"),
+    (lambda _, __: HTML, r"answers with a web page \(HTML\)"),
     (zeros, r"gives no log-probabilities of a given text \(the answer has no log-probability below 0\)"),
 ]
 

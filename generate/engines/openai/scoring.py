@@ -21,11 +21,12 @@ from polyculture.cache.text.sanitize import ResponseSanitizer, hide_keys, parse
 from polyculture.generate.engines.answer import LONGEST_NAME
 from polyculture.generate.engines.base import SCORE_TOKENS, ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.bodies import first_choice
+from polyculture.generate.engines.error_body import WEB_PAGE, looks_like_html
 from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.model_files import SILENT, hub_arguments
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.openai.faults import RequestError, useless
+from polyculture.generate.engines.openai.faults import RequestError, WebPageError, useless
 from polyculture.generate.engines.token_boundary import TokenisedPair, first_token, split_pairs
 
 NO_SUCH_PATH = "not found"  # in the table of faults
@@ -175,7 +176,9 @@ def read_logprobs(content: bytes, tokens: int | None = None) -> PromptLogprobs:
     try:
         body = parse(content)
     except ValueError as fault:
-        raise useless("the answer is no whole completion", Usage()) from fault
+        page = looks_like_html(content)
+        why = WebPageError(WEB_PAGE) if page else useless("the answer is no whole completion", Usage())
+        raise why from fault
     sanitizer = ResponseSanitizer()
     answer = body if isinstance(body, dict) else {}
     bill = read_usage(answer.get("usage"), sanitizer)
