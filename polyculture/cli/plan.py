@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polyculture.cache.catalog.written import written_names
+from polyculture.cache.errors import PolycultureError
 from polyculture.cache.toml_files import read_toml
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
@@ -23,7 +24,15 @@ from polyculture.metrics.declared import is_count
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
-from polyculture.running.call_list import calls_in_file, calls_of_run, check_able, check_asks, check_calls, open_shares
+from polyculture.running.call_list import (
+    calls_in_file,
+    calls_of_run,
+    check_able,
+    check_asks,
+    check_calls,
+    known_calls,
+    open_shares,
+)
 from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import (
@@ -87,10 +96,11 @@ def plan(
         _print_jobs(workspace, runs)
         return
     retry = retry_failed_of(retry_failed)
-    calls = calls_of_run(workspace)
+    calls, unknown = known_calls(calls_of_run(workspace))
     if not accept_changes:
         check_calls(calls)
-    check_asks(workspace, calls)
+    if not unknown:
+        check_asks(workspace, calls)
     prepared = check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
     linking = prepared.linking
     if linking is not None:
@@ -116,10 +126,22 @@ def plan(
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )
+    _check_known(workspace, unknown)
     check_able(calls_in_file(workspace))
     status = run_status(workspace)
     over = status.reported and not status.surfaces_left and not any(one.count.is_open for one in status.jobs)
     say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")
+
+
+def _check_known(workspace: Workspace, unknown: Sequence[tuple[Call, PolycultureError]]) -> None:
+    """Names what cannot be planned; raises the faults of the file's own instruments, which `run` refuses, too."""
+    refused = list[PolycultureError]()
+    for call, fault in unknown:
+        say(f"{call.title} is not in this plan: {fault}")
+        if (call.whole or call).command in workspace.experiment.instruments:
+            refused.append(fault)
+    if refused:
+        raise refused[0]
 
 
 def _title(workspace: Workspace) -> str:

@@ -6,7 +6,7 @@ An experiment that has texts has their call, which is the first. No instrument i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -21,10 +21,12 @@ from polyculture.cache.errors import (
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
 from polyculture.experiment.checks import check_prompted
+from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part
 from polyculture.running.calls import Call, InstrumentCall, read_kept
+from polyculture.running.executor import shared_works
 from polyculture.running.texts import TextsCall
 from polyculture.running.validity import check
 
@@ -77,13 +79,23 @@ def in_turns(calls: Iterable[Call]) -> list[list[Call]]:
     return turns if turns[1] else turns[:1]
 
 
+def known_calls(calls: Iterable[Call]) -> tuple[list[Call], list[tuple[Call, PolycultureError]]]:
+    """The calls whose studies can be made; and the others, each with the reason."""
+    known, unknown = list[Call](), list[tuple[Call, PolycultureError]]()
+    for call in calls:
+        try:
+            _ = call.known
+        except PolycultureError as fault:
+            unknown.append((call, fault))
+        else:
+            known.append(call)
+    return known, unknown
+
+
 def jobs_of(calls: Iterable[Call]) -> list[Job]:
     """The jobs of all that is asked at once, each once. Those of a study that cannot be made are nobody's."""
-    found: dict[Job, None] = {}
-    for call in in_turns(calls)[0]:
-        with suppress(PolycultureError):
-            found.update((work.job, None) for _, work in call.works())
-    return list(found)
+    known, _ = known_calls(in_turns(calls)[0])
+    return list(dict.fromkeys(work.job for call in known for _, work in call.works()))
 
 
 def entry_of(command: str) -> Entry | None:
@@ -235,11 +247,13 @@ def open_shares(workspace: Workspace) -> tuple[list[int], int]:
 
     There are as many shares as the step with the most works has, done ones included: a share keeps its number.
     """
-    of_steps = [
-        [step.count(workspace.run, work).is_open for work in step.works()]
-        for call in in_turns(calls_in_file(workspace))[0]
-        for step in call.known.steps
-    ]
-    shares = max(map(len, of_steps), default=0)
-    pending = {place + 1 for works in of_steps for place, is_open in enumerate(works) if is_open}
+    calls, _ = known_calls(in_turns(calls_in_file(workspace))[0])
+    steps = [(call, step) for call in calls for step in call.known.steps]
+    shares = max((len(list(step.works())) for _, step in steps), default=0)
+    pending = set[int]()
+    for call, step in steps:
+        are_open = {work.job for work in step.works() if step.count(workspace.run, work).is_open}
+        for number in range(1, shares + 1) if are_open else ():
+            mine = shared_works(call, step, partial(take_share, share=f"{number}/{shares}"))
+            pending.update(number for work in mine if work.job in are_open)
     return sorted(pending), shares

@@ -152,18 +152,17 @@ def _ask_together(
     tell = once(_log.log)
     begun = [(call, _begin(call, tell, accept_changes=accept_changes)) for call in calls]
     outcome = RunOutcome(missing=tuple(study.missing.rstrip(".") for _, study in begun if study.missing))
-    for _, study in begun:
+    for call, study in begun:
         for step in study.steps:
-            runner.recover(step, share(list(step.works())))  # one step may read what another keeps
+            runner.recover(step, shared_works(call, step, share))  # one step may read what another keeps
     for turn in _turns(begun):
         chosen = [(call, step) for call, step in turn if stage in (None, call.stage(step))]
         if outcome.stopped and not _reads_anything(runner.workspace, [step for _, step in chosen]):
             break
-        # The process that makes rows of a job makes those that follow from them, too.
         works = [
             AskedWork(call, step, work)
             for call, step in chosen
-            for work in share(list(step.works()))
+            for work in shared_works(call, step, share)
             if work.job not in outcome.held
         ]
         if works:
@@ -171,6 +170,19 @@ def _ask_together(
             _say_empty(runner.workspace, works, came)
             outcome += replace(came, empty=())
     return Answered(tuple(_followed(begun)), outcome)
+
+
+def shared_works(call: Call, step: Step[Any, Models], share: Share) -> list[Work[Any]]:
+    """The works of a step that are in a share: what reads rows of a job belongs to the share that makes these."""
+    works = list(step.works())
+    read = {table.name for table in step.reads}
+    makers = [one for one in call.known.steps if read & {table.name for table in one.tables}]
+    if not makers:
+        return share(works)
+    made = {work.job for maker in makers for work in maker.works()}
+    mine = {work.job for maker in makers for work in shared_works(call, maker, share)}
+    others = share([work for work in works if work.job not in made])  # an earlier command made their rows
+    return [*(work for work in works if work.job in mine), *others]
 
 
 def _begin(call: Call, tell: Tell, *, accept_changes: bool) -> Study:

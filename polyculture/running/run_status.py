@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polyculture.cache.errors import PolycultureError
 from polyculture.cache.locks import is_locked
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job
@@ -14,7 +13,7 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import WorkCount
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.call_list import calls_of_run
+from polyculture.running.call_list import calls_of_run, known_calls
 from polyculture.running.calls import Call
 from polyculture.running.layout import layout_of
 from polyculture.running.money import money_lines
@@ -49,7 +48,10 @@ class RunStatus:
 
 def run_status(workspace: Workspace) -> RunStatus:
     """How far the experiment's run is, before its first run and while others write, too. Opens no model."""
-    jobs = tuple(one for call in calls_of_run(workspace) for one in _of_call(call))
+    calls, unknown = known_calls(calls_of_run(workspace))
+    for call, fault in unknown:
+        _log.warning(f"{call.title}: nobody knows how far it is: {fault}")
+    jobs = tuple(one for call in calls for one in _of_call(call))
     status = RunStatus(jobs, 0, 0, workspace.run.report.exists())
     if workspace.before is None:
         return status
@@ -62,13 +64,8 @@ def run_status(workspace: Workspace) -> RunStatus:
 
 
 def _of_call(call: Call) -> Iterator[JobStatus]:
-    """The jobs of a call, or a line that says why nobody knows them."""
-    try:
-        works = list(call.works())
-    except PolycultureError as fault:
-        _log.warning(f"{call.title}: nobody knows how far it is: {fault}")
-        return
+    """The jobs of a call."""
     run = call.workspace.run
-    for step, work in works:
+    for step, work in call.works():
         running = is_locked(run.shards(step.tables[-1].name, work.job) / ".lock")
         yield JobStatus(call.stage(step), work.job, step.count(run, work), running)
