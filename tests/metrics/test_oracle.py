@@ -272,14 +272,11 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Oracle, dict[
              "extraction": dice.choice(["ok"] * 8 + ["failed", None])}
             for _ in range(size)
         ]  # fmt: skip
-        links = [(dice.choice(STATUSES), dice.randint(1, 4)) for _ in SURFACES[3:]]
-        links = [
-            ("linked", 1),
-            ("linked", 3),
-            (dice.choice(STATUSES), 4),
-            *links,
-        ]  # two items of one country, one of none
-        builder = build(tmp_path_factory.mktemp("world"), answers, links, [(1, "IT"), (2, "JP"), (2, "US"), (3, "IT")])
+        # Two items of one country, one of a country that nobody asked about, and one of none.
+        links = [("linked", 1), ("linked", 3), ("linked", 5), (dice.choice(STATUSES), 4), (dice.choice(STATUSES), 2)]
+        builder = build(
+            tmp_path_factory.mktemp("world"), answers, links, [(1, "IT"), (2, "JP"), (2, "US"), (3, "IT"), (5, "US")]
+        )
         for row in builder.rows["links"]:
             row["only_english"] = dice.random() < 0.5
         run = builder.write()
