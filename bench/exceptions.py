@@ -52,6 +52,7 @@ TABLES: Mapping[str, Sequence[str]] = {
     "generate/engines/bodies.toml": ("systems",),
     "generate/engines/reasoning.toml": ("tags", "leads", "pairs", "turns"),
     "generate/engines/vllm/faults.toml": ("fault",),
+    "extract/fields.toml": ("names",),
     "cache/work/faults.toml": ("kinds",),
     "sources/faults.toml": ("faults",),
     "imports/shapes.toml": ("",),
@@ -59,6 +60,7 @@ TABLES: Mapping[str, Sequence[str]] = {
 # Who reads a table; all others are the answers' readers.
 READ_BY: Mapping[str, Sequence[str]] = {
     "generate/engines/vllm/faults.toml": ("start of vLLM",),
+    "extract/fields.toml": ("list of mentions",),
     "cache/work/faults.toml": ("fault", "failure"),
     "sources/faults.toml": ("client's error", "file"),
     "imports/shapes.toml": ("file",),

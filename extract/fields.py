@@ -77,4 +77,6 @@ def _words(key: str) -> frozenset[str]:
 
 @cache
 def _table() -> Mapping[str, Sequence[str]]:
-    return tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))
+    """The words of all rows, by field and in their order."""
+    rows = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))["names"]
+    return {key: [word for row in rows for word in row.get(key, ())] for key in (*FIELDS, "number", "none")}
