@@ -243,7 +243,7 @@ def refusal_rules_id(language: str, own: Phrases | None = None) -> str:
 def find_refusal(text: str, language: str, own: Phrases | None = None) -> str | None:
     """The phrase, folded, by which `text` is a refusal; None for an answer.
 
-    `language` is the code of the prompt's language. Without built-in phrases, `own` (`phrases.own_phrases`) and the
+    `language` is the code of the prompt's language. Without built-in phrases, `own` (`own_phrases`) and the
     English ones apply.
     """
     return refusal_detector(language, own).find(text)
