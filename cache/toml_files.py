@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from polyculture.cache.errors import CatalogError, UserError
+from polyculture.cache.errors import CatalogError, UserError, together
 from polyculture.cache.validation import explain
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -33,10 +33,10 @@ def read_toml(file: Path, error: type[UserError] = CatalogError) -> dict[str, An
 def parse_model(model: type[Model], data: dict[str, Any], file: Path, *above: str) -> Model:
     """`data`, which stand below the keys `above`, as a `model`.
 
-    Raises `CatalogError` that names the file, the key and what is wrong with it.
+    Raises `CatalogError` that names the file, each wrong key and what is wrong with it.
     """
     try:
         return model.model_validate(data)
     except ValidationError as fault:
-        what, remedy = explain(fault, model, above=above)
-        raise CatalogError(what, where=file, remedy=remedy) from fault
+        found = explain(fault, model, above=above)
+        raise together(CatalogError(what, where=file, remedy=remedy) for what, remedy in found) from fault

@@ -1,16 +1,16 @@
-"""Turns pydantic's errors about what a user wrote into one line that says what to write instead."""
+"""Turns pydantic's errors about what a user wrote into lines that say what to write instead."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from polyculture.cache.text.sanitize import but_not
-from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean, near_words
 
 REMEDY = "See docs/extending.md."
 _KINDS = {
@@ -44,13 +44,18 @@ _PATTERNS = {
 
 def explain(
     fault: ValidationError, model: type[BaseModel], see: str = REMEDY, above: Sequence[str] = ()
-) -> tuple[str, str]:
-    """What is wrong first, with its place in the file, `above` before it, and its remedy: else `see`."""
-    first = fault.errors()[0]
-    steps = list(first["loc"])
-    known = _keys(model, steps[:-1]) if first["type"] == "extra_forbidden" else ()
-    what, remedy = describe_fault(first, [*above, *steps], known, see)
-    return (f"{what}{_instead(fault, steps)}" if first["type"] == "missing" else what), remedy
+) -> Iterator[tuple[str, str]]:
+    """Each thing that is wrong, with its place in the file, `above` before it, and its remedy: else `see`.
+
+    A key is not missing where an unknown one is meant for it.
+    """
+    errors = [(error, list(error["loc"])) for error in fault.errors()]
+    unknown = [(steps, _keys(model, steps[:-1])) for error, steps in errors if error["type"] == "extra_forbidden"]
+    meant = [[*steps[:-1], *near_words(str(steps[-1]), known)] for steps, known in unknown]
+    for error, steps in errors:
+        known = _keys(model, steps[:-1]) if error["type"] == "extra_forbidden" else {}
+        if not (error["type"] == "missing" and steps in meant):
+            yield describe_fault(error, [*above, *steps], known, see)
 
 
 def describe_fault(
@@ -70,13 +75,6 @@ def describe_fault(
     if kind == "literal_error":
         see = did_you_mean(str(error["input"]), re.findall("'(.+?)'", error["ctx"]["expected"]), otherwise=see)
     return f"{place}: {what}" if place else what, see
-
-
-def _instead(fault: ValidationError, steps: list[int | str]) -> str:
-    """An unknown key beside a missing one, which is often the same key misspelt."""
-    unknown = [error["loc"] for error in fault.errors() if error["type"] == "extra_forbidden"]
-    beside = [str(place[-1]) for place in unknown if list(place[:-1]) == steps[:-1]]
-    return f"; {beside[0]!r} is no key of it" if beside else ""
 
 
 def _keys(model: type[BaseModel], steps: list[int | str]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.errors import CatalogError
+from polyculture.cache.errors import CatalogError, together
 from polyculture.cache.text.folding import fold_surface
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
@@ -149,8 +149,8 @@ def _parse(model: type[Model], data: Any, file: Path, table: str) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as fault:
-        what, remedy = explain(fault, model, _REMEDY)
-        raise _fault(file, table, what, remedy) from fault
+        found = explain(fault, model, _REMEDY)
+        raise together(_fault(file, table, what, remedy) for what, remedy in found) from fault
 
 
 def _fault(file: Path, place: str, what: str, remedy: str = _REMEDY) -> CatalogError:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.errors import DataSetError
+from polyculture.cache.errors import DataSetError, together
 from polyculture.cache.text.folding import fold
 from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import explain
@@ -75,8 +75,8 @@ def read_cultures(file: Path | None = None) -> Cultures:
     try:
         told = _File.model_validate(read_toml(file, DataSetError))
     except ValidationError as fault:
-        what, remedy = explain(fault, _File, f"Its form is that of {BUILT_IN}.")
-        raise DataSetError(what, where=file, remedy=remedy) from fault
+        found = explain(fault, _File, f"Its form is that of {BUILT_IN}.")
+        raise together(DataSetError(what, where=file, remedy=remedy) for what, remedy in found) from fault
     for country, one in told.countries.items():
         if one.level not in told.levels:
             what = f"countries.{country}: level {one.level!r} is none of {', '.join(told.levels)}"

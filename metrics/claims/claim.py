@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from polyculture.cache.errors import ExperimentError
+from polyculture.cache.errors import ExperimentError, together
 from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import explain
 from polyculture.metrics import MEASURE
@@ -147,6 +147,10 @@ def read_claims(file: Path) -> tuple[Claim, ...]:
     try:
         return tuple(_File.model_validate(data).claims)
     except ValidationError as fault:
-        what, remedy = explain(fault, _File, _REMEDY)
-        what = _NUMBERED.sub(lambda found: f"claim {int(found[1]) + 1}{', ' if found[2] else ''}", what)
-        raise ExperimentError(what, where=file, remedy=remedy) from fault
+        found = ((_numbered(what), remedy) for what, remedy in explain(fault, _File, _REMEDY))
+        raise together(ExperimentError(what, where=file, remedy=remedy) for what, remedy in found) from fault
+
+
+def _numbered(what: str) -> str:
+    """The same with 'claim 2' in place of 'claims.1.'."""
+    return _NUMBERED.sub(lambda found: f"claim {int(found[1]) + 1}{', ' if found[2] else ''}", what)

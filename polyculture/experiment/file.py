@@ -33,6 +33,8 @@ from polyculture.generate.engines import ModelSpec, find_kind
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
 
+_LATER = "once these keys fit, its names, models, prices and the options of its instruments are checked, too"
+
 
 class Experiment(Section):
     """An experiment, as given in its file."""
@@ -212,7 +214,10 @@ def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
     try:
         return Experiment.model_validate(data)
     except ValidationError as fault:
-        raise together(key_mistakes(fault, data, file, Experiment)) from None
+        mistakes = list(key_mistakes(fault, data, file, Experiment))
+        if len(mistakes) > 1:
+            mistakes.append(ExperimentError(_LATER, where=file))
+        raise together(mistakes) from None
 
 
 def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def test_a_field_in_a_text_stays_as_it_is() -> None:
         ("Text: {text}", "Text:", "sentiment.prompt: must hold {text}"),
         (', neutral = "neutral"', "", "sentiment.labels: a label is missing"),
         ('other = "name"', "", "types: no words for 'other'"),
-        ("[ner]", "[nre]", "'nre' is no key of it"),
+        ("[ner]", "[nre]", "unknown key 'nre'"),
     ],
 )
 def test_a_mistake_in_ones_own_prompts_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
