@@ -15,12 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import duckdb
-
 from bench.linking_nils import Taken, displaced, invented
 from bench.linking_sets import Name, cube, fmlama, hard_cases, labels
 from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.database import connect
 from polyculture.cli.tables import print_table
 from polyculture.link.audit.audit import LinkAudit, Scored, judge, score
 from polyculture.link.audit.gold import GoldMention
@@ -147,7 +146,7 @@ def _lacking(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> Lin
     gone = [name for name in names if name.item % LACKING == 0]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copy(snapshot.path, Path(folder) / "copy.duckdb"))
-        with duckdb.connect(str(copy)) as connection:
+        with connect(copy) as connection:
             items = {"items": list({name.item for name in gone})}
             for table in ("names", "keys"):
                 connection.execute(f"DELETE FROM {table} WHERE list_contains($items::UINTEGER[], item)", items)

@@ -6,10 +6,9 @@ import random
 import re
 from collections.abc import Sequence
 
-import duckdb
-
 from bench.linking_sets import GoldSet, Name
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
 from polyculture.link.audit.gold import GoldMention
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.queries import label_chain
@@ -26,7 +25,7 @@ class Taken:
             language.code: [code for code, *_ in label_chain(language)] for language in catalog.languages.values()
         }
         self._names: dict[str, set[str]] = {}
-        with duckdb.connect(str(snapshot.path), read_only=True) as connection:
+        with connect(snapshot.path, read_only=True) as connection:
             for code, name in connection.execute("SELECT language, name FROM names").fetchall():
                 self._names.setdefault(code, set()).add(name.casefold())
 

@@ -24,13 +24,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 from rapidfuzz import fuzz, process
 
 from bench.results import keep
 from bench.timing import Seconds
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.database import connect
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.snapshot import open_snapshot
@@ -50,7 +50,7 @@ def mentions(index: Path, count: int) -> pa.Table:
     own = [(code, language.label_languages[0]) for code, language in catalog.languages.items()]
     topics = catalog.topics.values()
     kinds = [(topic.code, name) for topic in topics for name, kind in topic.kinds.items() if kind.counted]
-    with duckdb.connect() as connection, open_snapshot(index).opened(connection):
+    with connect() as connection, open_snapshot(index).opened(connection):
         columns = {"language": [code for code, _ in own], "name_language": [name for _, name in own]}
         connection.from_arrow(pa.table(columns)).create("catalogue")
         columns = {"topic": [topic for topic, _ in kinds], "kind": [kind for _, kind in kinds]}

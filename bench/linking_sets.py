@@ -13,6 +13,7 @@ import duckdb
 import orjson
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, counted_kinds, read_gold_mentions
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
@@ -116,7 +117,7 @@ def _members(
     snapshot: Snapshot, catalog: Catalog
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[tuple[str, str], int]]]:
     """A connection with the table `members`, and the scope of each kind."""
-    with duckdb.connect() as connection, snapshot.opened(connection):
+    with connect() as connection, snapshot.opened(connection):
         yield connection, open_members(connection, catalog, list(catalog.topics), snapshot.scopes)
 
 

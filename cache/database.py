@@ -1,9 +1,13 @@
-"""Opens DuckDB: without its progress bar, and with a share of the memory that is free where the work may be large."""
+"""Opens DuckDB, always here: without its progress bar, and within a share of the memory that is free."""
 
 from __future__ import annotations
 
+import glob
 import os
+import platform
+import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,15 +30,14 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """A connection to `file`, or to a database in memory.
 
-    With `memory` ('1GB') DuckDB uses no more than that, and spills the rest to the folder `spill`. Raises `StoreError`
-    for a path that DuckDB cannot open.
+    DuckDB uses no more than `memory` ('1GB'), half of what is free where none is given, and spills the rest to the
+    folder `spill`. Raises `StoreError` for a path that DuckDB cannot open.
     """
     if file is not None:
         check_path(file)
     connection = duckdb.connect(":memory:" if file is None else str(file), read_only=read_only)
     _set_up(connection)
-    if memory is not None:
-        connection.execute("SET memory_limit = $memory", {"memory": memory})
+    connection.execute("SET memory_limit = $memory", {"memory": memory or memory_limit()})
     if spill is not None:
         connection.execute("SET temp_directory = $spill", {"spill": str(spill)})
     return connection
@@ -88,8 +91,33 @@ def _shared(process: int) -> duckdb.DuckDBPyConnection:
     It makes the folder that it spills into when memory is short, and removes it when the process ends. DuckDB's own
     choice is `.tmp` in the present folder, where two processes would write the same files.
     """
-    name = f"polyculture-duckdb-{process}-{secrets.token_hex(4)}"
-    return connect(spill=Path(tempfile.gettempdir()) / name)
+    folder = Path(tempfile.gettempdir())
+    prefix = f"polyculture-duckdb-{_host()}-"
+    _remove_spilled(folder, prefix)
+    return connect(spill=folder / f"{prefix}{process}-{secrets.token_hex(4)}")
+
+
+def _host() -> str:
+    """This machine, as a part of a file's name: containers with one temporary folder have processes of one number."""
+    return re.sub(r"[^A-Za-z0-9_.]", "_", platform.node()) or "here"
+
+
+def _remove_spilled(folder: Path, prefix: str) -> None:
+    """Removes what processes of this machine have spilled that were killed before they could remove it."""
+    for spilled in folder.glob(f"{glob.escape(prefix)}*"):
+        process = spilled.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not _runs(int(process)):
+            shutil.rmtree(spilled, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # sends nothing
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True
 
 
 def check_path(path: Path) -> None:

@@ -203,6 +203,13 @@ def imports_of(file: Path, modules: Collection[str]) -> Iterator[str]:
                     break
 
 
+def test_duckdb_is_opened_in_one_place() -> None:
+    """Where memory, spilling and the progress bar are set."""
+    files = (file for room in ROOMS for file in (ROOT / room).rglob("*.py"))
+    found = {str(file.relative_to(ROOT)) for file in files if "duckdb.connect(" in file.read_text(encoding="utf-8")}
+    assert found == {"cache/database.py"}
+
+
 def test_no_files_import_each_other() -> None:
     """Also not by way of others, or within functions: who reads a file need not have read those that read it."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()

@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store.parquet import write_parquet
 from polyculture.cache.store.sql_file import read_sql
@@ -45,9 +46,7 @@ def counted(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Pa
     file = folder / "count.duckdb"
     try:
         file.unlink(missing_ok=True)
-        with duckdb.connect(str(file)) as connection:
-            connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
-            connection.execute("SET temp_directory = $folder", {"folder": str(folder / "spilled")})
+        with connect(file, memory=MEMORY, spill=folder / "spilled") as connection:
             connection.execute("SET preserve_insertion_order = false")
             write_parquet(HITS.empty_table(), empty := folder / "none.parquet")
             yield _count(connection, swept, chosen, filters, empty)

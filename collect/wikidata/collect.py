@@ -19,6 +19,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
+from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.index.classes import REMEDY, unknown_classes
 from polyculture.link.index.snapshot import Snapshot
@@ -67,7 +68,7 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
     Raises `SnapshotError` for an invalid QID, for a class or country that the snapshot lacks, and where it has no names
     in the language; `CatalogError` for an unknown language or country code.
     """
-    with duckdb.connect() as connection, snapshot.opened(connection):
+    with connect() as connection, snapshot.opened(connection):
         if wanted.at_least > len(wanted.languages):
             what = f"labels in {wanted.at_least} languages are asked for, and {len(wanted.languages)} are named"
             raise SnapshotError(what, remedy="Name more languages with --also.")

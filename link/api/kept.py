@@ -16,6 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.api.client import Entity
 from polyculture.link.api.names import Term
@@ -39,7 +40,7 @@ _TABLES = """
 
 def read_searches(snapshot: Snapshot) -> dict[Term, bool]:
     """The names that the service was asked for while the snapshot was filled, and whether it found anything."""
-    with duckdb.connect(str(snapshot.path), read_only=True) as connection:
+    with connect(snapshot.path, read_only=True) as connection:
         return _searches(connection, "fetched")
 
 

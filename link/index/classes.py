@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.database import connect
 from polyculture.cache.errors import CatalogError
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.qid import number
@@ -32,7 +33,7 @@ def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -
     where the snapshot has none of a topic's classes.
     """
     kinds = {topic: _classes(catalog, topic) for topic in topics}
-    with duckdb.connect() as connection, snapshot.opened(connection):
+    with connect() as connection, snapshot.opened(connection):
         unknown = set(unknown_classes(connection, (qid for named in kinds.values() for _, qid in named)))
     built_in, lines = read_catalog().topics, []
     for topic, named in kinds.items():

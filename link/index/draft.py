@@ -15,6 +15,7 @@ import duckdb
 import orjson
 import pyarrow as pa
 
+from polyculture.cache.database import connect
 from polyculture.cache.errors import JobHeldError, SnapshotError, StoreError, WikidataError
 from polyculture.cache.files import claim_folder, remove_folder, store_faults
 from polyculture.cache.locks import Lock
@@ -43,7 +44,7 @@ class Draft:
     """
 
     def __init__(self, file: Path | None) -> None:
-        self.file, self.connection = file, duckdb.connect()
+        self.file, self.connection = file, connect(memory=MEMORY, spill=file.parent if file else None)
         try:
             self._open()
         except BaseException:
@@ -100,9 +101,6 @@ class Draft:
     def _open(self) -> None:
         with disk_faults(self.file):
             self.connection.execute("ATTACH $file AS draft", {"file": str(self.file or ":memory:")})
-        self.connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
-        if self.file:
-            self.connection.execute("SET temp_directory = $folder", {"folder": str(self.file.parent)})
         # Rows are read once: to find out how they could be packed took twice as long as to write them.
         self.connection.execute("SET force_compression = 'uncompressed'")
         self.connection.execute("CREATE SCHEMA wikidata")

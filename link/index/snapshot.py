@@ -18,6 +18,7 @@ import orjson
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import cache_folder
 from polyculture.cache.identity import content_id
@@ -158,7 +159,7 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
         with path.open("rb") as file:
             if file.read(12)[8:] != b"DUCK":  # of other databases DuckDB would load an extension from the net
                 raise ValueError("it is no DuckDB database")
-        with duckdb.connect(str(path), read_only=True) as connection:
+        with connect(path, read_only=True) as connection:
             meta = _read_meta(connection)
             if meta["version"] != VERSION:
                 wrong = f"is a snapshot of version {meta['version']}; this Polyculture reads version {VERSION}"
@@ -166,7 +167,7 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
                 _Meta.model_validate(meta)
                 _check_types(connection)
     except (duckdb.Error, OSError, ValueError) as fault:
-        what = explain(fault, _Meta)[0] if isinstance(fault, ValidationError) else str(fault).splitlines()[0]
+        what = next(explain(fault, _Meta))[0] if isinstance(fault, ValidationError) else str(fault).splitlines()[0]
         what = "it is damaged or truncated" if any(damage in what for damage in _DAMAGE) else what
         wrong = f"is not a Wikidata snapshot of Polyculture: {what}"
     if wrong:
@@ -211,7 +212,7 @@ def verify(snapshot: Snapshot) -> None:
     mark = cache_folder() / VERIFIED / key
     if mark.exists():
         return
-    with damage_named(snapshot), duckdb.connect(str(snapshot.path), read_only=True) as connection:
+    with damage_named(snapshot), connect(snapshot.path, read_only=True) as connection:
         for table in TABLES:
             connection.execute(f"SELECT bit_xor(hash(row)) FROM {table} AS row")  # noqa: S608  our tables' names
     with suppress(OSError):  # the next one reads it again

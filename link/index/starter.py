@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog.model import QID
+from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.link.entity import PROPERTIES
@@ -119,7 +119,7 @@ def _made(folder: Path, by_hand: ArrowTables) -> tuple[list[ArrowTables], set[st
     names = pa.concat_tables(_normalised(names, language) for language in languages)
     tables = {"items": items, "names": names, "claims": claims}
     tables |= {f"own_{name}": by_hand[name] for name in ("items", "names")}
-    with duckdb.connect() as connection:
+    with connect() as connection:
         for name, table in tables.items():
             connection.register(name, table)
         connection.execute(statement("starter_made"))

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
@@ -46,7 +47,7 @@ class Description:
 
 def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
     """The item's description. Raises `SnapshotError` where `qid` is no QID, or not in the snapshot."""
-    with duckdb.connect() as connection, snapshot.opened(connection):
+    with connect() as connection, snapshot.opened(connection):
         item = _known_item(connection, snapshot, qid)
         connection.execute("CREATE TABLE linked AS SELECT $item::UINTEGER AS item", {"item": item})
         find_origins(connection, catalog)
