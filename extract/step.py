@@ -43,6 +43,7 @@ from polyculture.extract.rows import (
 from polyculture.extract.sharing import find_extractions, read_known
 from polyculture.generate.engines.models import Models
 
+COUNTED = 500  # stored texts of a job whose tokens a plan counts
 BATCH = 8_192  # responses that a gazetteer reads together
 EXTRACTOR = "extractor"  # the role of the model that extracts
 
@@ -68,6 +69,7 @@ class ExtractorLoads:
     text_tokens: int  # of a text, at most
     prompts: Mapping[tuple[str, str], int]  # that texts answer, by language and topic
     taken_over: Callable[[Job], pa.Table | None]  # responses that runs beside this one hold for a job
+    are_stored: bool = False  # whether all texts are there, as imported ones: their own tokens are counted
 
 
 @dataclass(frozen=True)
@@ -186,10 +188,26 @@ class ExtractionStep(Step[ResponseRow, Models]):
         lost = sum(state == "failed" for state in texts.values())
         shared = self._shared(run, work, unread)
         left = max(work.size - sum(state == "ok" for state in texts.values()) - lost + len(unread) - shared, 0)
+        if loads.are_stored:
+            return Remaining(work.size - left, self._loads_of(job, unread, left, loads))
         text = AnswerText(RESPONSES.account, job.model, loads.text_tokens)
         # Until answers are measured, as much is expected to be written as is read.
         load = Load(loads.heads[job.topic], loads.most_tokens, left, answer=text, length=1.0)
         return Remaining(work.size - left, [replace(load, distinct=self._distinct)] if left else [])
+
+    def _loads_of(self, job: Job, unread: Collection[str], left: int, loads: ExtractorLoads) -> Iterator[Load]:
+        """What is read of the stored texts of a job, and written about `left` of them; of many, some are counted."""
+        batches = (batch.to_pydict() for batch in self._wanted_of(job, ("response_id", "text")))
+        rows = (row for batch in batches for row in zip(batch["response_id"], batch["text"], strict=True))
+        texts = [text for key, text in rows if key in unread] if left else []
+        counted = texts[:: -(-len(texts) // COUNTED) or 1]
+        told = f"Texts are counted by {COUNTED:,} of each model, language and topic" if counted != texts else ""
+        for place, text in enumerate(counted):
+            read = f"{loads.heads[job.topic]} {text}"
+            times = left // len(counted) + (place < left % len(counted))
+            # Until answers are measured, as much is expected to be written as the text has.
+            length = len(text) / len(read)
+            yield Load(read, loads.most_tokens, times, length=length, distinct=self._distinct, assumed=told)
 
     def _texts_of(self, job: Job, retry: RetryFailed | None) -> dict[str, str | None]:
         """The state of each stored response of a job, by its id."""

@@ -67,6 +67,8 @@ def run(
 ) -> None:
     """Do all that is left: generate, extract, link, measure, report. Running it again resumes.
 
+    Instruments of the file are asked after its texts; without languages, topics and countries they are all there is.
+
     With a choice of jobs, only their responses and mentions are made; link, measure and report need all jobs, and
     come with the next `polyculture run` without a choice. A job that another process works on is left to it: the
     command says who holds it since when, does the others, and ends with exit code 3. The last process without a choice

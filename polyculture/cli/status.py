@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.text.sanitize import escape_control_chars
@@ -20,7 +21,9 @@ from polyculture.running.opening import open_workspace
 from polyculture.running.reasons import failures_query
 from polyculture.running.run_status import JobStatus, RunStatus, run_status
 from polyculture.running.taken_answers import taken_lines
-from polyculture.running.validity import warn_of_changes
+from polyculture.running.validity import changed_lines
+
+_log = get_logger(__name__)
 
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
@@ -47,7 +50,8 @@ def status(
     job and stage.
     """
     workspace = open_workspace(experiment, runs)
-    warn_of_changes(workspace)
+    for line in changed_lines(workspace, "what is done and left is of the file as it is now"):
+        _log.warning(line)
     if format is Format.TABLE and output is None:
         print_standing(workspace, jobs)
     else:
@@ -138,7 +142,8 @@ def _instrument_row(one: JobStatus) -> tuple[object, ...]:
 
 
 def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
-    link = f"{status.surfaces_linked} surfaces done, {status.surfaces_left} left"
+    surfaces = "surface" if status.surfaces_linked == 1 else "surfaces"
+    link = f"{status.surfaces_linked} {surfaces} done, {status.surfaces_left} left"
     report = str(workspace.run.report) if status.reported else "not written yet"
     waits = waiting_line(workspace.run)
     batches = [("batches", waits)] if waits else []
@@ -172,7 +177,8 @@ def _totals(status: RunStatus) -> list[tuple[str, str]]:
 def _total(jobs: list[JobStatus]) -> str:
     done, failed, left = _added(jobs)
     running = sum(one.running for one in jobs)
-    return f"{done} done, {failed} failed, {left} left, {running} of {len(jobs)} jobs running"
+    every = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
+    return f"{done} done, {failed} failed, {left} left, {running} of {every} running"
 
 
 def _added(jobs: Sequence[JobStatus]) -> tuple[int, int, int]:

@@ -154,6 +154,7 @@ class ExtractionStage:
             workspace.sampling.max_tokens,
             Counter((prompt.language, prompt.topic) for prompt in workspace.prompts),
             partial(workspace.sampling_step(()).taken_over, workspace.run),
+            are_stored=workspace.experiment.imported,
         )
 
     def _sampled(self, wanted: pa.Table) -> pa.Table:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import signal
+import subprocess
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,7 +30,8 @@ from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run
 from polyculture.running.steps import StepRunner
 from polyculture.running.texts import prepare
-from tests.polyculture.test_command_line import polyculture, polyculture_process
+from tests.polyculture import test_instruments_alone
+from tests.polyculture.test_command_line import polyculture, polyculture_process, start_polyculture
 from tests.polyculture.test_jobs import tables, undisturbed, wait_for, write_experiment
 from tests.servers import StubServer, failure
 from tests.stages import do_stages
@@ -173,3 +175,22 @@ def test_ray_on_this_machine_from_the_command_line(tmp_path: Path, stub: StubSer
     done = polyculture_process("run", ours, "--ray", "--replicas", "1", cwd=ours.parent)
     assert done.returncode == 0, done.stderr
     assert tables(ours) == tables(once)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_cluster_asks_instruments_without_texts_and_what_a_lost_worker_leaves(
+    tmp_path: Path, stub: StubServer
+) -> None:
+    stub.latency, stub.behaviour = 0.1, test_instruments_alone.answer
+    file = test_instruments_alone.write(tmp_path, stub.url)
+    run = RunFolder(tmp_path / "runs" / "alone")
+    cluster = start_polyculture("run", file, "--ray", cwd=tmp_path, stderr=subprocess.PIPE)
+    wait_for(lambda: len(stub.bodies) > test_instruments_alone.ASKED // 4)
+    lost = next(process for process in workers(run, "answers") if process != cluster.pid)
+    os.kill(lost, signal.SIGKILL)
+    _, said = cluster.communicate(timeout=240)
+    assert cluster.returncode == 0, said
+    assert b"its worker was lost" in said
+    assert len(stub.bodies) - test_instruments_alone.ASKED <= test_instruments_alone.IN_FLIGHT
+    test_instruments_alone.is_whole(tmp_path)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import polyculture.instruments as instruments
+from polyculture.extract.llm import prompt_head
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.openai.scoring import PROBE
 from polyculture.generate.engines.transformers.engine import TransformersEngine
@@ -217,3 +218,35 @@ def test_instruments_alone_are_calibrated_and_nothing_is_asked_twice(
     assert polyculture("probe", "exp.toml", cwd=here).returncode == 0
     assert given.read - measured < measured, "two jobs are asked, and not the three that were measured"
     assert rows(here, "SELECT count(*), count(DISTINCT question_key) FROM probes") == [(15, 15)]
+
+
+def test_the_layers_of_a_gguf_file_are_those_that_it_says(here: Path) -> None:
+    gguf = pytest.importorskip("gguf", reason="the extra 'transformers' is not installed")
+    writer = gguf.GGUFWriter(here / "seven.gguf", "llama")
+    writer.add_block_count(7)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    write(here, f"transformers:{here / 'seven.gguf'}", more=PROBED)
+    planned = polyculture("plan", "exp.toml", cwd=here)
+    assert planned.returncode == 0, planned.stderr
+    assert "nobody knows how many layers it has" not in planned.stderr
+    assert f"{9 * (8 + 7 * 6):,}" in planned.stdout
+
+
+def test_imported_texts_are_counted_as_long_as_they_are(tmp_path: Path) -> None:
+    texts = [f"Pizza, and {'more ' * number}pizza." for number in range(40)]
+    lines = [{"model": "m", "lang": "en", "topic": "food", "prompt": "What?", "text": text} for text in texts]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert polyculture("import", "a.jsonl", "--as", "exp.toml", "language=lang", cwd=tmp_path).returncode == 0
+    file = tmp_path / "exp.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('with = "gazetteer"', 'with = "openai:reads"'), encoding="utf-8")
+    ready = open_workspace(file)
+    (planned,) = estimates(ready, calls_in_file(ready))
+    spec, head = ModelSpec("openai:reads"), " ".join(turn.content for turn in prompt_head(ready.catalog.topic("food")))
+    truth = sum(count_tokens(spec, [f"{head} {one}" for one in texts]).tokens)
+    assert (planned.left, planned.prompt_tokens) == (40, truth)
+    of_texts = sum(count_tokens(spec, texts).tokens)
+    assert of_texts / 2 < planned.answer_tokens < 2 * of_texts

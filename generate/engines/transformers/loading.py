@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -188,11 +190,32 @@ _DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
 
 def layers_of(spec: ModelSpec, options: TransformersOptions) -> int | None:
     """How many layers a model has, by its settings alone; of one that also sees or hears, the part that writes."""
+    if is_gguf(spec.name):
+        return _layers_of_gguf(spec.name)
     settings = _settings(spec, options)
     own = settings.get("text_config")
     texts = own if isinstance(own, dict) else settings
     depth = next((texts[name] for name in _DEPTHS if name in texts), None)
     return depth if isinstance(depth, int) and depth > 0 else None
+
+
+@cache  # some seconds, for its vocabulary
+def _layers_of_gguf(name: str) -> int | None:
+    """The key `ARCHITECTURE.block_count` of a GGUF file, as its specification names it (ggml, docs/gguf.md).
+
+    None where the file is not here, or the package that reads it is not.
+    """
+    if find_spec("gguf") is None:
+        return None
+    from gguf import GGUFReader
+
+    try:
+        reader = GGUFReader(find_gguf(name))
+    except (EngineError, OSError, ValueError, KeyError, IndexError):
+        return None
+    kind = reader.get_field("general.architecture")
+    depth = reader.get_field(f"{kind.contents()}.block_count") if kind else None
+    return int(depth.contents()) if depth else None
 
 
 def _settings(spec: ModelSpec, options: TransformersOptions) -> dict[str, Any]:

@@ -1,0 +1,245 @@
+"""An experiment of instruments alone: `run` asks it, in one process, in shares, on a cluster, and after kills."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+import polyculture.instruments as instruments
+from polyculture.cache.work.worker import Step
+from polyculture.running.call_list import calls_of_run
+from polyculture.running.opening import open_workspace
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.polyculture.test_jobs import status, wait_for
+from tests.quick_start import begin_polyculture
+from tests.servers import Reply, StubServer, failure
+from tests.stored import rows
+
+EXPERIMENT = """
+name = "alone"
+models = ["openai:one", "openai:two"]
+[options.openai]
+base_url = "{url}"
+concurrency = 2
+[instruments.ask]
+set = "{rules}"
+{more}
+"""
+QUESTIONS = Path(instruments.__file__).parent / "questions" / "demo"
+ASKED = 120  # of two models: five templates, twelve questions each
+IN_FLIGHT = 2 * 2  # at a kill: on their way, and waiting to be written
+
+
+def answer(_body: Mapping[str, Any], _before: int) -> Reply:
+    return written("A")
+
+
+def written(text: str) -> Reply:
+    return Reply(body=json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).encode())
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(latency=0.02, behaviour=answer) as server:
+        yield server
+
+
+def write(folder: Path, url: str, more: str = "") -> Path:
+    for name in ("made-up.toml", "made-up.tsv"):
+        shutil.copyfile(QUESTIONS / name, folder / name)
+    file = folder / "exp.toml"
+    file.write_text(EXPERIMENT.format(url=url, rules=folder / "made-up.toml", more=more), encoding="utf-8")
+    return file
+
+
+def requests(stub: StubServer) -> Counter[str]:
+    """How often each question was asked of each model."""
+    return Counter(json.dumps([body["model"], body["messages"]]) for body in stub.bodies)
+
+
+def is_whole(folder: Path) -> None:
+    counted = rows(folder, "SELECT count(*), count(DISTINCT answer_id) FROM answers WHERE status = 'ok'")
+    assert counted == [(ASKED, ASKED)]
+    assert rows(folder, "SELECT count(*) FROM answer_readings")[0][0] >= ASKED
+    assert (folder / "runs" / "alone" / "report.html").exists()
+
+
+def test_a_run_asks_measures_and_reports_and_the_next_one_asks_nothing(tmp_path: Path, stub: StubServer) -> None:
+    file = write(tmp_path, stub.url)
+    planned = polyculture("plan", file, cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr
+    assert f"Next: polyculture run {file}" in planned.stderr
+    assert f"polyculture run {file}" in polyculture("status", file, cwd=tmp_path).stdout
+    done = polyculture("run", file, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Numbers of question sets" in done.stdout
+    assert "Report:" in done.stdout
+    assert set(requests(stub).values()) == {1}
+    is_whole(tmp_path)
+    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert len(stub.bodies) == ASKED
+    assert polyculture("plan", file, "--jobs", cwd=tmp_path).stdout == ""
+    assert "to go on" not in polyculture("status", file, cwd=tmp_path).stdout
+
+
+def test_permanent_failures_are_asked_again_where_that_is_said(tmp_path: Path, stub: StubServer) -> None:
+    def refuses(body: Mapping[str, Any], before: int) -> Reply:
+        is_refused = crc32(json.dumps(body["messages"]).encode()) % 5 == 0
+        return failure(400, "refused") if body["model"] == "one" and is_refused else answer(body, before)
+
+    stub.behaviour = refuses
+    file = write(tmp_path, stub.url, more="questions = 30")
+    assert polyculture("run", file, cwd=tmp_path).returncode == 4
+    failed = sum(row["failed"] for row in status(file) if row["stage"] == "ask")
+    assert failed
+    asked = len(stub.bodies)
+    assert polyculture("run", file, cwd=tmp_path).returncode == 4
+    assert len(stub.bodies) == asked, "a permanent failure is settled"
+    stub.behaviour = answer
+    done = polyculture("run", file, "--retry-failed", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(stub.bodies) == asked + failed
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_a_run_goes_on_where_it_was(tmp_path: Path, stub: StubServer) -> None:
+    file = write(tmp_path, stub.url)
+    killed = begin_polyculture("run", file, cwd=tmp_path)
+    wait_for(lambda: len(stub.bodies) > ASKED // 3)
+    killed.kill()
+    killed.join()
+    asked = len(stub.bodies)
+    assert asked < ASKED, "the kill came too late to show anything"
+    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert len(stub.bodies) - ASKED <= IN_FLIGHT
+    assert set(requests(stub).values()) <= {1, 2}
+    is_whole(tmp_path)
+
+
+@pytest.mark.slow
+def test_shares_end_in_what_one_process_makes_whichever_is_killed(tmp_path: Path, stub: StubServer) -> None:
+    """All at once, one of them killed: what it left is asked by its own line again."""
+    file = write(tmp_path, stub.url)
+    lines = polyculture("plan", file, "--jobs", cwd=tmp_path).stdout.splitlines()
+    assert lines == [f"polyculture run {file} --job {k}/10" for k in range(1, 11)]
+    shares = [f"{k}/3" for k in (1, 2, 3)]
+    running = [begin_polyculture("run", file, "--job", share, cwd=tmp_path) for share in shares]
+    wait_for(lambda: len(stub.bodies) > ASKED // 4)
+    running[0].kill()
+    for process in running:
+        process.join()
+    assert [process.exitcode for process in running[1:]] == [0, 0]
+    assert not (tmp_path / "runs" / "alone" / "report.html").exists()
+    lines = polyculture("plan", file, "--jobs", cwd=tmp_path).stdout.splitlines()
+    assert {int(line.rpartition(" ")[2].partition("/")[0]) % 3 for line in lines} == {1}, "of the share that was killed"
+    for line in lines:
+        assert polyculture(*shlex.split(line)[1:], cwd=tmp_path).returncode == 0
+    assert polyculture("plan", file, "--jobs", cwd=tmp_path).stdout == ""
+    assert len(stub.bodies) - ASKED <= IN_FLIGHT
+    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert len(stub.bodies) - ASKED <= IN_FLIGHT
+    is_whole(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "lacks"),
+    [
+        ("", "names no languages, topics, countries"),
+        ('languages = ["en"]\ncountries = ["JP"]\n', "names no topics"),
+    ],
+)
+@pytest.mark.parametrize("words", [("run",), ("run", "--job", "1/2"), ("plan",)])
+def test_what_asks_for_nothing_is_refused(tmp_path: Path, said: str, lacks: str, words: tuple[str, ...]) -> None:
+    (tmp_path / "exp.toml").write_text(f'name = "none"\nmodels = ["mock:m"]\n{said}', encoding="utf-8")
+    line = one_line(polyculture(*words, "exp.toml", cwd=tmp_path))
+    assert "exp.toml" in line
+    assert lacks in line
+    assert "[instruments." in line
+    assert not (tmp_path / "runs").exists()
+
+
+def test_stages_of_texts_are_refused_without_texts(tmp_path: Path) -> None:
+    file = write(tmp_path, "http://127.0.0.1:9/v1")
+    for stage in ("generate", "extract", "link"):
+        line = one_line(polyculture("run", "--only", stage, file, cwd=tmp_path))
+        assert "names no languages, topics, countries" in line
+        assert "--only" in line
+
+
+def test_what_cannot_be_planned_is_named_and_the_rest_is_planned(tmp_path: Path) -> None:
+    file = write(tmp_path, "http://127.0.0.1:9/v1", more="[instruments.probe]")
+    text = file.read_text(encoding="utf-8").replace('"openai:two"', '"transformers:no/model"')
+    file.write_text(text, encoding="utf-8")
+    planned = polyculture("plan", file, cwd=tmp_path, HF_HUB_OFFLINE="1")
+    assert planned.returncode == 2
+    assert "60" in next(line for line in planned.stdout.splitlines() if "ask" in line and "openai:one" in line)
+    assert "probe is not in this plan" in planned.stderr
+    assert "--questions" in planned.stderr.splitlines()[-1]
+    told = polyculture("status", file, cwd=tmp_path, HF_HUB_OFFLINE="1")
+    assert told.returncode == 0
+    assert "probe: nobody knows how far it is" in told.stderr
+
+
+TEXTS = """
+name = "jobs"
+models = ["openai:one"]
+languages = ["ja", "ko"]
+topics = ["food"]
+countries = ["IT", "JP"]
+[sampling]
+n = 3
+[extract]
+with = "openai:reads"
+[options.openai]
+base_url = "{url}"
+concurrency = 2
+"""
+
+
+def test_steps_that_count_rows_count_what_their_items_say(tmp_path: Path) -> None:
+    """Of failures of both kinds, of a journal that a killed process left, and of settings that have changed since."""
+
+    def fails(body: Mapping[str, Any], before: int) -> Reply:
+        number = crc32(json.dumps([body["messages"], body["seed"]]).encode())
+        if number % 7 == 0:
+            return failure(400, "refused")
+        if number % 5 == 0 and body["model"] == "one":
+            return Reply(body=b'{"unknown": 1}')  # asked again by the next run
+        return written("[]" if body["model"] == "reads" else f"A text {number % 13}.")
+
+    with StubServer(latency=0.02, behaviour=fails) as server:
+        file = tmp_path / "exp.toml"
+        file.write_text(TEXTS.format(url=server.url), encoding="utf-8")
+        killed = begin_polyculture("run", file, cwd=tmp_path)
+        wait_for(lambda: len(server.bodies) > 9)
+        killed.kill()
+        killed.join()
+        seen = [counts_agree(file)]
+        polyculture("run", file, cwd=tmp_path)
+        seen.append(counts_agree(file))
+    text = file.read_text(encoding="utf-8")
+    for old, new in (("n = 3", "n = 2"), ("n = 3", "n = 5"), ("n = 3", "n = 3\ntemperature = 0.1")):
+        file.write_text(text.replace(old, new), encoding="utf-8")
+        seen.append(counts_agree(file))
+    assert len(set(seen)) >= 4, "they all count the same"
+    assert seen[1][1] > 0, "nothing failed"
+
+
+def counts_agree(file: Path) -> tuple[int, int, int]:
+    """What is done, failed and left of texts, by rows; the same by items, one after the other."""
+    workspace, counted = open_workspace(file), []
+    for call in calls_of_run(workspace):
+        for step, work in call.works():
+            by_rows, by_items = step.count(workspace.run, work), Step.count(step, workspace.run, work)
+            assert replace(by_rows, total=by_items.total) == by_items
+            counted.append(by_rows)
+    return sum(one.done for one in counted), sum(one.failed for one in counted), sum(one.left for one in counted)
