@@ -201,7 +201,7 @@ def layers_of(spec: ModelSpec, options: TransformersOptions) -> int | None:
 
 @cache  # some seconds, for its vocabulary
 def _layers_of_gguf(name: str) -> int | None:
-    """The key `ARCHITECTURE.block_count` of a GGUF file, as its specification names it (ggml, docs/gguf.md).
+    """The key `ARCHITECTURE.block_count` of a GGUF file, as the specification of the format in ggml names it.
 
     None where the file is not here, or the package that reads it is not.
     """
