@@ -10,7 +10,7 @@ A question as a model reads it: the options in an order, under labels, in a prom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -194,10 +194,13 @@ class AskJob:
 
     @cached_property
     def _decided(self) -> tuple[dict[str, Any] | None, int | None]:
-        """Decoding and seed for ids: null where a server is not sent them; at temperature 0 a seed decides nothing."""
+        """Decoding and seed of the model's requests: null where its server is not sent them."""
+        return self._decided_for(self.setup.get("omit", ()))
+
+    def _decided_for(self, omitted: Collection[str]) -> tuple[dict[str, Any] | None, int | None]:
+        """Decoding and seed for ids, without what is not sent; at temperature 0 a seed decides nothing."""
         if self.decoding is None:
             return None, None
-        omitted = self.setup.get("omit", ())
         decoding = {name: None if name in omitted else value for name, value in asdict(self.decoding).items()}
         seeded = self.decoding.temperature > 0 and "seed" not in omitted
         return decoding, self.sampling.seed if seeded else None
@@ -207,12 +210,15 @@ class AskJob:
         return setup_id(self.setup)
 
     def asked_id(self, prompt: Prompt | None) -> str:
-        """A hash of a prompt's wording and of how it is asked: answers under another one do not count."""
-        return content_id("asked", self.method, _wording(prompt), *self._decided)
+        """A hash of a prompt's wording and of how it is asked: answers under another one do not count.
+
+        It is that of all models; what one of them is not sent is in its setup.
+        """
+        return content_id("asked", self.method, _wording(prompt), *self._decided_for(()))
 
     def settings(self, prompt: Prompt | None) -> dict[str, Any]:
         """What `asked_id` is made of, to say what has changed of it."""
-        decoding, seed = self._decided
+        decoding, seed = self._decided_for(())
         wording = None if prompt is None else content_id(_wording(prompt))
         found = {"prompt": wording, **(decoding or {}), "seed": seed}
         return {name: value for name, value in found.items() if value is not None}
