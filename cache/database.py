@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import glob
+import atexit
 import os
-import platform
-import re
-import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -18,6 +13,7 @@ from pathlib import Path
 import duckdb
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.files import scratch_folder
 
 SHARE = 0.5
 LEAST = 256 << 20  # bytes; with less DuckDB answers nothing of use
@@ -58,7 +54,8 @@ def memory_database(file: Path | None = None) -> Iterator[duckdb.DuckDBPyConnect
     """An empty database in memory, dropped with the block; or the one in `file`.
 
     DuckDB takes 17 ms of CPU time to begin, and a command has up to ten of these: they are attached to one instance of
-    the process. What is set for an instance, such as its memory, holds for all; who must set it takes `connect`.
+    the process. What is set for an instance, such as its memory, holds for all; whoever needs another limit calls
+    `connect`.
     """
     if file is not None:
         check_path(file)
@@ -88,36 +85,19 @@ def cursor_of(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnectio
 def _shared(process: int) -> duckdb.DuckDBPyConnection:
     """One for each process: a fork has no threads of its parent's DuckDB.
 
-    It makes the folder that it spills into when memory is short, and removes it when the process ends. DuckDB's own
-    choice is `.tmp` in the present folder, where two processes would write the same files.
+    It uses at most half of the memory that is free when it is opened, and spills the rest into a folder that is removed
+    when the process ends. Where the process is killed, the next one that opens a database removes it.
     """
-    folder = Path(tempfile.gettempdir())
-    prefix = f"polyculture-duckdb-{_host()}-"
-    _remove_spilled(folder, prefix)
-    return connect(spill=folder / f"{prefix}{process}-{secrets.token_hex(4)}")
+    with ExitStack() as opening:
+        spill = opening.enter_context(scratch_folder("duckdb"))
+        connection = opening.enter_context(connect(spill=spill))
+        atexit.register(_close, process, opening.pop_all())
+    return connection
 
 
-def _host() -> str:
-    """This machine, as a part of a file's name: containers with one temporary folder have processes of one number."""
-    return re.sub(r"[^A-Za-z0-9_.]", "_", platform.node()) or "here"
-
-
-def _remove_spilled(folder: Path, prefix: str) -> None:
-    """Removes what processes of this machine have spilled that were killed before they could remove it."""
-    for spilled in folder.glob(f"{glob.escape(prefix)}*"):
-        process = spilled.name.removeprefix(prefix).partition("-")[0]
-        if process.isdecimal() and not _runs(int(process)):
-            shutil.rmtree(spilled, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)  # sends nothing
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is somebody else's
-        return True
-    return True
+def _close(process: int, opened: ExitStack) -> None:
+    if process == os.getpid():  # a fork must not remove what its parent uses
+        opened.close()
 
 
 def check_path(path: Path) -> None:

@@ -47,14 +47,15 @@ def explain(
 ) -> Iterator[tuple[str, str]]:
     """Each thing that is wrong, with its place in the file, `above` before it, and its remedy: else `see`.
 
-    A key is not missing where an unknown one is meant for it.
+    A key is not missing where an unknown one is meant for it, and a list is not too short where its entries are wrong.
     """
     errors = [(error, list(error["loc"])) for error in fault.errors()]
     unknown = [(steps, _keys(model, steps[:-1])) for error, steps in errors if error["type"] == "extra_forbidden"]
     meant = [[*steps[:-1], *near_words(str(steps[-1]), known)] for steps, known in unknown]
+    follows = {"missing": meant, "too_short": [steps[:-1] for _, steps in errors]}
     for error, steps in errors:
         known = _keys(model, steps[:-1]) if error["type"] == "extra_forbidden" else {}
-        if not (error["type"] == "missing" and steps in meant):
+        if steps not in follows.get(error["type"], ()):
             yield describe_fault(error, [*above, *steps], known, see)
 
 

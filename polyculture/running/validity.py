@@ -273,7 +273,9 @@ def make_valid(proposal: Proposal, *, accept_changes: bool) -> Manifest:
 def changed_lines(workspace: Workspace, so: str = "these numbers are of the last run") -> list[str]:
     """A line per change of the experiment file's sampling since the run: its numbers are of what was asked before."""
     before = workspace.before
-    changes = [] if before is None else _changes(before, workspace.manifest(), _reworded(workspace))
+    if before is None or not before.topics:  # it has no texts
+        return []
+    changes = _changes(before, workspace.manifest(), _reworded(workspace))
     told = [change for change in changes if change.stage == "generate"]
     return [f"{workspace.file}: {change}; {so}" for change in told]
 

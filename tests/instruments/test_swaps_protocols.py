@@ -82,7 +82,12 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     assert "a post in English" in said["prompt"]
     # Another limit is another answer; the first ones stay, and count again without a query.
     says_in_file(Path(own[0]), "sentiment", max_tokens=12)
-    other = polyculture("swap", "sentiment", *own, "--preset", "camellia", "--draws", "1", cwd=tmp_path)
+    words = ("swap", "sentiment", *own, "--preset", "camellia", "--draws", "1")
+    refused = polyculture(*words, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "max_tokens was 30 and is now 12" in refused.stderr
+    assert len(server.asked) == TEXTS
+    other = polyculture(*words, "--accept-changes", cwd=tmp_path)
     assert other.returncode == 0, other.stderr
     assert "draws 1, not 3, max_tokens 12, not 30" in other.stderr
     says_in_file(Path(own[0]), "sentiment")
@@ -288,7 +293,7 @@ def test_strict_match_stands_beside_the_normalised_one(
     assert rows(tmp_path, rates.format("strict_accuracy")) == strict
     asked = len(server.asked)
     # Other prompts ask anew; where nothing is found, Camellia's asks for None, which is stored as nothing.
-    done = polyculture("swap", "qa", *own, "--preset", "camellia", cwd=tmp_path)
+    done = polyculture("swap", "qa", *own, "--preset", "camellia", "--accept-changes", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(server.asked) == 2 * asked
     assert rows(tmp_path, "SELECT DISTINCT answer, matched FROM swap_answers WHERE entity = 'lasagna'") == [("", 0)]
@@ -356,7 +361,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     (tmp_path / "mine").mkdir()
     ours = (PROMPTS / "de.toml").read_text(encoding="utf-8")
     (tmp_path / "mine" / "de.toml").write_text(ours.replace('question = "', 'question = "Sag: '), encoding="utf-8")
-    done = polyculture(*words, "--language", "de", cwd=tmp_path)
+    done = polyculture(*words, "--language", "de", "--accept-changes", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
     assert "(wording: own, standard; schema: off, on)" in done.stderr
