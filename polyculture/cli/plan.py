@@ -43,7 +43,7 @@ from polyculture.running.linking import (
 )
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
-from polyculture.running.texts import check
+from polyculture.running.texts import check, prepare
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
@@ -101,12 +101,14 @@ def plan(
         check_calls(calls)
     if not unknown:
         check_asks(workspace, calls)
-    prepared = check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
+    if calibrate:
+        prepared = prepare(workspace, accept_changes=accept_changes)
+    else:
+        prepared = check(workspace, accept_changes=accept_changes, contact_needed=False)
     linking = prepared.linking
     if linking is not None:
         check_topics(workspace, linking.source)
     if calibrate:
-        workspace.write(prepared.manifest)
         _measure(workspace, calls)
     costs = list(estimates(workspace, calls, retry))
     if workspace.experiment.imported and workspace.jobs:

@@ -144,7 +144,9 @@ def test_a_model_that_cannot_score_is_told_by_plan_and_refused_before_anything_i
 def test_data_that_are_not_there_are_told_before_texts_are_made(folder: Path, command: str) -> None:
     asks = "\n[instruments.cbs]\ndata = 'own'\nfolder = 'nowhere'\n"
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="mock:a") + asks, encoding="utf-8")
-    assert "nowhere: " in one_line(polyculture(command, "exp.toml", cwd=folder))
+    done = polyculture(command, "exp.toml", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("polyculture: nowhere: ")
     assert not list((folder / "runs").rglob("responses"))
 
 

@@ -156,7 +156,9 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     # The stub says the Japanese for pizza, whatever was put in.
     both = cells(folder, "camellia", "12")
     assert found["", "ja"]["value"] == both["Japanese", "Respective Asian Western"]["value"] == "50.0"
-    asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, "--language", "ja", "--draws", "1", cwd=folder)
+    asked = polyculture(
+        "swap", "qa", "exp.toml", *OWN, *STUB, "--language", "ja", "--draws", "1", "--accept-changes", cwd=folder
+    )
     assert asked.returncode == 0, asked.stderr
     told = cells(folder, "camellia", "17")["", "ja"]["protocol"]
     assert "draws 1, not 3" in told
@@ -170,7 +172,7 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     (folder / "mine").mkdir()
     ours = (PROMPTS / "ja.toml").read_text(encoding="utf-8")
     (folder / "mine" / "ja.toml").write_text(ours.replace('question = "', 'question = "!'), encoding="utf-8")
-    asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, *more, cwd=folder)
+    asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, *more, "--accept-changes", cwd=folder)
     assert asked.returncode == 4, asked.stderr
     assert re.search(r"incomplete: \d+ of \d+ texts", cells(folder, "camellia", "17")["", "ja"]["protocol"])
 

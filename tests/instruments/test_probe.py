@@ -126,7 +126,10 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path, llam
     assert read == alone
     text = (folder / "exp.toml").read_text(encoding="utf-8")
     (folder / "exp.toml").write_text(text.replace("item_tokens = 4", "item_tokens = 5"), encoding="utf-8")
-    longer = polyculture("probe", "exp.toml", cwd=folder)
+    refused = polyculture("probe", "exp.toml", cwd=folder)
+    assert refused.returncode == 2
+    assert "item_tokens was 4 and is now 5" in refused.stderr
+    longer = polyculture("probe", "exp.toml", "--accept-changes", cwd=folder)
     assert "no control was run" in longer.stderr, "a control of other rules stands beside the probe"
     topic = next((run.root / "probes").rglob("topic=*"))
     for table in (run.root / "inventory").iterdir():  # of all tables, as a killed command leaves it

@@ -277,7 +277,10 @@ def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(
     mine.mkdir()
     (mine / "sw.toml").write_text('language = "sw"\n', encoding="utf-8")
     says_in_file(own[0], "sentiment", prompts="mine")
-    assert "sw.toml: " in one_line(polyculture("swap", "sentiment", *own, cwd=tmp_path))
+    lacking = polyculture("swap", "sentiment", *own, cwd=tmp_path)
+    assert lacking.returncode == 2
+    for line, key in zip(lacking.stderr.splitlines(), ("types", "sentiment", "qa", "ner"), strict=True):
+        assert f"sw.toml: the key {key!r} is missing" in line
 
 
 def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
