@@ -26,7 +26,7 @@ from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import PROMPTS, RESPONSES, TEXT_STAGES
+from polyculture.cache.store.schema import EXTRACTIONS, PROMPTS, RESPONSES, TEXT_STAGES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES
@@ -206,6 +206,9 @@ class Comparison:
         if any(lost[key] for key in lost if key[0] == RESPONSES.name):
             lost = Counter({key: number for key, number in lost.items() if key[0] != RESPONSES.name})
             lost += self._replaced()
+        if any(lost[key] for key in lost if key[0] == EXTRACTIONS.name):
+            lost = Counter({key: number for key, number in lost.items() if key[0] != EXTRACTIONS.name})
+            lost += self._read_otherwise()
         for step in self.of.steps if lost else ():
             table = step.tables[-1]
             for work in step.works():
@@ -233,6 +236,17 @@ class Comparison:
             if requests_now < requests:
                 found[RESPONSES.name, *cell[:3]] += max(rows - rows_now, 0)
         return found
+
+    def _read_otherwise(self) -> Rows:
+        """The extractions of texts that are still current. Nobody reads the other texts again."""
+        columns = _job_columns(EXTRACTIONS)
+        extracted = f"SELECT {', '.join(columns)}, response_id FROM extractions WHERE status = 'ok'"  # noqa: S608  ours
+        with self._store(self.before) as store:
+            was = store.sql(extracted).fetchall()
+        with self._store() as store:
+            texts = {text for (text,) in store.sql("SELECT response_id FROM responses").fetchall()}
+            still = {row[-1] for row in store.sql(extracted).fetchall()}
+        return Counter((EXTRACTIONS.name, *job) for *job, text in was if text in texts and text not in still)
 
     def _store(self, before: Manifest | None = None) -> Store:
         """The run as it is, or as it would be."""

@@ -56,6 +56,24 @@ def test_what_is_beyond_the_sample_is_not_asked_and_not_missing(tmp_path: Path) 
     assert counts(file) == ("12,4,4", True), "what was read beyond the sample does not count"
 
 
+def test_texts_that_are_no_longer_asked_for_are_not_read_again(tmp_path: Path) -> None:
+    """Their extractions were counted as lost where as many other texts waited in the same job."""
+    file = write(tmp_path, "")
+    extract(file)
+    two = file.read_text(encoding="utf-8").replace('["US"]', '["US", "KR"]')
+    file.write_text(two, encoding="utf-8")
+    do_stages(file, "generate")
+    file.write_text(two.replace('["US", "KR"]', '["KR"]'), encoding="utf-8")
+    prepare(open_workspace(file))  # is not refused
+    extract(file)
+    responses, extractions, _ = counts(file)[0].split(",")
+    assert responses == extractions
+    changed = two.replace('["US", "KR"]', '["US"]').replace("[extract]", "[extract]\nmax_tokens = 77")
+    file.write_text(changed, encoding="utf-8")
+    with pytest.raises(ChangedExperimentError, match="extractions"):
+        prepare(open_workspace(file))
+
+
 @pytest.mark.parametrize(
     ("more", "extractor", "told"),
     [
