@@ -141,13 +141,17 @@ def test_shares_end_in_what_one_process_makes_whichever_is_killed(tmp_path: Path
 
     stub.behaviour = waits
     shares = [f"{k}/3" for k in (1, 2, 3)]
-    running = [begin_polyculture("run", file, "--job", share, cwd=tmp_path) for share in shares]
+    said = [tmp_path / f"said-{number}.txt" for number in range(len(shares))]
+    running = [
+        begin_polyculture("run", file, "--job", share, cwd=tmp_path, stderr=to)
+        for share, to in zip(shares, said, strict=True)
+    ]
     wait_for(lambda: len(stub.bodies) > 8)
     running[0].kill()
     killed.set()
     for process in running:
         process.join()
-    assert [process.exitcode for process in running[1:]] == [0, 0]
+    assert [process.exitcode for process in running[1:]] == [0, 0], [to.read_text(encoding="utf-8") for to in said]
     assert not (tmp_path / "runs" / "alone" / "report.html").exists()
     lines = polyculture("plan", file, "--jobs", cwd=tmp_path).stdout.splitlines()
     assert {int(line.rpartition(" ")[2].partition("/")[0]) % 3 for line in lines} == {1}, "of the share that was killed"
