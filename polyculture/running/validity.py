@@ -22,7 +22,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
 from polyculture.cache.log import get_logger
-from polyculture.cache.store.layout import Table
+from polyculture.cache.store.layout import Layout, Table
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows
 from polyculture.cache.store.run_folder import RunFolder
@@ -169,7 +169,7 @@ class Comparison:
         lost = Counter[str]()
         for place, number in self._lost.items():
             lost[place[0]] += number
-        rows = _in_words({table: lost[table.name] for table in _tables(self.of.workspace.run) if lost[table.name]})
+        rows = _in_words({table: lost[table.name] for table in self._counted if lost[table.name]})
         changes = [change for change in self.changes if rows or change.stage == "link"]
         reasons = list(map(str, changes)) or ([self.of.validity.reason] if self.of.validity.reason and rows else [])
         if not reasons:
@@ -187,15 +187,15 @@ class Comparison:
     @cached_property
     def _lost(self) -> Rows:
         """The answered rows that are current in the last run and would not be."""
-        run, before = self.of.workspace.run, self.before
+        before = self.before
         if before is None or not (self.tables or any(getattr(before, n) != getattr(self.now, n) for n in _DECIDING)):
             return Counter()
         with self._store(before) as store:
-            was = _current(run, store)
+            was = _current(store, self._counted)
         if not was:
             return Counter()
         with self._store() as store:
-            return was - _current(run, store)
+            return was - _current(store, self._counted)
 
     def _redone(self) -> dict[Table[Any], int]:
         """How many of these rows a model would have to make again, by table.
@@ -248,11 +248,22 @@ class Comparison:
             still = {row[-1] for row in store.sql(extracted).fetchall()}
         return Counter((EXTRACTIONS.name, *job) for *job, text in was if text in texts and text not in still)
 
+    @cached_property
+    def _layout(self) -> Layout:
+        """What the run has when it is first looked at: meanwhile other processes may begin more tables."""
+        return layout_of(self.of.workspace.run)
+
+    @cached_property
+    def _counted(self) -> list[Table[Any]]:
+        """The tables of the run whose rows have a state, and are current or not."""
+        tables = [table for table in self._layout.tables if table.wanted is not None and "status" in table.columns]
+        return [table for table in tables if (self.of.workspace.run.root / table.name).exists()]
+
     def _store(self, before: Manifest | None = None) -> Store:
         """The run as it is, or as it would be."""
         run = self.of.workspace.run
         rows = {} if before is not None else _by_name(run, self.tables)
-        return open_store(run, layout_of(run), manifest=before or self.now, rows=rows)
+        return open_store(run, self._layout, manifest=before or self.now, rows=rows)
 
 
 def check(proposal: Proposal) -> None:
@@ -446,16 +457,10 @@ def _is_costly(work: Work[Any]) -> bool:
     return any(model.partition(":")[0] in ENGINES for model in models_of(work))
 
 
-def _tables(run: RunFolder) -> list[Table[Any]]:
-    """The tables of a run whose rows have a state, and are current or not."""
-    tables = [table for table in layout_of(run).tables if table.wanted is not None and "status" in table.columns]
-    return [table for table in tables if (run.root / table.name).exists()]
-
-
-def _current(run: RunFolder, store: Store) -> Rows:
+def _current(store: Store, tables: Iterable[Table[Any]]) -> Rows:
     """How many rows of each job are current, without failures."""
     found: Rows = Counter()
-    for table in _tables(run):
+    for table in tables:
         query = _CURRENT.format(columns=", ".join(_job_columns(table)), view=table.name)
         for *job, number in store.sql(query).fetchall():
             found[table.name, *job] = number
