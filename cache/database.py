@@ -26,8 +26,8 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """A connection to `file`, or to a database in memory.
 
-    DuckDB uses no more than `memory` ('1GB'), half of what is free where none is given, and spills the rest to the
-    folder `spill`. Raises `StoreError` for a path that DuckDB cannot open.
+    DuckDB uses at most `memory` ('1GB'), by default half of the free memory. It writes what does not fit to files in
+    the folder `spill`. Raises `StoreError` for a path that DuckDB cannot open.
     """
     if file is not None:
         check_path(file)
@@ -85,8 +85,8 @@ def cursor_of(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnectio
 def _shared(process: int) -> duckdb.DuckDBPyConnection:
     """One for each process: a fork has no threads of its parent's DuckDB.
 
-    It uses at most half of the memory that is free when it is opened, and spills the rest into a folder that is removed
-    when the process ends. Where the process is killed, the next one that opens a database removes it.
+    It writes what does not fit into memory to a folder that is removed when the process ends. If the process is killed,
+    the next process that opens a database removes the folder.
     """
     with ExitStack() as opening:
         spill = opening.enter_context(scratch_folder("duckdb"))

@@ -1,4 +1,4 @@
-"""Checks of an experiment whose keys fit: what they say against each other, the catalogue, the engines and prices."""
+"""Checks of an experiment whose keys fit: the names in it, models and prices."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.generate.engines import ENGINES, ModelSpec, check_model, engine_remedy, find_kind
-
-
-def check_contradictions(experiment: Experiment, file: Path) -> Iterator[ExperimentError]:
-    """What keys say against each other."""
-    return (ExperimentError(line, where=file) for line in experiment.contradictions())
 
 
 def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:

@@ -88,8 +88,11 @@ class Experiment(Section):
     def _expand(cls, data: Any) -> Any:
         return with_variants(data) if isinstance(data, dict) else data
 
-    def contradictions(self) -> Iterator[str]:
-        """A line for each thing that keys say against another one."""
+    def contradictions(self, file: Path) -> Iterator[ExperimentError]:
+        """An error for each thing that keys of `file` say against another one."""
+        return (ExperimentError(line, where=file) for line in self._contradictions())
+
+    def _contradictions(self) -> Iterator[str]:
         for key in ("models", "languages", "topics", "countries", "conditions"):
             values = getattr(self, key)
             twice = sorted({value for value in values if values.count(value) > 1})
@@ -183,7 +186,7 @@ class Experiment(Section):
 def read_experiment(file: Path) -> Experiment:
     """The experiment in `file`, its preset filled in. Raises `ExperimentError` with file, place and remedy."""
     experiment = parse_experiment(read_keys(file), file)
-    if found := [ExperimentError(line, where=file) for line in experiment.contradictions()]:
+    if found := list(experiment.contradictions(file)):
         raise together(found)
     return experiment
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, UserError, together
-from polyculture.experiment.checks import check_contradictions, check_models, check_names, check_prices, with_codes
+from polyculture.experiment.checks import check_models, check_names, check_prices, with_codes
 from polyculture.experiment.file import parse_experiment, read_keys
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.workspace import Workspace
@@ -26,7 +26,7 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
     mistake: for those of single keys first, and once each key fits, for what they say together.
     """
     experiment, mistakes = parse_experiment(data, file), Mistakes()
-    mistakes.found += check_contradictions(experiment, file)
+    mistakes.found += experiment.contradictions(file)
     packs = [file.parent / name for name in experiment.catalog]
     for folder in packs:
         if not folder.is_dir():

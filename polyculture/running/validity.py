@@ -203,12 +203,9 @@ class Comparison:
         What other runs hold, and what this one has on disk of former settings, nobody makes again.
         """
         lost, found = self._lost, Counter[Table[Any]]()
-        if any(lost[key] for key in lost if key[0] == RESPONSES.name):
-            lost = Counter({key: number for key, number in lost.items() if key[0] != RESPONSES.name})
-            lost += self._replaced()
-        if any(lost[key] for key in lost if key[0] == EXTRACTIONS.name):
-            lost = Counter({key: number for key, number in lost.items() if key[0] != EXTRACTIONS.name})
-            lost += self._read_otherwise()
+        for table, counted in ((RESPONSES, self._replaced), (EXTRACTIONS, self._read_otherwise)):
+            others = Counter({place: number for place, number in lost.items() if place[0] != table.name})
+            lost = others + counted() if others.total() < lost.total() else lost
         for step in self.of.steps if lost else ():
             table = step.tables[-1]
             for work in step.works():
