@@ -35,8 +35,8 @@ from polyculture.running.extraction import ExtractionStage
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
 _MEANS = """
-SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
-    sum(completion_tokens) / count(*) FILTER (status = 'ok') AS written
+SELECT stage, asked, sum(prompt_tokens) / nullif(count(*) FILTER (status = 'ok'), 0) AS read,
+    sum(completion_tokens) / nullif(count(*) FILTER (status = 'ok'), 0) AS written
 FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING written IS NOT NULL
 """
 

@@ -7,8 +7,10 @@ import json
 import os
 import re
 import time
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -314,3 +316,23 @@ def test_samples_that_failed_for_good_leave_no_text_to_extract(tmp_path: Path) -
     assert 800 < texts < 1000
     assert estimate(ready).left == 0
     assert estimate(ready, "extract").left == texts
+
+
+def test_where_no_answer_was_of_use_nothing_is_expected_of_them(tmp_path: Path) -> None:
+    """Tokens per usable answer were infinite where an extractor had none, and `plan` ended in a traceback."""
+
+    def says(_body: Mapping[str, Any], _before: int) -> Reply:
+        choice = {"finish_reason": "stop", "message": {"content": "Resposta: B"}}
+        usage = {"prompt_tokens": 20, "completion_tokens": 3}
+        return Reply(body=json.dumps({"choices": [choice], "usage": usage}).encode())
+
+    with StubServer(behaviour=says) as server:
+        file = workspace(tmp_path, server.url).file
+        text = file.read_text(encoding="utf-8").replace("n = 100", "n = 1")
+        file.write_text(text, encoding="utf-8")
+        assert polyculture("run", file, cwd=tmp_path).returncode == 4
+        assert rows(tmp_path, "SELECT DISTINCT status FROM extractions") == [("failed",)]
+        file.write_text(text.replace("n = 1\n", "n = 2\n"), encoding="utf-8")
+        planned = polyculture("plan", file, cwd=tmp_path)
+        assert planned.returncode == 0, planned.stderr
+        assert 0 < estimate(open_workspace(file), "extract").prompt_tokens < 1_000_000
