@@ -14,6 +14,10 @@ every other time, ends rows by itself: a row must be twice as long as the longes
 Until the first answer of use, the rule admits as many requests at a time as would stop the stage (`rounds`): what all
 of them would meet, these few show.
 
+Where a stage stopped because of its model's service (a fault that is not `final`), the row goes on in the next stage
+of this model: one request is sent, and if it meets the same fault, that stage stops, too. An answer of use ends the
+row, so that another capability of the model, or a service that works again, is asked as ever.
+
 Why eight: a fault that meets one answer in five by chance meets eight in a row once in 390,000 answers, and what a
 wrong stop costs is to give the command again. A stage is a step with its models; its rule lives as long as the command.
 """
@@ -31,6 +35,7 @@ from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.faults import (
+    CONNECTION,
     FaultKind,
     StopLimits,
     fault_table,
@@ -60,6 +65,17 @@ class Failure:
     first_try: bool = True  # not a second attempt because of a first answer that was of no use
 
 
+@dataclass(frozen=True, slots=True)
+class StoppedStage:
+    """A stage that stopped itself."""
+
+    name: str  # of its step and its models
+    line: str  # the error that says why
+    models: tuple[str, ...] = ()  # each as it is loaded: equal of variants that one service answers
+    fault: str | None = None  # the kind, where the service is at fault, and not what was asked of it
+    after: str | None = None  # the stage that this fault had stopped before
+
+
 @dataclass(slots=True)
 class _Row:
     """Failures of one kind since the last answer of use."""
@@ -81,6 +97,7 @@ class StopRule:
     has_rows: bool = False  # were there answers of use before this command?
     few_first: bool = False  # each answer may cost: a few are asked for until one is of use
     drains: bool = False  # what was asked is paid and comes: it is kept before the stage ends
+    before: StoppedStage | None = None  # another stage of its models, which stopped because of their service
     stopped: SystematicFaultError | None = None
     advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
     odd_usage: int = 0  # answers whose tokens do not add up, as their notes say
@@ -94,11 +111,18 @@ class StopRule:
     def rounds(self, requests: Iterable[R], first: First[R]) -> Iterator[Iterator[R]]:
         """The requests as they may be asked, a round after the other; none once the stage has stopped.
 
-        With `few_first` a round has the requests of `limits.answers` answers, until one was of use. The last round has
-        all others. A round is over when all its answers have come: whoever waited for a request to be admitted while
-        answers are in flight would wait for ever where they are told of in the same thread.
+        The first one has one request where another stage of the models stopped before. With `few_first` a round has the
+        requests of `limits.answers` answers, until one was of use. The last round has all others. A round is over when
+        all its answers have come: whoever waited for a request to be admitted while answers are in flight would wait
+        for ever where they are told of in the same thread.
         """
         left = iter(requests)
+        if self.before is not None and not (self.drains or self.answered or self.stopped):
+            now, later = first(left, 1)
+            if not now:
+                return
+            left = chain(later, left)
+            yield iter(now)
         while self.few_first and self.limits.answers and not self.answered and self.stopped is None:
             now, later = first(left, self.limits.answers)
             if not now:
@@ -133,7 +157,11 @@ class StopRule:
                 blameless = not self.answered or failure.subject in self._of_use
                 row.evidence.add(failure.key if blameless else failure.subject)
                 row.subjects.add(failure.subject)
-            if self.stopped is None and self._is_enough(kind, row):
+            if self.stopped is not None:
+                return
+            if (before := self._met_before(kind.name)) is not None:
+                self._stop(kind, row, f"another answer failed for the reason that stopped {before}")
+            elif self._is_enough(kind, row):
                 words = "prompts" if len(row.subjects) == len(row.evidence) else "answers"
                 self._stop(kind, row, f"{len(row.evidence)} {words} in a row failed for this reason")
 
@@ -175,6 +203,19 @@ class StopRule:
                     found.setdefault(job, set()).update(keys)
             return found
 
+    def as_stopped(self, models: tuple[str, ...], error: SystematicFaultError) -> StoppedStage:
+        """The stage of some models, which an error ended: its own, or one of the engine, that no service listens."""
+        fault = CONNECTION if self._fault is None else self._fault
+        is_service = not next(kind for kind in fault_table().kinds if kind.name == fault).final
+        fault_of_service = fault if is_service else None
+        return StoppedStage(self.name, str(error).rstrip("."), models, fault_of_service, self._met_before(fault))
+
+    def _met_before(self, fault: str) -> str | None:
+        """The stage that this kind of fault stopped before, unless an answer has been of use since."""
+        if self.before is None or self.answered or fault != self.before.fault:
+            return None
+        return self.before.name
+
     def _is_enough(self, kind: FaultKind, row: _Row) -> bool:
         """Whether a row of failures stops the stage."""
         several = self.answered or len(row.subjects) > 1
@@ -190,6 +231,31 @@ class StopRule:
         what = f"{self.name}: {kind.says} ({row.error}): {words}, and nothing of it is settled"
         self._fault = kind.name
         self.stopped = SystematicFaultError(what, where=own.get("url"), remedy=remedy)
+
+
+class StopRules:
+    """The rules of the stages of a command, and which of these stopped. Threads share it."""
+
+    def __init__(self) -> None:
+        self._rules: dict[str, StopRule] = {}
+        self._stopped: dict[str, StoppedStage] = {}  # by model, where its service is at fault
+
+    def of(self, models: Iterable[str], new: StopRule) -> StopRule:
+        """The rule of the stage that `new` names; `new` where there is none yet, or where the stage has stopped."""
+        rule = self._rules.setdefault(new.name, new)
+        if rule.stopped is not None:  # it is asked anew
+            rule = self._rules[new.name] = new
+        rule.before = self.before(models) if rule.limits.answers else None
+        return rule
+
+    def before(self, models: Iterable[str]) -> StoppedStage | None:
+        """A stage that stopped because of the service of one of these models."""
+        return next((self._stopped[model] for model in models if model in self._stopped), None)
+
+    def note(self, stopped: Iterable[StoppedStage]) -> None:
+        """Some stages stopped, here or in another process."""
+        first = [one for one in stopped if one.fault is not None and one.after is None]
+        self._stopped.update((model, one) for one in first for model in one.models)
 
 
 def whole(requests: Iterator[R], most: int) -> tuple[list[R], list[R]]:

@@ -18,7 +18,7 @@ from polyculture.cache.log import get_logger, handled_by
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.cache.work.stop_rule import StopRule
+from polyculture.cache.work.stop_rule import StoppedStage, StopRules
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.call_list import calls_of_run
@@ -38,6 +38,7 @@ class Order:
     stage: str  # of a call's step
     job: Job
     retry: str | None = None  # of `--retry-failed`: the reason
+    before: StoppedStage | None = None  # another stage of its models, which stopped because of their service
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Replica:
         self._open = ExitStack()
         self._open.enter_context(handled_by(_ToTerminal(lines)))
         self._loaded: dict[Path, LoadedModels] = {}  # by the run's folder
-        self._rules: dict[Path, dict[str, StopRule]] = {}  # what all answers to this replica tell of each stage
+        self._rules: dict[Path, StopRules] = {}  # what all answers to this replica tell of each stage
 
     def ready(self) -> int:
         """The replica has its place in the cluster; the number of its process."""
@@ -84,8 +85,9 @@ class Replica:
             loaded=self._models(workspace),
             retry=None if order.retry is None else RetryFailed(order.retry),
             is_part=True,
-            rules=self._rules.setdefault(workspace.run.root, {}),
+            rules=self._rules.setdefault(workspace.run.root, StopRules()),
         )
+        runner.rules.note([] if order.before is None else [order.before])
         found = _find(workspace, order)
         return Result(runner.run_step(found.step, [found.work], tell_settled=found.call.tell_settled))
 

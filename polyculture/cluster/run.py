@@ -65,7 +65,8 @@ class RayCluster:
     ) -> ReplicaPool:
         workspace, retry = runner.workspace, None if runner.retry is None else runner.retry.reason
         file, runs = workspace.file.resolve(), workspace.run.root.resolve().parent
-        orders = [Order(file, runs, one.stage, one.work.job, retry) for one in works]
+        before = runner.rules.before(runner.loaded_as(models))
+        orders = [Order(file, runs, one.stage, one.work.job, retry, before) for one in works]
         return ReplicaPool(self._ray, orders, self._need(workspace, models), terminal.lines)
 
     def _need(self, workspace: Workspace, models: Sequence[str]) -> Need:

@@ -167,6 +167,7 @@ def _ask_together(
         ]
         if works:
             came = executor.run(runner, works)
+            runner.rules.note(came.stopped)  # of other processes, too
             _say_empty(runner.workspace, works, came)
             outcome += replace(came, empty=())
     return Answered(tuple(_followed(begun)), outcome)

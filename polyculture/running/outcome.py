@@ -11,6 +11,7 @@ from polyculture.running.reasons import reasons_line
 
 if TYPE_CHECKING:
     from polyculture.cache.store.run_folder import Job
+    from polyculture.cache.work.stop_rule import StoppedStage
     from polyculture.experiment.workspace import Workspace
 
 _NAMED = 4  # failed jobs that the last line names
@@ -24,7 +25,7 @@ class RunOutcome:
     unread: int = 0  # of these: jobs whose answers could not be read, of which no model is asked again
     missing: tuple[str, ...] = ()  # parts of which nothing can be asked, a line each
     held: Mapping[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who
-    stopped: tuple[str, ...] = ()  # steps that stopped themselves, a line each
+    stopped: tuple[StoppedStage, ...] = ()  # steps that stopped themselves
     empty: tuple[str, ...] = ()  # jobs that had nothing to do, by their label
 
     def __add__(self, other: RunOutcome) -> RunOutcome:
@@ -51,7 +52,10 @@ class RunOutcome:
         if self.stopped:
             lines = self._lacking()
             failed = [f"not complete: {lines}"] if lines else []
-            raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, why])))
+            stopped = [one.line for one in self.stopped if one.after is None]
+            again = ", ".join(one.name for one in self.stopped if one.after is not None)
+            stopped += [f"the same fault then stopped {again}"] if again else []
+            raise SystematicFaultError("; ".join(filter(None, [*stopped, *failed, why])))
         if self.failed:
             reasons = f"the reasons are in the view {view}"
             again = "no model is asked again for an answer that cannot be read"

@@ -17,14 +17,14 @@ from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.shards import recover
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.outcome import Outcome, Progress
-from polyculture.cache.work.stop_rule import Places, StopRule
+from polyculture.cache.work.stop_rule import Places, StopRule, StopRules
 from polyculture.cache.work.worker import Step, Work, do_works, end_stage, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
 from polyculture.progress import Place, brief, watch
 from polyculture.running.batching import USES, asked_in_batches, batches_at_once, side_by_side
-from polyculture.running.models import LoadedModels, WorkModels
+from polyculture.running.models import LoadedModels, WorkModels, loaded_as
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.reasons import reasons_line
 
@@ -54,7 +54,7 @@ class StepRunner:
     loaded: LoadedModels | None = None  # models that somebody else keeps open; without them each command opens its own
     retry: RetryFailed | None = None  # final failures that are asked again
     is_part: bool = False  # other processes do other works of the same command
-    rules: dict[str, StopRule] = field(default_factory=dict)  # by step and models; whoever keeps them says so
+    rules: StopRules = field(default_factory=StopRules)  # of all steps of a command
     _open: local = field(default_factory=local, repr=False)  # the models of the outermost block of a thread
 
     def run_step(
@@ -137,7 +137,7 @@ class StepRunner:
         with self.models() as loaded:
             models = WorkModels(loaded, step, works[0], rule)
             task = partial(self.work, label, size, partial(self._do, step, works, models, rule))
-            return self._ended(step, rule, (one() for one in [task]))
+            return self._ended(step, models_of(works[0]), rule, (one() for one in [task]))
 
     def _of_one_model(
         self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], Place]], tell_settled: bool
@@ -160,9 +160,11 @@ class StepRunner:
             ]
             at_once = self._batches_at_once(step, first)
             outcomes = side_by_side(tasks, at_once, loaded.stop) if at_once > 1 else (task() for task in tasks)
-            return self._ended(step, rule, outcomes)
+            return self._ended(step, models_of(first), rule, outcomes)
 
-    def _ended(self, step: Step[Any, Any], rule: StopRule, outcomes: Iterable[RunOutcome]) -> RunOutcome:
+    def _ended(
+        self, step: Step[Any, Any], models: Sequence[str], rule: StopRule, outcomes: Iterable[RunOutcome]
+    ) -> RunOutcome:
         """The outcome of all works of a model, which ends where its rule stops it: other models go on.
 
         Raises `BudgetError` with the most frequent reasons of failures.
@@ -178,7 +180,9 @@ class StepRunner:
                 raise
             self._end(step, rule)
         except SystematicFaultError as fault:  # the last line says why
-            return outcome + RunOutcome(stopped=(str(fault).rstrip("."),))
+            stopped = rule.as_stopped(self.loaded_as(models), fault)
+            self.rules.note([stopped])
+            return outcome + RunOutcome(stopped=(stopped,))
         except BudgetError as reached:
             why = reasons_line(self.workspace.run, self.workspace.file)
             raise BudgetError("; ".join(filter(None, [str(reached), why]))) from reached
@@ -196,8 +200,7 @@ class StepRunner:
         limits = self.workspace.experiment.stop.limits
         specs = [self.workspace.experiment.model_spec(model) for model in models]
         in_batches = step.tables[-1].account in USES and any(map(asked_in_batches, specs))
-        new = partial(
-            StopRule,
+        new = StopRule(
             name,
             limits,
             partial(self._places, models),
@@ -205,10 +208,11 @@ class StepRunner:
             few_first=not in_batches and any(find_kind(spec).paid for spec in specs),
             drains=in_batches,
         )
-        known = self.rules.setdefault(name, new())
-        if known.stopped is not None:  # it is asked anew
-            known = self.rules[name] = new()
-        return known
+        return self.rules.of(self.loaded_as(models), new)
+
+    def loaded_as(self, models: Iterable[str]) -> tuple[str, ...]:
+        """Models as one service knows them, whatever the experiment calls its variants."""
+        return tuple(loaded_as(self.workspace.experiment.model_spec(model)) for model in models)
 
     def _end(self, step: Step[Any, Any], rule: StopRule) -> None:
         """Nothing is left of the works of a model."""

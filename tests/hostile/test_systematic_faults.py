@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from polyculture.cache.work.faults import fault_table
+from tests.instruments.questions.test_command import answering, oracle
+from tests.instruments.questions.test_command import write as write_set
+from tests.instruments.test_swaps_command import write as write_swaps
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import HTML, TRUNCATED, Reply, StubServer, failure
 from tests.stored import rows
@@ -294,3 +297,90 @@ def test_a_time_that_the_server_names_outranks_every_word(tmp_path: Path, stub: 
     result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(4 * EACH,)]
+
+
+ASKED_LATER = """
+[instruments.ask]
+set = "made-up.toml"
+units = 2
+[instruments.sentiment]
+data = "own"
+folder = "."
+draws = 1
+entities = 2
+"""
+STAGES = ("texts", "ask", "sentiment")
+
+
+def stage_of(body: Mapping[str, Any]) -> str:
+    """What a request belongs to: the texts, or an instrument."""
+    message = body["messages"][-1]["content"]
+    return "sentiment" if '"sentiment"' in message else "ask" if "\nA: " in message else "texts"
+
+
+def asked_by_stage(stub: StubServer, model: str) -> list[int]:
+    found = Counter(stage_of(body) for body in stub.bodies if body["model"] == model)
+    return [found[stage] for stage in STAGES]
+
+
+def answering_all(fault: Reply | None, *stages: str) -> Any:
+    """Model two answers; model one fails in these stages."""
+
+    def behave(body: Mapping[str, Any], before: int) -> Reply | None:
+        stage = stage_of(body)
+        if body["model"] == "one" and stage in stages and fault is not None:
+            return fault
+        rule = {"texts": None, "ask": oracle, "sentiment": lambda _: '{"sentiment": "neutral"}'}[stage]
+        return None if rule is None else answering(rule)(body, before)
+
+    return behave
+
+
+@pytest.fixture
+def with_instruments(tmp_path: Path, stub: StubServer) -> Path:
+    """Texts, then two instruments, of the same two models on the same server."""
+    write_swaps(tmp_path, stub.url)
+    write_set(tmp_path, stub.url)
+    return write(tmp_path, stub.url, more=ASKED_LATER, n=4)
+
+
+WHOLE = (2 * 3 * 4, 12, 16)  # of a model: texts, questions, contexts with entities
+
+
+def test_the_service_that_stopped_the_texts_is_asked_once_more_by_each_instrument(
+    with_instruments: Path, stub: StubServer
+) -> None:
+    stub.behaviour = answering_all(failure(401, "wrong"), *STAGES)
+    result = polyculture("run", with_instruments, cwd=with_instruments.parent)
+    assert result.returncode == 6, result.stderr
+    assert asked_by_stage(stub, "one") == [FIRST, 1, 1], "eight show that the service is at fault, not eight a step"
+    assert asked_by_stage(stub, "two") == list(WHOLE), "another model is asked everything"
+    last = result.stderr.splitlines()[-1]
+    assert last.count("refuses the API key") == 1, "it is said once"
+    assert "the same fault then stopped ask openai:one, sentiment openai:one" in last
+    stub.behaviour = answering_all(None)
+    stub.bodies.clear()
+    assert polyculture("run", with_instruments, cwd=with_instruments.parent).returncode == 0
+    assert asked_by_stage(stub, "one") == list(WHOLE), "nothing of it was settled"
+    assert asked_by_stage(stub, "two") == [0, 0, 0]
+
+
+def test_a_service_that_answers_an_instrument_is_asked_all_of_it(with_instruments: Path, stub: StubServer) -> None:
+    stub.behaviour = answering_all(failure(403, "no texts for you"), "texts")
+    result = polyculture("run", with_instruments, cwd=with_instruments.parent)
+    assert result.returncode == 6, result.stderr
+    assert asked_by_stage(stub, "one") == [FIRST, *WHOLE[1:]]
+
+
+def test_a_fault_of_what_is_asked_says_nothing_of_another_instrument(with_instruments: Path, stub: StubServer) -> None:
+    stub.behaviour = answering_all(failure(400, "top_k is not supported"), "texts", "sentiment")
+    result = polyculture("run", with_instruments, cwd=with_instruments.parent)
+    assert result.returncode == 6, result.stderr
+    assert asked_by_stage(stub, "one") == [FIRST, WHOLE[1], FIRST]
+
+
+def test_an_instrument_that_stopped_is_a_sign_for_the_next_one(with_instruments: Path, stub: StubServer) -> None:
+    stub.behaviour = answering_all(failure(401, "wrong"), "ask", "sentiment")
+    result = polyculture("run", with_instruments, cwd=with_instruments.parent)
+    assert result.returncode == 6, result.stderr
+    assert asked_by_stage(stub, "one") == [WHOLE[0], 12, 1], "6 of each of two jobs, then one"

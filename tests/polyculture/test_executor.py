@@ -10,6 +10,7 @@ from typing import Self
 
 import pytest
 
+from polyculture.cache.work.stop_rule import StoppedStage
 from polyculture.experiment.jobs import Part
 from polyculture.running.executor import AskedWork
 from polyculture.running.opening import open_workspace
@@ -65,9 +66,9 @@ def test_a_run_by_another_executor_ends_in_the_same_tables(tmp_path: Path, stub:
 
 
 def test_outcomes_add_up() -> None:
-    one = RunOutcome(failed=("a: 1 failed",), unread=1, stopped=("a",))
+    one = RunOutcome(failed=("a: 1 failed",), unread=1, stopped=(StoppedStage("a", "a: stopped"),))
     two = RunOutcome(failed=("b: 2 failed",), missing=("c",), empty=("d",))
     both = one + two
     assert (both.failed, both.unread, both.missing) == (("a: 1 failed", "b: 2 failed"), 1, ("c",))
-    assert (both.stopped, both.empty, both.held) == (("a",), ("d",), {})
+    assert (both.stopped, both.empty, both.held) == (one.stopped, ("d",), {})
     assert one + RunOutcome() == one

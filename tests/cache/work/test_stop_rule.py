@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.work.faults import StopLimits
-from polyculture.cache.work.stop_rule import Failure, StopRule, see_rows
+from polyculture.cache.work.stop_rule import Failure, StoppedStage, StopRule, StopRules, see_rows, whole
 from polyculture.running.layout import store_layout
 
 JOB = Job("openai:one", "ja", "food")
@@ -223,3 +223,43 @@ def test_every_table_whose_rows_may_fail_is_in_the_view_of_failures() -> None:
     fed = {source.removeprefix("failed_") for source in layout.current.feeds["failed"]} - {"unusable_extractions"}
     fed |= {table.name for table in layout.tables if table.wanted and "error" in table.columns}
     assert failing == fed
+
+
+def test_the_fault_of_a_service_stops_the_next_stage_of_its_model_at_once() -> None:
+    rules, key = StopRules(), "HTTP 401: wrong"
+    texts = rules.of(["one"], rule())
+    for number in range(8):
+        fail(texts, number, key)
+    assert texts.stopped is not None
+    rules.note([texts.as_stopped(("one",), texts.stopped)])
+    other, again = rules.of(["two"], StopRule("ask two")), rules.of(["one"], StopRule("ask one"))
+    for stage in (other, again):
+        fail(stage, 9, key)
+    assert (other.stopped, again.stopped is None) == (None, False)
+    assert "ask one" in str(again.stopped)
+    assert texts.name in str(again.stopped)
+    assert [len(list(some)) for some in again.rounds(range(30), whole)] == [0], "nothing more is asked"
+
+
+def test_after_a_fault_of_the_service_one_request_is_sent_and_if_it_is_answered_all_others() -> None:
+    rules = StopRules()
+    rules.note([StoppedStage("generate one", "", ("one",), "key")])
+    stage = rules.of(["one"], StopRule("ask one"))
+    rounds = stage.rounds(range(30), whole)
+    assert list(next(rounds)) == [0]
+    stage.succeed()
+    assert list(next(rounds)) == list(range(1, 30))
+    for number in range(7):
+        fail(stage, number, "HTTP 401: wrong")
+    assert stage.stopped is None, "an answer of use ended the row"
+
+
+@pytest.mark.parametrize("error", ["HTTP 400: unknown parameter", "HTTP 400: content_filter: filtered"])
+def test_a_fault_of_what_is_asked_is_no_sign_for_another_stage(error: str) -> None:
+    rules = StopRules()
+    texts = rules.of(["one"], rule())
+    for number in range(8):
+        fail(texts, number, error)
+    assert texts.stopped is not None
+    rules.note([texts.as_stopped(("one",), texts.stopped)])
+    assert rules.before(["one"]) is None
