@@ -1,9 +1,14 @@
-"""Stages of an experiment, each as `polyculture run --only` does it, in this process."""
+"""Stages of an experiment, each as `polyculture run --only` does it, in this process; and runs without reports."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.call_list import texts_in_file
@@ -23,3 +28,16 @@ def do_stages(file: Path, *stages: str, accept_changes: bool = False) -> Workspa
         run_stage(open_workspace(file), stage, Part(), accept_changes=accept_changes)
         accept_changes = False
     return open_workspace(file)
+
+
+@contextmanager
+def without_report() -> Iterator[None]:
+    """Runs in this process end without writing a report, which takes more than half of the time of a small one: for
+    tests of what is asked and stored."""
+
+    def leave_out(run: RunFolder, *_: object) -> Path:
+        return run.report
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polyculture.reports.report.write_report", leave_out)
+        yield
