@@ -85,7 +85,7 @@ def _checked(name: str, command: Command, file: Path, values: Mapping[str, Any])
     try:
         return command.options.model_validate(values)
     except ValidationError as fault:
-        raise option_fault(fault, name, file, values, command.options) from fault
+        raise option_fault(fault, name, file, command.options, values, {}) from fault
 
 
 def _ask(

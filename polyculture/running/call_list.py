@@ -118,7 +118,7 @@ def checked_call(workspace: Workspace, command: str, values: Mapping[str, Any]) 
     try:
         checked = options.model_validate({**file_values(workspace, command), **values})
     except ValidationError as fault:
-        raise option_fault(fault, command, workspace.file, values, options) from fault
+        raise option_fault(fault, command, workspace.file, options, values, _places(workspace, command)) from fault
     _check_idle(workspace, command, declared.idle, checked, values)
     return InstrumentCall(workspace, command, entry, checked)
 
@@ -162,27 +162,44 @@ def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
     return {**experiment.defaults.get(command, {}), **experiment.instruments.get(command, {})}
 
 
+def _places(workspace: Workspace, command: str) -> Mapping[str, str]:
+    """By option, where the experiment file says it, as `file_values` reads it; the section of the command under ""."""
+    experiment, section = workspace.experiment, f"instruments.{command}"
+    places = {name: f"{command}.{name}" for name in experiment.defaults.get(command, {})}
+    if command in experiment.instruments:
+        places |= {"": section, **{name: f"{section}.{name}" for name in experiment.instruments[command]}}
+    return places
+
+
 def option_fault(
     fault: ValidationError,
     command: str,
     file: Path,
-    said: Collection[str],
     options: type[BaseModel],
+    said: Collection[str],
+    places: Mapping[str, str],
 ) -> ExperimentError:
-    """The wrong options, a line each; `said` are those that the command line names."""
-    return together(_option_fault(error, command, file, said, options) for error in fault.errors())
+    """The wrong options, a line each; `said` are those that the command line names, `places` those in the file."""
+    return together(_option_fault(error, command, file, options, said, places) for error in fault.errors())
 
 
 def _option_fault(
-    error: ErrorDetails, command: str, file: Path, said: Collection[str], options: type[BaseModel]
+    error: ErrorDetails,
+    command: str,
+    file: Path,
+    options: type[BaseModel],
+    said: Collection[str],
+    places: Mapping[str, str],
 ) -> ExperimentError:
-    see, name = f"See: {command_line(command)} --help", str(error["loc"][0])
-    if error["type"] == "missing":
-        return ExperimentError(f"{command}: {_typed(command, name)} is missing", remedy=see)
-    typed = name in said and error["type"] != "extra_forbidden"
-    steps = [_typed(command, name)] if typed else [command, *error["loc"]]
-    what, remedy = describe_fault(error, steps, options.model_fields, see)
-    return ExperimentError(f"{command}: {what}" if typed else what, where=None if typed else file, remedy=remedy)
+    see, (name, *steps) = f"See: {command_line(command)} --help", error["loc"] or ("",)
+    option, is_missing = str(name), error["type"] == "missing"
+    if (option in said and error["type"] != "extra_forbidden") or (is_missing and (said or "" not in places)):
+        typed = _typed(command, option)
+        what, remedy = describe_fault(error, [typed, *steps], options.model_fields, see)
+        return ExperimentError(f"{command}: {typed} is missing" if is_missing else f"{command}: {what}", remedy=remedy)
+    place = f"{places['']}.{option}" if is_missing else places.get(option, command)
+    what, remedy = describe_fault(error, [place, *steps], options.model_fields, see)
+    return ExperimentError(what, where=file, remedy=remedy)
 
 
 def _typed(command: str, name: str) -> str:
@@ -213,7 +230,8 @@ def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None
     try:
         checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
     except ValidationError as fault:
-        raise option_fault(fault, part.command, whole.workspace.file, (), options) from fault
+        places = _places(whole.workspace, part.command)
+        raise option_fault(fault, part.command, whole.workspace.file, options, (), places) from fault
     return InstrumentCall(whole.workspace, part.command, entry, checked, whole, part, follows)
 
 
