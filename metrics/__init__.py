@@ -36,7 +36,7 @@ KEPT = (
     ),
     *("cell_texts", "incidence_counts", "linked_incidences"),
     # What `responses.ResponseReader` reads for each model and selection.
-    *("read_texts", "dependent_responses", "cell_diversity", "asked_countries"),
+    *("read_texts", "dependent_responses", "cell_sizes", "asked_countries"),
     *dict.fromkeys(metric.contributions for metric in DECLARED if metric.is_sum),
 )
 

@@ -160,7 +160,7 @@ class CellMetrics:
     @cached_property
     def _known(self) -> NDArray[np.bool_]:
         """Per cell: are its items known?"""
-        looked_up = np.array([cell.diversity is not None for cell in self.answers.cells], dtype=bool)
+        looked_up = np.array([cell.known for cell in self.answers.cells], dtype=bool)
         return looked_up & (self.answers.sizes > 0)
 
     @cached_property

@@ -109,7 +109,7 @@ def all_numbers(
     reader: ResponseReader, of_models: Mapping[str, CellMetrics], deterministic: bool, inputs: str
 ) -> Iterator[Number]:
     """The numbers of each model's cells, and the means over them; `inputs` is the hash of the data."""
-    responses = [cell.responses for cell in reader.cells if cell.diversity is not None]
+    responses = [cell.responses for cell in reader.cells if cell.known]
     rarefied = {cell.place: min(responses, default=0) for cell in reader.cells}
     values = {model: cell_values(cells, reader.asked_countries(model), rarefied) for model, cells in of_models.items()}
     shared = shared_cells(values)

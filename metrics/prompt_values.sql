@@ -31,11 +31,7 @@ WITH asked AS MATERIALIZED (
     INNER JOIN prompts AS p USING (prompt_id)
 ),
 read AS (
-    SELECT p.prompt, count(*) FILTER (e.status = 'ok') AS responses
-    FROM extractions AS e
-    INNER JOIN asked_prompts AS p USING (request_id)
-    ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
-    GROUP BY ALL
+    SELECT prompt, count(*) AS responses FROM asked_extractions WHERE whole GROUP BY ALL
 ),
 looked AS (
     SELECT m.prompt, count(*) AS mentions, count(*) FILTER (l.status IS NULL) AS awaiting
@@ -45,10 +41,10 @@ looked AS (
     GROUP BY ALL
 ),
 seen AS MATERIALIZED (
-    SELECT response >> 32 AS prompt, item, count(*) AS seen FROM named_items GROUP BY ALL
+    SELECT prompt_of(response) AS prompt, item, count(*) AS seen FROM named_items GROUP BY ALL
 ),
 per_response AS MATERIALIZED (
-    SELECT metric, response >> 32 AS prompt, numerator, denominator FROM prompt_contributions
+    SELECT metric, prompt_of(response) AS prompt, numerator, denominator FROM prompt_contributions
 ),
 totals AS MATERIALIZED (
     SELECT
@@ -73,7 +69,7 @@ uniques AS (
     FROM (
         SELECT s.prompt, n.response, count(*) FILTER (s.seen = 1) AS uniques
         FROM named_items AS n
-        INNER JOIN seen AS s ON n.response >> 32 = s.prompt AND n.item = s.item
+        INNER JOIN seen AS s ON prompt_of(n.response) = s.prompt AND n.item = s.item
         GROUP BY ALL
     )
     GROUP BY ALL

@@ -39,10 +39,16 @@ ALL, ANSWERED, RIGHT_LANGUAGE, COMPLETE = "all", "answered", "right language", "
 SELECTIONS = {ALL: "false", ANSWERED: "refused", RIGHT_LANGUAGE: "off_language", COMPLETE: "cut"}
 _COUNTED = "(SELECT cell, prompt, response FROM read_texts WHERE model = $model AND NOT {left_out}) AS c"
 _SIZES = f"SELECT cell, prompt, count(*) AS n FROM {_COUNTED} GROUP BY ALL ORDER BY prompt"  # noqa: S608  our own names
-_ITEMS = f"SELECT response, item FROM named_items SEMI JOIN {_COUNTED} USING (response) ORDER BY ALL"  # noqa: S608
+_ITEMS = f"""
+SELECT response, item, prompt_of(response) AS prompt
+FROM named_items SEMI JOIN {_COUNTED} USING (response)
+ORDER BY ALL
+"""  # noqa: S608
 # What each response contributes to the shares of a view: in its cell, or of a country in it.
 _CONTRIBUTIONS = f"""
-SELECT {{place}} AS place, response, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator
+SELECT
+    {{place}} AS place, response, prompt_of(response) AS prompt, numerator::DOUBLE AS numerator,
+    denominator::DOUBLE AS denominator
 FROM {{rows}} SEMI JOIN {_COUNTED} USING (response)
 ORDER BY response, place
 """  # noqa: S608
@@ -53,7 +59,7 @@ WHERE d.model = $model
 ORDER BY ALL
 """  # noqa: S608
 _CELLS = """
-SELECT cell, model, language, topic, condition, country, wording, responses, diversity FROM cell_diversity ORDER BY cell
+SELECT cell, model, language, topic, condition, country, wording, responses, known FROM cell_sizes ORDER BY cell
 """
 
 
@@ -103,7 +109,7 @@ def level_name(level: Level) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell under its number; `diversity` is None where its items are not known."""
+    """A cell under its number: are the items that its responses name `known`?"""
 
     number: int
     model: str
@@ -113,7 +119,7 @@ class Cell:
     country: str | None
     wording: str
     responses: int
-    diversity: int | None
+    known: bool
 
     @property
     def place(self) -> Place:
@@ -256,8 +262,9 @@ class ResponseReader:
             )
             for view, per_country in self._shares.items()
         }
-        names = np.unique(np.concatenate([items["response"], *(rows["response"] for rows in shares.values())]))
-        prompt = np.searchsorted(sizes["prompt"], names >> 32)
+        contributing = (items, *shares.values())
+        names, first = np.unique(np.concatenate([rows["response"] for rows in contributing]), return_index=True)
+        prompt = np.searchsorted(sizes["prompt"], np.concatenate([rows["prompt"] for rows in contributing])[first])
         of_prompt = np.array([place[int(number)] for number in sizes["cell"]], dtype=np.int64)
         fewest = np.full(len(cells), np.iinfo(np.int64).max)
         np.minimum.at(fewest, of_prompt, sizes["n"].astype(np.int64))

@@ -63,6 +63,24 @@ INNER JOIN numbered_cells AS c
     ON w.model = c.model AND p.language = c.language AND p.topic = c.topic AND p.condition = c.condition
     AND p.country IS NOT DISTINCT FROM c.country AND p.wording = c.wording;
 
+-- response_number: a response as one number: that of its prompt in the upper half, its sample in the lower. `prompt_of` gives the
+-- number of the prompt back.
+CREATE MACRO response_number(prompt, sample) AS prompt * 4294967296 + sample;
+CREATE MACRO prompt_of(response) AS (response >> 32)::INTEGER;
+
+-- asked_extractions: a row is a response that an extractor was given, with the numbers of its cell and prompt. The metrics are
+-- based on those that are `whole`.
+--   response: the response in a number (`response_number`)
+--   copied: is the response a copy of another one?
+--   whole: did the extractor read it whole, and is it no copy?
+CREATE VIEW asked_extractions AS
+SELECT
+    p.model, p.cell, p.prompt, e.request_id, e.sample, response_number(p.prompt, e.sample) AS response, e.status,
+    c.sample IS NOT NULL AS copied, e.status = 'ok' AND NOT copied AS whole
+FROM extractions AS e
+INNER JOIN asked_prompts AS p USING (request_id)
+LEFT JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample;
+
 -- read_texts: a row is a response that an extractor read whole, and that is no copy: what the metrics are based on. Comparisons are
 -- also made without those that refuse, without those in another language, and without those that were cut.
 --   refused: does it refuse?
@@ -81,14 +99,12 @@ WITH texts AS (
     FROM responses
 )
 SELECT
-    p.model, p.cell, p.prompt, e.sample, p.prompt * 4294967296 + e.sample AS response, coalesce(t.refused, false) AS refused, coalesce(t.off_language, false) AS off_language,
+    e.model, e.cell, e.prompt, e.sample, e.response, coalesce(t.refused, false) AS refused, coalesce(t.off_language, false) AS off_language,
     coalesce(t.cut, false) AS cut, coalesce(t.unchecked, true) AS unchecked,
     coalesce(t.undecided_language, true) AS undecided_language, coalesce(t.unknown_ending, true) AS unknown_ending
-FROM extractions AS e
-INNER JOIN asked_prompts AS p USING (request_id)
+FROM asked_extractions AS e
 LEFT JOIN texts AS t ON e.request_id = t.request_id AND e.sample = t.sample
-ANTI JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
-WHERE e.status = 'ok';
+WHERE e.whole;
 
 -- linked_mentions: a row is a mention that counts (a kind that is counted, found in its response) with what became of
 -- it: `status` is 'linked', 'ambiguous' (rivals too close to choose: `qid` is the first of them), 'no candidate', 'no
@@ -120,11 +136,9 @@ WHERE m.counted AND NOT m.hallucinated;
 -- cell_extractions: a row is a cell; what the extractor did with its responses, in counts.
 CREATE VIEW cell_extractions AS
 SELECT
-    p.cell, count(*) FILTER (e.status = 'ok' AND c.sample IS NULL) AS extracted,
-    count(*) FILTER (e.status = 'failed' AND c.sample IS NULL) AS extraction_failed, count(c.sample) AS copied
-FROM extractions AS e
-INNER JOIN asked_prompts AS p USING (request_id)
-LEFT JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample
+    cell, count(*) FILTER (whole) AS extracted, count(*) FILTER (status = 'failed' AND NOT copied) AS extraction_failed,
+    count(*) FILTER (copied) AS copied
+FROM asked_extractions
 GROUP BY ALL;
 
 -- numbered_mentions: a row is a mention under the numbers of its cell, prompt and sample: numbers alone, since there are
@@ -183,12 +197,12 @@ CREATE MACRO mean_label(specific, mentions) AS (specific / nullif(mentions, 0)):
 
 -- named_items: a row is an item that a response of a cell names: one that a counted mention of it is linked to. All metrics are
 -- made of these rows. The number of an item is its QID's.
---   response: the response in a number: that of its prompt in the upper half, its sample in the lower
+--   response: the response in a number (`response_number`)
 --   mentions: mentions of the response that are linked to the item
 --   specific: those of them with granularity 1
 CREATE VIEW named_items AS
 SELECT
-    m.cell, m.prompt * 4294967296 + m.sample AS response, l.item, count(*) AS mentions,
+    m.cell, response_number(m.prompt, m.sample) AS response, l.item, count(*) AS mentions,
     count(*) FILTER (m.granularity = 1) AS specific, bool_and(l.only_english) AS only_english
 FROM numbered_mentions AS m
 INNER JOIN (SELECT query, substr(qid, 2)::BIGINT AS item, only_english FROM links WHERE status = 'linked') AS l USING (query)
@@ -206,10 +220,25 @@ SELECT
 FROM named_items
 GROUP BY cell, item;
 
--- linked_incidences: a row is a cell with a linked item: how many items are linked there, and how often they count, each
--- once per response that mentions it.
---   items: distinct linked items
+-- linked_incidences: a row is a cell with a linked item, and how often its items count, each once per response that mentions it.
 CREATE VIEW linked_incidences AS
-SELECT cell, count(*) AS items, sum(seen)::BIGINT AS incidences
+SELECT cell, sum(seen)::BIGINT AS incidences
 FROM cell_incidence
 GROUP BY cell;
+
+-- looked_up: is a cell's set of items worth the name? Some response was read, and not all of its mentions await their
+-- look-up.
+CREATE MACRO looked_up(responses, mentions, awaiting) AS responses > 0 AND (mentions = 0 OR awaiting < mentions);
+
+-- cell_sizes: a row is a cell: what its numbers rest on.
+--   known: are its items known (`looked_up`)? Else nothing that is made of them is a number
+CREATE VIEW cell_sizes AS
+SELECT
+    c.cell, c.model, c.language, c.topic, c.condition, c.country, c.wording, coalesce(e.extracted, 0) AS responses,
+    coalesce(m.mentions, 0) AS mentions, coalesce(m.linked, 0) AS linked, coalesce(m.ambiguous, 0) AS ambiguous,
+    coalesce(m.awaiting, 0) AS awaiting, coalesce(n.incidences, 0) AS incidences,
+    looked_up(coalesce(e.extracted, 0), coalesce(m.mentions, 0), coalesce(m.awaiting, 0)) AS known
+FROM numbered_cells AS c
+LEFT JOIN cell_extractions AS e USING (cell)
+LEFT JOIN cell_mentions AS m USING (cell)
+LEFT JOIN linked_incidences AS n USING (cell);

@@ -9,7 +9,7 @@
 CREATE VIEW dependent_responses AS
 WITH shown AS MATERIALIZED (
     SELECT
-        r.model, p.prompt, p.prompt * 4294967296 + r.sample AS response, r.seed, r.origin, a.letters,
+        r.model, p.prompt, response_number(p.prompt, r.sample) AS response, r.seed, r.origin, a.letters,
         row_number() OVER (PARTITION BY p.prompt, a.letters ORDER BY r.sample) AS time, length(r.text) >= 200 AS long
     FROM responses AS r
     INNER JOIN asked_prompts AS p USING (request_id)

@@ -6,21 +6,15 @@ SELECT cell, response, sum(mean_label(specific, mentions)) AS numerator, count(*
 FROM named_items
 GROUP BY ALL;
 
--- granularity: a row is a cell; the mean label of its linked items, each counted once per response that mentions it. With it stand
--- the responses (read whole by the extractor) and the incidences that it rests on. NULL when there is no linked item.
+-- granularity: a row is a cell; the mean label of its linked items, each counted once per response that mentions it, as in
+-- `numbers`. NULL when there is no linked item.
 --   specific: sum of the labels over `incidences`
 --   granularity: mean label of linked items, each once per response that mentions it, 0 (general) to 1 (specific);
 --     NULL when there is none
 CREATE VIEW granularity AS
 SELECT
-    c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    (n.numerator / n.denominator)::DOUBLE AS granularity,
-    coalesce(e.extracted, 0) AS responses,
-    coalesce(i.incidences, 0) AS incidences,
-    coalesce(n.numerator, 0)::DOUBLE AS specific
-FROM numbered_cells AS c
-LEFT JOIN (
-    SELECT cell, sum(numerator) AS numerator, sum(denominator) AS denominator FROM granularity_contributions GROUP BY cell
-) AS n USING (cell)
-LEFT JOIN linked_incidences AS i USING (cell)
-LEFT JOIN cell_extractions AS e USING (cell);
+    n.model, n.language, n.topic, n.condition, n.country, n.wording, n.estimate AS granularity, n.responses, n.incidences,
+    coalesce(s.specific, 0)::DOUBLE AS specific
+FROM cell_numbers AS n
+LEFT JOIN (SELECT cell, sum(numerator) AS specific FROM granularity_contributions GROUP BY cell) AS s USING (cell)
+WHERE n.metric = 'granularity';

@@ -5,12 +5,11 @@
 --   missing: cells without one
 CREATE VIEW lengths AS
 WITH cell_lengths AS (
-    SELECT p.cell, avg(length(r.text)) AS characters
+    SELECT e.cell, avg(length(r.text)) AS characters
     FROM responses AS r
-    INNER JOIN asked_prompts AS p USING (request_id)
-    SEMI JOIN (SELECT response_id FROM extractions WHERE status = 'ok') AS e ON r.response_id = e.response_id
-    ANTI JOIN copies AS c ON r.request_id = c.request_id AND r.sample = c.sample
-    GROUP BY p.cell
+    INNER JOIN asked_extractions AS e ON r.request_id = e.request_id AND r.sample = e.sample
+    WHERE e.whole
+    GROUP BY e.cell
 )
 SELECT
     c.model, c.language, avg(l.characters ORDER BY l.characters) AS characters,

@@ -38,7 +38,7 @@ CREATE VIEW diversity_companions AS
 SELECT
     model, language, topic, condition, country, wording,
     max(estimate) FILTER (metric = 'coverage') AS coverage, max(estimate) FILTER (metric = 'rarefied') AS rarefied,
-    (SELECT min(responses) FROM cell_diversity WHERE diversity IS NOT NULL) AS rarefied_to,
+    (SELECT min(responses) FROM cell_sizes WHERE known) AS rarefied_to,
     max(estimate) FILTER (metric = 'hill_1') AS hill_1, max(estimate) FILTER (metric = 'hill_2') AS hill_2,
     incidences, responses
 FROM cell_numbers

@@ -22,10 +22,7 @@ SELECT
     t.qid, e.label,
     coalesce(t.naming, 0) AS naming, coalesce(t.tied, 0) AS tied, n.responses, n.incidences
 FROM cell_numbers AS n
-INNER JOIN numbered_cells AS c
-    ON n.model = c.model AND n.language = c.language AND n.topic = c.topic AND n.condition = c.condition
-    AND n.country IS NOT DISTINCT FROM c.country AND n.wording = c.wording
-LEFT JOIN top AS t ON c.cell = t.cell AND n.estimate IS NOT NULL
+LEFT JOIN top AS t ON n.cell = t.cell AND n.estimate IS NOT NULL
 LEFT JOIN entities AS e ON t.qid = e.qid
 WHERE n.metric = 'dominance';
 

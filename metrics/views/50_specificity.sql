@@ -39,45 +39,39 @@ LEFT JOIN (SELECT substr(qid, 2)::BIGINT AS item, country FROM associations) AS 
 WHERE q.covered
 GROUP BY ALL;
 
--- country_shares: a row is a cell and one of its `asked_countries`: the share of the cell's linked items, each counted once
--- per response that mentions it, that are associated with the country. NULL when there is no linked item, and for
--- `uncovered_countries`.
---   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
---     turn
-CREATE VIEW country_shares AS
-SELECT
-    q.model, q.language, q.topic, q.condition, q.country, q.wording, s.numerator / s.denominator AS specificity,
-    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0) AS incidences, coalesce(s.numerator, 0)::BIGINT AS associated
-FROM asked_countries AS q
-LEFT JOIN linked_incidences AS n USING (cell)
-LEFT JOIN (
-    SELECT cell, country, sum(numerator) AS numerator, sum(denominator) AS denominator
-    FROM country_contributions
-    GROUP BY ALL
-) AS s USING (cell, country)
-LEFT JOIN cell_extractions AS e USING (cell);
-
--- specificity: a row of `country_shares`, of a neutral cell those for the countries of the experiment.
+-- specificity: a row is a cell and one of its `asked_countries`, of a neutral cell those of the experiment: the share of the
+-- cell's linked items, each counted once per response that mentions it, that are associated with the country, as in `numbers`.
+-- NULL when there is no linked item, and for `uncovered_countries`.
 --   country: the country that the prompt names; of neutral prompts, each country of the experiment in turn
 CREATE VIEW specificity AS
-FROM country_shares
-WHERE condition <> 'neutral' OR country IN (FROM countries);
+SELECT
+    n.model, n.language, n.topic, n.condition, n.country, n.wording, n.estimate AS specificity, n.responses, n.incidences,
+    coalesce(s.associated, 0)::BIGINT AS associated
+FROM cell_numbers AS n
+LEFT JOIN (
+    SELECT cell, country, sum(numerator) AS associated FROM country_contributions GROUP BY ALL
+) AS s USING (cell, country)
+WHERE n.metric = 'specificity';
 
 -- specificity_gain: a row is a cell that names a country: its specificity minus that of the same model's neutral
 -- prompts on the same topic in the same language and wording, as in `numbers`. NULL when one of the two is missing.
---   neutral_specificity: specificity for this country under the neutral condition
+--   neutral_specificity: specificity for this country under the neutral condition; of a country that is not one of the
+--     experiment's, NULL where `gain` is
 --   neutral_responses: responses behind `neutral_specificity`
 --   neutral_incidences: incidences behind `neutral_specificity`
 --   gain: specificity less neutral_specificity, -1 to 1; NULL where either is missing
 CREATE VIEW specificity_gain AS
-WITH shares AS MATERIALIZED (SELECT * FROM country_shares)
 SELECT
-    g.model, g.language, g.topic, g.condition, g.country, g.wording, g.estimate AS gain,
-    s.specificity, n.specificity AS neutral_specificity,
-    s.responses, s.incidences, n.responses AS neutral_responses, n.incidences AS neutral_incidences
+    g.model, g.language, g.topic, g.condition, g.country, g.wording, g.estimate AS gain, s.estimate AS specificity,
+    -- For countries beside those of the experiment, neutral prompts have no number of their own.
+    coalesce(n.estimate, s.estimate - g.estimate) AS neutral_specificity,
+    s.responses, s.incidences, e.responses AS neutral_responses, e.incidences AS neutral_incidences
 FROM cell_numbers AS g
-INNER JOIN shares AS s USING (model, language, topic, condition, country, wording)
-LEFT JOIN (SELECT * FROM shares WHERE condition = 'neutral') AS n USING (model, language, topic, country, wording)
+INNER JOIN cell_numbers AS s ON s.metric = 'specificity' AND g.cell = s.cell
+LEFT JOIN cell_numbers AS e -- what the neutral cell rests on, whatever country
+    ON e.metric = 'diversity' AND e.condition = 'neutral' AND g.model = e.model AND g.language = e.language
+    AND g.topic = e.topic AND g.wording = e.wording
+LEFT JOIN cell_numbers AS n ON n.metric = 'specificity' AND e.cell = n.cell AND g.country = n.country
 WHERE g.metric = 'specificity_gain';
 
 -- countryless_contributions: a row is a response of a cell that names a linked item: the items of which no country is known

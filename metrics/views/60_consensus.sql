@@ -7,15 +7,14 @@
 --   other_responses: responses in `other_language` that the extractor read whole
 --   other_incidences: incidences in `other_language`
 CREATE VIEW consensus AS
+WITH items AS (SELECT * FROM cell_numbers WHERE metric = 'diversity')
 SELECT
     n.model, n.language, n.other_language, n.topic, n.condition, n.country, n.wording, n.estimate AS consensus,
-    coalesce(a.diversity, 0) AS entities, coalesce(b.diversity, 0) AS other_entities,
+    coalesce(a.estimate, 0)::BIGINT AS entities, coalesce(b.estimate, 0)::BIGINT AS other_entities,
     a.responses, b.responses AS other_responses, a.incidences, b.incidences AS other_incidences
 FROM cell_numbers AS n
-INNER JOIN cell_diversity AS a
-    ON n.model = a.model AND n.language = a.language AND n.topic = a.topic AND n.condition = a.condition
-    AND n.country IS NOT DISTINCT FROM a.country AND n.wording = a.wording
-INNER JOIN cell_diversity AS b
+INNER JOIN items AS a ON n.cell = a.cell
+INNER JOIN items AS b
     ON n.model = b.model AND n.other_language = b.language AND n.topic = b.topic AND n.condition = b.condition
     AND n.country IS NOT DISTINCT FROM b.country AND n.wording = b.wording
 WHERE n.metric = 'consensus';

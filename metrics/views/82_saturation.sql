@@ -7,11 +7,9 @@
 CREATE VIEW saturation AS
 WITH points AS (
     SELECT d.cell, d.responses AS size, d.incidences, o.coverage, unnest(saturation_sizes(d.responses)) AS drawn
-    FROM cell_diversity AS d
-    LEFT JOIN diversity_companions AS o
-        ON d.model = o.model AND d.language = o.language AND d.topic = o.topic AND d.condition = o.condition
-        AND d.country IS NOT DISTINCT FROM o.country AND d.wording = o.wording
-    WHERE d.diversity IS NOT NULL
+    FROM cell_sizes AS d
+    LEFT JOIN (SELECT cell, estimate AS coverage FROM cell_numbers WHERE metric = 'coverage') AS o USING (cell)
+    WHERE d.known
 ),
 found AS (
     SELECT

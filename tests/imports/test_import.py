@@ -116,11 +116,11 @@ def test_status_and_plan_say_that_the_texts_are_imported(folder: Path) -> None:
 
 
 def test_a_run_extracts_links_and_measures_and_generates_nothing(folder: Path) -> None:
-    for stage in ("generate", "extract", "link"):
+    for stage in ("generate", "extract", "link", "measure"):
         done = polyculture("run", "--only", stage, "exp.toml", cwd=folder)
         assert done.returncode == 0, done.stderr
         assert stage != "generate" or "none is generated" in done.stderr
-    (row,) = rows_of(folder, "SELECT diversity FROM cell_diversity WHERE country = 'IT'")
+    (row,) = rows_of(folder, "SELECT diversity FROM diversity WHERE country = 'IT'")
     assert int(row["diversity"]) >= 1
 
 

@@ -120,7 +120,7 @@ class DrawnRun:
             for k in range(1 if number == 1 and t in world.thin else world.conditions)
         ]
         cells = [
-            Cell(at, name, "ja" if t in world.elsewhere else "en", f"t{t}", f"k{k}", f"c{c}", "w", size, 1)
+            Cell(at, name, "ja" if t in world.elsewhere else "en", f"t{t}", f"k{k}", f"c{c}", "w", size, known=True)
             for at, (t, c, k) in enumerate(places)
         ]
         total = len(cells) * size

@@ -122,7 +122,7 @@ def test_the_mean_over_topics_gives_each_the_same_weight(builder: StoreBuilder) 
 def test_a_store_of_links_that_know_no_other_countries_has_no_flows(builder: StoreBuilder) -> None:
     builder.answer(builder.ask("en", "food", "JP"), ["sushi", "croissant"])
     name(builder)
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         assert [rows(view) for view in VIEWS] == [[]] * 4
         assert only(rows("specificity", "condition = 'explicit'"))["specificity"] == 0.5
 

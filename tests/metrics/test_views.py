@@ -61,7 +61,7 @@ def test_granularity_is_the_mean_label_of_linked_items_once_per_response(builder
     builder.answer(prompt, [{"surface": "invented", "hallucinated": True}])
     builder.answer(prompt, [{"surface": "Kyoto", "kind": "place", "granularity": None, "counted": False}])
     builder.answer(prompt, [])
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         row = only(rows("granularity"))
     assert values(row, "granularity", "responses", "incidences", "specific") == (0.5, 5, 3, 1.5)
     assert values(row, "model", "language", "topic", "condition", "country") == ("m", "en", "food", "explicit", "JP")
@@ -95,7 +95,7 @@ def test_diversity_is_missing_while_nothing_is_looked_up_and_says_what_awaits(bu
     builder.answer(nothing, ["sushi"])
     builder.answer(some, ["sushi", "Genji"])
     builder.link("Genji", "Q5", prompt=some)
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         found = {row["topic"]: values(row, "diversity", "awaiting", "mentions") for row in rows("diversity")}
     assert found == {"food": (None, 1, 1), "book": (1, 1, 2)}
 
@@ -106,7 +106,7 @@ def test_a_link_is_of_a_language_and_topic(builder: StoreBuilder) -> None:
     builder.answer(german, ["gift"])
     builder.link("gift", "Q1", prompt=english)
     builder.link("gift", prompt=german)
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         found = {row["language"]: row["diversity"] for row in rows("diversity")}
     assert found == {"en": 1, "de": 0}
 
@@ -130,7 +130,7 @@ def test_neutral_prompts_alone_have_a_specificity_for_the_countries_of_the_exper
     builder.answer(builder.ask("en", "food"), ["sushi"])
     builder.link("sushi", "Q1")
     builder.entity("Q1", JP="P495", US="P495")
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         found = {row["country"]: row["specificity"] for row in rows("specificity")}
     assert found == {"JP": 1.0, "IT": 0.0}
 
@@ -214,7 +214,7 @@ def test_stale_rows_are_in_no_number(builder: StoreBuilder) -> None:
     forgotten = builder.ask("en", "book", "JP")
     builder.answer(forgotten, ["pizza"])
     builder.rows["prompts"].pop()
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         assert values(only(rows("diversity")), "diversity", "responses", "mentions") == (1, 1, 1)
         assert values(only(rows("granularity")), "responses", "incidences") == (1, 1)
         health = only(rows("health"))
