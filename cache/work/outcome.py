@@ -15,9 +15,15 @@ class Outcome:
     done: int
     failed: int
     reused: int = 0  # of those done: already in the store
+    odd_usage: int = 0  # answers of this command whose tokens do not add up, as their notes say
 
     def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(self.done + other.done, self.failed + other.failed, self.reused + other.reused)
+        return Outcome(
+            self.done + other.done,
+            self.failed + other.failed,
+            self.reused + other.reused,
+            self.odd_usage + other.odd_usage,
+        )
 
 
 # Called with the outcome so far, at most a few times a second.

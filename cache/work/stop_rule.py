@@ -50,7 +50,6 @@ R = TypeVar("R")  # a request to an engine
 First = Callable[[Iterator[R], int], tuple[list[R], list[R]]]
 Places = Mapping[str, str]  # what the table's remedies leave open: 'url', 'key'
 Keys = dict[Job, set[str]]  # of rows, by job
-ODD_USAGE = "usage: "  # how the note begins of an answer whose tokens do not add up
 _REMEMBERED = 1000  # prompts with an answer of use, the last ones
 
 
@@ -100,7 +99,6 @@ class StopRule:
     before: StoppedStage | None = None  # another stage of its models, which stopped because of their service
     stopped: SystematicFaultError | None = None
     advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
-    odd_usage: int = 0  # answers whose tokens do not add up, as their notes say
     _rows: dict[str, _Row] = field(default_factory=dict)  # by kind of fault
     _ended: dict[str, int] = field(default_factory=dict)  # the longest row of a kind that an answer ended
     _failed: dict[str, Keys] = field(default_factory=dict)  # by kind, all of this command
@@ -271,7 +269,6 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
     or an answer that the token limit cut and that is asked for again with more room.
     """
     key = table.key or ""
-    rule.odd_usage += any(ODD_USAGE in (getattr(row, "note", None) or "") for row in rows)
     subject = str(getattr(rows[0], table.subject or key)) if rows else ""
     if not rows or any(row.status == "ok" for row in rows):
         rule.succeed(subject)

@@ -43,6 +43,7 @@ M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
 Span = Literal["job", "all"]
 _STATUS = ("status", "retryable", "error", "ending")
+_ODD_USAGE = "usage: "  # how the note begins of an answer whose tokens do not add up
 _BODY = "body"  # the column that has the answer of a failure, where it came in a form that nobody could read
 A = TypeVar("A")
 
@@ -409,7 +410,10 @@ class _OpenWork(Generic[I]):
         if record[commit.name]:
             self._write([value_of(row, commit.key or "") for row in record[commit.name]])
             self.shards.append(record)
-        return _count([row.status for row in record[self.shards.commit.name]])
+        notes = [getattr(row, "note", None) or "" for row in record[commit.name]]
+        return _count(
+            [row.status for row in record[commit.name]], odd_usage=int(any(_ODD_USAGE in note for note in notes))
+        )
 
     def _write(self, keys: Sequence[Any]) -> None:
         if self._retired is not None:
@@ -436,8 +440,8 @@ class _OpenWork(Generic[I]):
         return Outcome(found.done, found.failed, reused=found.done)
 
 
-def _count(status: Sequence[Any]) -> Outcome:
-    return Outcome(status.count("ok"), status.count("failed"))
+def _count(status: Sequence[Any], odd_usage: int = 0) -> Outcome:
+    return Outcome(status.count("ok"), status.count("failed"), odd_usage=odd_usage)
 
 
 def _states(shards: JobShards, retry: RetryFailed | None) -> dict[str, str]:

@@ -30,6 +30,9 @@ from polyculture.running.reasons import reasons_line
 
 _log = get_logger(__name__)
 
+_ODD_USAGE = (
+    "; the tokens of {} of these answers do not add up to their total: the larger number is billed, and `note` has both"
+)
 RunWork = Callable[[Progress], Outcome]
 
 
@@ -124,8 +127,9 @@ class StepRunner:
         if job is not None and tell_settled and not (outcome.done or outcome.failed):
             return RunOutcome(empty=(label,))
         if tell_settled or outcome.failed or outcome.reused < outcome.done:
-            level = logging.WARNING if outcome.failed else logging.INFO
-            _log.log(level, f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+            level = logging.WARNING if outcome.failed or outcome.odd_usage else logging.INFO
+            line = f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed"
+            _log.log(level, f"{line}{_ODD_USAGE.format(outcome.odd_usage) if outcome.odd_usage else ''}")
         if outcome.failed:
             return RunOutcome(failed=(f"{label}: {outcome.failed} failed",), unread=int(not asks))
         return RunOutcome()
@@ -217,12 +221,6 @@ class StepRunner:
     def _end(self, step: Step[Any, Any], rule: StopRule) -> None:
         """Nothing is left of the works of a model."""
         rule.end(is_part=self.is_part)
-        if rule.odd_usage:
-            _log.warning(
-                f"{rule.name}: the tokens of {rule.odd_usage} answers do not add up to their total; the larger number "
-                "is billed, and `note` has both"
-            )
-            rule.odd_usage = 0
         end_stage(self.workspace.run, step, rule)
 
     def _places(self, models: Sequence[str]) -> Places:

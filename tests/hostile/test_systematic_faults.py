@@ -384,3 +384,23 @@ def test_an_instrument_that_stopped_is_a_sign_for_the_next_one(with_instruments:
     result = polyculture("run", with_instruments, cwd=with_instruments.parent)
     assert result.returncode == 6, result.stderr
     assert asked_by_stage(stub, "one") == [WHOLE[0], 12, 1], "6 of each of two jobs, then one"
+
+
+def test_the_line_of_a_job_says_how_many_answers_have_tokens_that_do_not_add_up(
+    tmp_path: Path, stub: StubServer
+) -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 12}
+    content = {"role": "assistant", "content": "寿司"}
+    odd = Reply(body=json.dumps({"choices": [{"finish_reason": "stop", "message": content}], "usage": usage}).encode())
+    stub.behaviour = lambda body, _: odd if (body["model"], body["seed"] % 2) == ("one", 0) else None
+    file = write(tmp_path, stub.url)
+    done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    noted = rows(file, "SELECT language, count(*) FROM responses WHERE note LIKE 'usage: 3%' GROUP BY 1 ORDER BY 1")
+    assert noted
+    for language, number in noted:
+        (line,) = (line for line in done.stderr.splitlines() if f"openai:one {language} food: " in line)
+        assert f"the tokens of {number} of these answers do not add up" in line
+    assert done.stderr.count("do not add up") == len(noted)
+    again = polyculture("run", "--only", "generate", file, cwd=tmp_path)
+    assert "do not add up" not in again.stderr, "it is said of new answers"
