@@ -53,6 +53,7 @@ TABLES: Mapping[str, Sequence[str]] = {
     "generate/engines/reasoning.toml": ("tags", "leads", "pairs", "turns"),
     "generate/engines/vllm/faults.toml": ("fault",),
     "extract/fields.toml": ("names",),
+    "extract/spellings.toml": ("spellings",),
     "cache/work/faults.toml": ("kinds",),
     "sources/faults.toml": ("faults",),
     "imports/shapes.toml": ("",),
@@ -61,6 +62,7 @@ TABLES: Mapping[str, Sequence[str]] = {
 READ_BY: Mapping[str, Sequence[str]] = {
     "generate/engines/vllm/faults.toml": ("start of vLLM",),
     "extract/fields.toml": ("list of mentions",),
+    "extract/spellings.toml": ("list of mentions",),
     "cache/work/faults.toml": ("fault", "failure"),
     "sources/faults.toml": ("client's error", "file"),
     "imports/shapes.toml": ("file",),

@@ -23,6 +23,7 @@ from polyculture.extract.answer_lines import line_entities, line_entity
 from polyculture.extract.answer_tables import TableReader
 from polyculture.extract.base import NamedEntity
 from polyculture.extract.fields import field_of, folded, known_kinds
+from polyculture.extract.spellings import blanks, words_for_nothing
 from polyculture.generate.engines.base import Ending
 
 MOST_MENTIONS = 100  # per answer; an answer with as many counts as endless
@@ -31,11 +32,8 @@ REPEATED = "the answer repeats itself and was cut"  # with more room it would be
 ECHOED = "the answer gives back the form that was asked for"
 _REPEATS = 3  # times that a mention is listed, on average, in an answer that repeats itself
 _LONGEST = 200_000  # characters of an answer that are read
-_NO_TEXT = ("", "-", "–", "—", "null", "none", "n/a", "not mentioned", "none mentioned", "not specified", "none found")
 _FULL_STOPS = (".", "。", "।", "۔")
 _SENTENCE, _UNSPACED_SENTENCE = 40, 15  # characters of a text with a full stop, with blanks and without
-# What stands in a form for the text that is to be filled in, without the brackets around it.
-_BLANKS = ("...", "…", "string", "str")
 # What the asked form begins with: a model may write it more than once.
 _FORM = re.compile(r"""\{\s*(?:\\?["'“”„]?declined\\?["'“”„]?\s*:\s*\w+\s*,\s*)?\\?["'“”„]?mentions\\?["'“”„]?\s*:""")
 _WORDS_BEFORE = re.compile(r"[\]}](?:\s|```(?:json)?|[,;])*[^\s`,;\]}][^\]}]*\Z")
@@ -104,10 +102,11 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     if not (listed or empty or nothing):
         lines = line_entities(text, reader, cut=cut)
         if lines is None:
-            echoed = any(map(_is_schema, values))
-            raise UnusableAnswerError(ECHOED if echoed else CUT_SHORT if cut else "the answer has no list of mentions")
+            raise UnusableAnswerError(CUT_SHORT if cut else "the answer has no list of mentions")
         listed = lines
-    entities = [one for one in listed if one.text.strip().casefold() not in _NO_TEXT and not _is_blank(one.text)]
+    entities = [
+        one for one in listed if one.text.strip().casefold() not in words_for_nothing() and not _is_blank(one.text)
+    ]
     if not entities and any(_is_blank(one.text) for one in listed):
         raise UnusableAnswerError(ECHOED)
     sentences = sum(_is_sentence(one.text) for one in entities)
@@ -221,11 +220,7 @@ def _is_sentence(text: str) -> bool:
 def _is_blank(text: str) -> bool:
     """Whether a text is what stands in a form to be filled in: `...`, `<text>`, `string`."""
     inside = text.strip().strip("<>[]{}$_ ").casefold()
-    return inside in _BLANKS or (text.strip()[:1] in "<{$[" and field_of(inside) is not None) or inside == "text"
-
-
-def _is_schema(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("properties"), dict)
+    return inside in blanks() or (text.strip()[:1] in "<{$[" and field_of(inside) is not None) or inside == "text"
 
 
 def _says_nothing(text: str) -> bool:
@@ -259,7 +254,7 @@ def _opened(value: Any) -> Any:
 
 def _holds_nothing(value: Any) -> bool:
     if isinstance(value, str):
-        return value.strip().casefold() in _NO_TEXT
+        return value.strip().casefold() in words_for_nothing()
     inner = value.values() if isinstance(value, dict) else value
     return value is None or (isinstance(value, dict | list) and all(map(_holds_nothing, inner)))
 

@@ -13,22 +13,14 @@ from typing import Any
 
 from json_repair import repair_json
 
+from polyculture.extract.spellings import respelt
+
 _MOST_TRIES = 2_000  # brackets of an answer at which JSON is looked for
 _LONGEST = 40_000  # characters of a piece that is mended
 _MOST_OBJECTS = 400  # innermost objects that are mended one by one
 _BRACKET = re.compile(r"[{\[(]")
-_FENCE = re.compile(r"```\w*")
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _DECODER = json.JSONDecoder(strict=False)  # a line break within a string is no reason to lose it
-# Full-width brackets, and the colons and commas next to what they part: a Chinese or Japanese keyboard writes them.
-_WIDE = str.maketrans("｛｝［］", "{}[]")
-_QUOTES = re.compile("[“”„‟«»＂]")
-_PARTS = (
-    (re.compile(r""":?(["']?)\b(\w{1,40})\1\s{0,4}=>"""), r"\1\2\1:"),  # Ruby's hashes and PHP's arrays
-    (re.compile(r'(?<=["\]}])\s*：\s*'), ": "),
-    (re.compile(r'(?<=["\]}])\s*[，、]\s*(?=["\[{])'), ", "),
-    (re.compile(r"(?<=[\[{,}\]:])\s*\\n\s*"), "\n"),  # a line break that is written out, between values
-)
 
 
 def strict_values(text: str) -> tuple[list[tuple[int, Any]], bool]:
@@ -49,11 +41,9 @@ def strict_values(text: str) -> tuple[list[tuple[int, Any]], bool]:
 
 
 def whole_value(text: str) -> Any:
-    """The value of a text that is JSON from its first character to its last, be it in a fence; None of any other."""
-    plain = text.strip()
-    plain = _FENCE.sub("", plain).removesuffix("```") if plain.startswith("```") else plain
+    """The value of a text that is JSON from its first character to its last; None of any other."""
     with suppress(ValueError, RecursionError):
-        value = _DECODER.decode(plain.strip())
+        value = _DECODER.decode(text.strip())
         if isinstance(value, str):  # JSON within a string
             return whole_value(value) if value != text else None
         return value if isinstance(value, dict | list) else None
@@ -66,7 +56,7 @@ def mended_values(text: str, is_mention: Callable[[Any], bool]) -> tuple[list[li
     With the number of innermost objects that hold no mention. What stands behind the last closing bracket is not whole,
     and is left out.
     """
-    plain = _plain(text)[:_LONGEST]
+    plain = respelt(text)[:_LONGEST]
     start, end = _BRACKET.search(plain), max(plain.rfind(mark) for mark in "}])")
     if start is None or end <= start.start():
         return [], 0
@@ -82,14 +72,3 @@ def _mended(piece: str) -> Any:
         return repair_json(piece, return_objects=True, skip_json_loads=False)
     except (ValueError, RecursionError, TypeError, IndexError):
         return None
-
-
-def _plain(text: str) -> str:
-    """A text with the quotes and brackets of JSON."""
-    if '\\"' in text and not re.search(r'[{\[,]\s*"', text):  # escaped, without quotes around
-        text = text.replace('\\"', '"').replace("\\n", "\n")
-    text = text.translate(_WIDE)
-    text = _QUOTES.sub('"', text)
-    for part, plain in _PARTS:
-        text = part.sub(plain, text)
-    return text

@@ -15,24 +15,21 @@ import csv
 import html
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from polyculture.extract.answer_tables import TableReader, is_rule
 from polyculture.extract.base import NamedEntity
+from polyculture.extract.spellings import between, bullet
 
 _LONGEST_LINE = 8_000  # characters; no list of mentions has longer lines, and matching them takes long
 _LONGEST_ITEM = 600  # characters of a line that is one mention
 _MOST_LINES = 2_000
 _SEPARATORS = "|\t;,"
-_BULLET = re.compile(r"\s*(?:(?:[-*•+‣◦●○▪]|\d{1,3}[.)]|[（(]?\d{1,3}[)）])\s+|[・·]\s*)")
 _HEADING = re.compile(r"\s*#+\s*")
 _LABEL = re.compile(r"(?P<label>[^\W\d][\w ()（）'’-]{0,40}?)\s*(?:[:：]|\s=)\s*(?P<value>\S.*)?")
 # Several labels in a line, as `text: ramen, kind: dish`.
 _LABELS = re.compile(r"""(?P<label>[^\W\d]\w*)\s*[:：=]\s*(?P<value>"[^"]*"|'[^']*'|[^,，;；|(){}]*)""")
 _REMARK = re.compile(r"\s+#\s.*")
-_ITEM = re.compile(  # "ramen (dish)", "ramen - dish", "[ramen](dish)", "（ramen，dish）"
-    r"[\[(（「\"“]?(?P<text>.+?)[\])）」\"”]?\s*(?:[(（\[]|\s[–—-]\s|->|=>|→|[:：=/|，,])\s*"
-    r"(?P<kind>[^\W\d][\w -]{0,40}(?:\s*\([^()]*\))?)\s*[)）\]\"”]*"
-)
 _BEHIND = re.compile(r"\s+[(（][^()（）]*[)）]\W*$")  # a remark behind a text under the heading of its kind
 _BETWEEN = re.compile(r"\s*[;；\n]\s*|(?<=[)）\]])\s*[,，、]?\s*(?=[^\s(（,，、])|(?<=[)）])(?=[(（])")
 _SENTENCE = re.compile(r"\w\s*[.。!！?？]\s*$")
@@ -81,10 +78,19 @@ def line_entity(line: str, reader: TableReader) -> NamedEntity | None:
         return None
     if line.count("|") > 1:
         return next(reader.cells([[_plain(cell) for cell in line.strip(" |").split("|")]]), None)
-    item = _ITEM.fullmatch(line.strip().strip("*_`"))
+    item = _item().fullmatch(line.strip().strip("*_`"))
     if item is None or not reader.is_kind(item["kind"]):
         return None
     return NamedEntity(_plain(item["text"]), _plain(item["kind"]))
+
+
+@cache
+def _item() -> re.Pattern[str]:
+    """A text with its kind: "ramen (dish)", "ramen - dish", "[ramen](dish)", "（ramen，dish）"."""
+    return re.compile(
+        rf"[\[(（「\"“]?(?P<text>.+?)[\])）」\"”]?\s*(?:[(（\[]|{between()})\s*"
+        r"(?P<kind>[^\W\d][\w -]{0,40}(?:\s*\([^()]*\))?)\s*[)）\]\"”]*"
+    )
 
 
 def _plain(cell: str) -> str:
@@ -129,7 +135,7 @@ def _tables(lines: Sequence[str], reader: TableReader) -> list[NamedEntity] | No
             return entities if entities or len(rows) <= headers[-1] + 2 else None
         if separator == "," and any(";" in line for line in lines):  # "ramen, dish; udon, dish"
             continue
-        bare = [_cells(_BULLET.sub("", line, count=1), separator) for line in lines]
+        bare = [_cells(bullet().sub("", line, count=1), separator) for line in lines]
         if len(bare[0]) > 1 and all(len(row) == len(bare[0]) for row in bare) and (found := list(reader.cells(bare))):
             return found
     return None
@@ -161,7 +167,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _heading(line: str, reader: TableReader) -> str:
     """The kind that a line is the heading of; nothing where it is none."""
-    name = _plain(_BULLET.sub("", _HEADING.sub("", line, count=1), count=1)).rstrip(":：").strip(_AROUND)
+    name = _plain(bullet().sub("", _HEADING.sub("", line, count=1), count=1)).rstrip(":：").strip(_AROUND)
     return name if reader.is_kind(name) else ""
 
 
@@ -190,8 +196,8 @@ class _Labels:
         if kind := _heading(line, self._reader):
             self._kind, self._begins = kind, True
             return True
-        is_bullet = _BULLET.match(line) is not None
-        plain = _BULLET.sub("", line, count=1).strip().replace("**", "").replace("`", "")
+        is_bullet = bullet().match(line) is not None
+        plain = bullet().sub("", line, count=1).strip().replace("**", "").replace("`", "")
         if (record := _record(plain, self._reader)) is not None:
             self._add(record)
             return True
@@ -238,7 +244,7 @@ class _Labels:
         return line[:1].isspace() and bool(self._records) and not self._begins
 
     def _is_field(self, line: str) -> bool:
-        found = _LABEL.fullmatch(_BULLET.sub("", line, count=1).strip().replace("**", ""))
+        found = _LABEL.fullmatch(bullet().sub("", line, count=1).strip().replace("**", ""))
         return found is not None and self._reader.field(found["label"]) is not None
 
 

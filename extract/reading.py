@@ -15,6 +15,7 @@ from polyculture.extract.base import Extracted, FoundMention
 from polyculture.extract.fields import fields_hash
 from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
+from polyculture.extract.spellings import spellings_hash
 from polyculture.generate.engines.answer import NO_ANSWER, text_in
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.refusals import is_refusal_anywhere
@@ -24,7 +25,7 @@ VERSION = 17  # of the rules in the code that decide mentions: raise it when the
 
 def present_reader(endings: Endings = NO_ENDINGS) -> str:
     """A hash of all that decides what an answer is worth; `endings` are those of culture packs, here and below."""
-    return content_id("llm reader", VERSION, rules_hash(endings), fields_hash())
+    return content_id("llm reader", VERSION, rules_hash(endings), fields_hash(), spellings_hash())
 
 
 @dataclass(frozen=True, slots=True)
