@@ -122,12 +122,12 @@ def save_causal(kind: str, folder: Path) -> Path:
     return folder
 
 
-def save_masked(folder: Path) -> Path:
+def save_masked(folder: Path, words: Sequence[str] = WORDS) -> Path:
     """A small BERT with the WordPiece tokenizer, as a folder."""
     import torch
     from transformers import BertConfig, BertForMaskedLM
 
-    tokenizer = wordpiece()
+    tokenizer = wordpiece(words)
     torch.manual_seed(7)
     sizes = {**_sizes(len(tokenizer)), "intermediate_size": 64, "max_position_embeddings": 64}
     BertForMaskedLM(BertConfig(**sizes)).save_pretrained(folder)

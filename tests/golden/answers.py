@@ -52,6 +52,10 @@ def answer(body: Mapping[str, Any], _before: int) -> Reply:
         return _says(body, _letter(asked, model, letters))
     if options := re.findall(r"^- (.+)$", asked, re.MULTILINE):
         return _says(body, _option(asked, model, options))
+    if groups := re.findall(r"^(\d)\. (.+)$", asked, re.MULTILINE):
+        return _says(body, _groups(asked, model, groups))
+    if posted := re.search(r"^Post: (.+)$", asked, re.MULTILINE):
+        return _says(body, _posted(posted[1], asked, model))
     return _write(asked, model, body)
 
 
@@ -141,3 +145,37 @@ def _option(asked: str, model: str, options: Sequence[str]) -> str:
         return "All of them."
     told = [one for one in options if one in asked.partition("Options:")[0]]
     return (told or sorted(options))[dice % len(told or options)]
+
+
+def _groups(asked: str, model: str, groups: Sequence[tuple[str, str]]) -> str:
+    """Numbers of the groups of a stereotype; now and then none of them."""
+    dice = number_of(model, sorted(text for _, text in groups), asked.partition("\n")[0])
+    if dice % 5 == 0:
+        return "I would rather not say."
+    chosen = sorted(groups, key=lambda one: one[1])[: 1 + dice % 2]
+    return ", ".join(number for number, _ in chosen)
+
+
+def _posted(text: str, asked: str, model: str) -> str:
+    """A digit of Camellia's key (Table 8), or a run of letters of a text in any script; now and then none of them."""
+    dice = number_of(model, text)
+    if dice % 17 == 0:
+        return "I would rather not say."
+    if "0 = " in asked:
+        told = any(word in text for word in ("おいし", "最高", "fine", "best"))
+        return "1" if told and dice % 3 else str(dice % 3)
+    if dice % 13 == 0:
+        return "None"
+    words = [word for word in re.findall(r"[ァ-ヶー]+|[a-z]+", text) if len(word) > 1]
+    return words[dice % len(words)] if words else "None"
+
+
+def said_of_culture(asked: str) -> str:
+    """What the model in this process says: an option, something of a post, or an answer of people or none."""
+    dice = number_of(sorted(asked.split()))
+    if options := re.findall(r"^- (.+)$", asked, re.MULTILINE):
+        return options[dice % len(options)]
+    if posted := re.search(r"^Post: (.+)$", asked, re.MULTILINE):
+        return _posted(posted[1], asked, "llama")
+    day = re.search(r"on day (\d+) in (\w+)", asked)
+    return f"{day[2].lower()} dish {day[1]}" if day and dice % 3 else "rain"

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 import polyculture.instruments as instruments
-from tests.golden.answers import ITEMS, answer, number_of
+from polyculture.instruments.papers import instrument
+from tests.golden import papers
+from tests.golden.answers import ITEMS, answer, number_of, said_of_culture
 from tests.instruments.culture_files import write_sheets
 from tests.instruments.questions.kobbq_files import write_folder
 from tests.polyculture.test_command_line import polyculture
@@ -73,6 +75,7 @@ texts = [
 """
 CORPUS = "my mother always made ramen\nmy mother always made pizza\nwe had pizza and then miso soup\n" * 3
 CULTURES = ("China", "Indonesia", "Mexico", "South Korea")
+LOW = "Assam"  # a culture of few resources
 PER_CULTURE = 3
 DEMOS = Path(instruments.__file__).parent
 CBS = ("--data", "own:likely", "--folder", DEMOS / "cbs" / "demo", "--model", "mock:wren")
@@ -139,6 +142,7 @@ def write_workspace(folder: Path, url: str) -> None:
     header = "question_id\tculture\tlanguage\ttopic\tquestion"
     (folder / "open.tsv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     save_causal("llama", folder / "llama")
+    papers.write_papers(folder, url)
     dump = folder / "dump.json"
     dump.write_text("[\n" + ",\n".join(json.dumps(_entity(item)) for item in ITEMS) + "\n]\n", encoding="utf-8")
     done = polyculture("wikidata", "build", dump, "-o", "wikidata.duckdb", cwd=folder)
@@ -186,10 +190,12 @@ class Requests:
 
 @contextmanager
 def golden_models() -> Iterator[Requests]:
-    """The server, and all other models counted. What a layer of the probed model says is put into its mouth: items of a
-    culture that hang on question and layer, some of them another culture's."""
+    """The server, and all other models counted. What the model in this process says is put into its mouth: of a layer,
+    items of a culture that hang on question and layer, some of them another culture's; of a question, an option or an
+    answer of people."""
     import transformers
 
+    from polyculture.generate.engines.base import Completion
     from polyculture.generate.engines.mock import MockEngine
     from polyculture.generate.engines.patching import Continuation
     from polyculture.generate.engines.transformers.engine import TransformersEngine
@@ -206,6 +212,11 @@ def golden_models() -> Iterator[Requests]:
         for layer, patch in enumerate(patches):
             yield Continuation(patch.patch_id, f" {', '.join(_items(asked[0], layer))}", 9, "line", "told")
 
+    def sample(_: Any, requests: Iterable[Any]) -> Iterator[Any]:
+        for request in requests:
+            text = said_of_culture(request.messages[-1].content)
+            yield from (Completion(request.request_id, seed, text, "told") for seed in request.seeds)
+
     with StubServer(behaviour=answer) as server, pytest.MonkeyPatch.context() as patch:
         requests = Requests(server)
         for method in ("_complete", "_scored"):
@@ -214,13 +225,16 @@ def golden_models() -> Iterator[Requests]:
         patch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(requests.counting(load)))
         patch.setattr(TransformersEngine, "answer_states", states)
         patch.setattr(TransformersEngine, "continue_patched", said)
+        patch.setattr(TransformersEngine, "sample", requests.counting(sample))
+        # Tables of papers are read once, when all is asked (`read_papers`): to print them takes as long as to ask.
+        patch.setattr(instrument, "joined_tables", lambda *_: ([], {}))
         yield requests
 
 
 def _items(question: str, layer: int) -> list[str]:
     """Two names of food: a culture's own, and one of those that all share."""
     names = [item["labels"]["en"] for item in ITEMS if item.get("topic") == "food"]
-    culture = next(place for place, name in enumerate(CULTURES) if name in question)
+    culture = next(place for place, name in enumerate((*CULTURES, LOW)) if name in question)
     own, other = names[culture * 2 : culture * 2 + 3], names[number_of(question, layer) % len(names)]
     return [own[number_of(question, layer, "own") % len(own)], other]
 
@@ -229,11 +243,16 @@ def run_all(folder: Path, requests: Requests, *, again: bool = False) -> dict[st
     """How many requests each command made; its exit code is checked. `again`: without those that never ask."""
     made: dict[str, int] = {}
     requests()
-    for code, (name, *words) in COMMANDS:
-        if again and not {name, *words}.isdisjoint(NEVER_ASK):
+    for code, words in (*((code, _on_golden(*words)) for code, words in COMMANDS), *papers.COMMANDS):
+        if again and not {*words}.isdisjoint(NEVER_ASK):
             continue
-        data = [words.pop(0)] if name in ("ask", "swap", "probe") and not str(words[0]).startswith("-") else []
-        done = polyculture(name, *data, "golden.toml", *words, cwd=folder)
-        assert done.returncode == code, (name, words, done.returncode, done.stderr[-2000:])
-        made[" ".join(map(str, (name, *data, *words)))] = requests()
+        done = polyculture(*words, cwd=folder)
+        assert done.returncode == code, (words, done.returncode, done.stderr[-2000:])
+        made[" ".join(map(str, words))] = requests()
     return made
+
+
+def _on_golden(name: str | Path, *words: str | Path) -> tuple[str | Path, ...]:
+    """A command's words with the file of the golden experiment."""
+    data = name in ("ask", "swap", "probe") and not str(words[0]).startswith("-")
+    return (name, *words[:data], "golden.toml", *words[data:])

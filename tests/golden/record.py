@@ -34,7 +34,7 @@ def record(folder: Path) -> None:
         with golden_models() as requests:
             write_workspace(folder, requests.server.url)
             run_all(folder, requests)
-    found = read_numbers(run)
+    found = read_numbers(folder / "runs")
     GOLDEN.mkdir(exist_ok=True)
     for name in golden_files():
         (GOLDEN / f"{name}.tsv").unlink()

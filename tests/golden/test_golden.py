@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from polyculture.cache.store.run_folder import RunFolder
-from tests.golden.experiment import NAME, golden_models, run_all, write_workspace
+from tests.golden.experiment import golden_models, run_all, write_workspace
 from tests.golden.numbers import (
     CLOSE,
     EXACT,
@@ -33,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, R
     with golden_models() as requests:
         write_workspace(folder, requests.server.url)
         first = run_all(folder, requests)
-        numbers = read_numbers(RunFolder(folder / "runs" / NAME))
+        numbers = read_numbers(folder / "runs")
         yield numbers, first, run_all(folder, requests, again=True)
 
 
