@@ -59,6 +59,11 @@ class ResponseRow:
     text: str
     asked_id: str | None  # None where no model is asked
 
+    @property
+    def response_id(self) -> str:
+        """That of the response."""
+        return self.cell.response_id
+
 
 @dataclass(frozen=True)
 class ExtractorLoads:
@@ -89,6 +94,8 @@ class ExtractionStep(Step[ResponseRow, Models]):
     name = "extract"
     tables = (MENTIONS, EXTRACTIONS)
     reads = (RESPONSES,)
+    slot = ("response_id",)  # nobody reads another text in place of one
+    batch_use = "extract"
 
     def __init__(
         self,

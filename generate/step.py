@@ -47,6 +47,16 @@ class Sample:
         """The key of its row."""
         return response_id(self.request_id, self.number)
 
+    @property
+    def condition(self) -> str:
+        """That of its prompt."""
+        return self.prompt.condition
+
+    @property
+    def country(self) -> str | None:
+        """That of its prompt."""
+        return self.prompt.country
+
 
 class SamplingStep(Step[Sample, Models]):
     """Samples the prompts of jobs. Reuses answers of neighbouring runs without new requests.
@@ -56,6 +66,8 @@ class SamplingStep(Step[Sample, Models]):
 
     name = "generate"
     tables = (RESPONSES,)
+    slot = ("condition", "country")  # texts about other countries replace none
+    batch_use = "sample"
 
     def __init__(
         self,

@@ -161,6 +161,11 @@ class Step(ABC, Generic[I, M]):
     tables: tuple[Table[Any], ...]
     reads: tuple[Table[Any], ...] = ()  # of the same run: it is asked when all steps that make their rows have ended
     span: Span = "job"  # whether `ask` takes one job at a time, or all of them in one pass
+    # Columns of rows, and attributes of items, that with the job name a slot: where what is asked changes, the new rows
+    # of a slot replace its former ones. Without any, a job is one slot.
+    slot: tuple[str, ...] = ()
+    # The use of models whose answers a provider's batches may bring, as setups name it; None: it asks directly.
+    batch_use: str | None = None
 
     @abstractmethod
     def works(self) -> Iterator[Work[I]]:

@@ -14,8 +14,8 @@ from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.experiment.file import Experiment, read_experiment
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.changes import changed_lines
 from polyculture.running.opening import open_workspace
-from polyculture.running.validity import changed_lines
 
 RUNS_VARIABLE = "POLYCULTURE_RUNS"  # of the command line, too
 

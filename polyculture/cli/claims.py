@@ -19,8 +19,8 @@ from polyculture.metrics.claims.parts import check_values
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.reports.claims import claim_rows
 from polyculture.reports.sections import CLAIMS
+from polyculture.running.changes import warn_of_changes
 from polyculture.running.layout import store_layout
-from polyculture.running.validity import warn_of_changes
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace

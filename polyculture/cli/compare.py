@@ -23,9 +23,9 @@ from polyculture.metrics.comparison.question import Compared, Question
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
 from polyculture.metrics.declared import COMPARED, ON_REQUEST
 from polyculture.metrics.inference.family import NO_SAMPLING
+from polyculture.running.changes import warn_of_changes
 from polyculture.running.comparing import compared
 from polyculture.running.opening import open_workspace
-from polyculture.running.validity import warn_of_changes
 
 
 class FactName(StrEnum):

@@ -19,10 +19,11 @@ from polyculture.instruments.papers.options import NAMES
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.section import Section
 from polyculture.reports.tables import TableFormat, write_tables
+from polyculture.running.changes import warn_of_changes
 from polyculture.running.layout import report_sections, store_layout
 from polyculture.running.opening import open_workspace
 from polyculture.running.results import measure_run, report_copy, report_run
-from polyculture.running.validity import record_facts, warn_of_changes
+from polyculture.running.validity import record_facts
 
 COLUMN = 3.3  # inches: a column of a paper with two
 

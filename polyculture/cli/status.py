@@ -10,18 +10,17 @@ import typer
 
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job
-from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.batching import waiting_line
+from polyculture.running.changes import changed_lines
 from polyculture.running.opening import open_workspace
 from polyculture.running.reasons import failures_query
 from polyculture.running.run_status import JobStatus, RunStatus, run_status
 from polyculture.running.taken_answers import taken_lines
-from polyculture.running.validity import changed_lines
 
 _log = get_logger(__name__)
 
@@ -61,11 +60,11 @@ def status(
 def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     """Prints the jobs or their sums by model, the stages over all jobs, and the command that continues the run."""
     status = run_status(workspace)
-    summed = not all_jobs and len(workspace.jobs) > FEW_JOBS
-    columns, lines = _by_model(workspace, status) if summed else _matrix(status)
+    summed, stages = not all_jobs and len(workspace.jobs) > FEW_JOBS, _stages(workspace, status)
+    columns, lines = _by_model(workspace, status, stages) if summed else _matrix(status, stages)
     if lines:  # an experiment of instruments alone has none
         print_table(columns, lines, title=str(workspace.run.root))
-    others = [one for one in status.jobs if one.stage not in TEXT_STAGES]
+    others = [one for one in status.jobs if one.stage not in stages]
     if others and not summed:
         title = None if lines else str(workspace.run.root)
         print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others], title)
@@ -84,31 +83,32 @@ def _to_go_on(workspace: Workspace, status: RunStatus) -> list[str]:
     return [f"polyculture run {workspace.file}"] if left else []
 
 
-def _matrix(status: RunStatus) -> Lines:
+def _matrix(status: RunStatus, stages: Sequence[str]) -> Lines:
     by_job: dict[Job, list[JobStatus]] = {}
     for one in status.jobs:
-        if one.stage in TEXT_STAGES:
+        if one.stage in stages:
             by_job.setdefault(one.job, []).append(one)
-    return (*COLUMNS, *_stages(status)), [
+    return (*COLUMNS, *stages), [
         (job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()
     ]
 
 
-def _by_model(workspace: Workspace, status: RunStatus) -> Lines:
+def _by_model(workspace: Workspace, status: RunStatus, stages: Sequence[str]) -> Lines:
     """A line per model with its jobs added up; of very many models the last ones together."""
     models = list(dict.fromkeys(job.model for job in workspace.jobs))
     alone = len(models) if len(models) <= MOST_MODELS else MOST_MODELS - 1
     shown, others = models[:alone], models[alone:]
     groups = [(model, {model}) for model in shown]
     groups += [(f"{len(others)} other models", set(others))] if others else []
-    stages = _stages(status)
     rows = [_sums(name, [one for one in status.jobs if one.job.model in of], stages) for name, of in groups]
     return ("model", "jobs", *stages), rows
 
 
-def _stages(status: RunStatus) -> list[str]:
-    """The stages of texts that the run has: imported ones are not generated."""
-    return [stage for stage in TEXT_STAGES if any(one.stage == stage for one in status.jobs)]
+def _stages(workspace: Workspace, status: RunStatus) -> list[str]:
+    """The stages that work on the experiment's own jobs, which have a column each; others have topics of their own."""
+    own = set(workspace.jobs)
+    others = {one.stage for one in status.jobs if one.job not in own}
+    return [stage for stage in dict.fromkeys(one.stage for one in status.jobs) if stage not in others]
 
 
 def _sums(name: str, jobs: Sequence[JobStatus], stages: Sequence[str]) -> tuple[str, ...]:

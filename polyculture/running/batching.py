@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.store.schema import TEXT_STAGES
-from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options
-from polyculture.generate.request import SAMPLE
 
 if TYPE_CHECKING:
     from polyculture.cache.work.worker import Step
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 
 BATCHES = "batches"  # the folder of their ids in the run's folder
 R = TypeVar("R")
-# How the keys of setups begin, by the account of the stages whose answers may come in batches.
-USES: Mapping[str, str] = dict(zip(TEXT_STAGES, (SAMPLE, EXTRACT), strict=True))
 
 
 def asked_in_batches(spec: ModelSpec) -> bool:
@@ -34,14 +29,14 @@ def asked_in_batches(spec: ModelSpec) -> bool:
 
 
 def in_batches(step: Step[Any, Any], spec: ModelSpec) -> bool:
-    """Whether a step's requests to a model are sent in batches: instruments ask directly."""
-    return step.tables[-1].account in USES and asked_in_batches(spec)
+    """Whether a step's requests to a model are sent in batches: most steps ask directly."""
+    return step.batch_use is not None and asked_in_batches(spec)
 
 
-def batch_folder(workspace: Workspace, stage: str, job: Job, model: str) -> Path:
+def batch_folder(workspace: Workspace, step: Step[Any, Any], job: Job, model: str) -> Path:
     """Where the ids of a job's batches are kept: those of another setup of the model wait at another provider."""
-    found, key = workspace.present, f"{USES[stage]}{model}"
-    return workspace.run.shards(f"{BATCHES}/{stage}", job) / f"setup={setup_id(found.setups[key])}"
+    setup = workspace.present.setups[f"{step.batch_use} {model}"]
+    return workspace.run.shards(f"{BATCHES}/{step.name}", job) / f"setup={setup_id(setup)}"
 
 
 def check_nothing_waits(folder: Path, stage: str, job: Job) -> None:

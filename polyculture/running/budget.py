@@ -15,14 +15,12 @@ from polyculture.cache.store.layout import Table
 from polyculture.cache.store.ledger import FOLDER, Ledger
 from polyculture.cache.store.model_facts import Price
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.store.schema import TEXT_STAGES
 from polyculture.cache.store.shards import JobShards
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import Bills, JobBudget, budgeted
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.capabilities import Capability, E
 from polyculture.generate.named_costs import NamedCosts, with_named_costs
-from polyculture.running.batching import USES, asked_in_batches
 from polyculture.running.layout import store_layout
 from polyculture.running.money import SHOWN, spent_line
 
@@ -44,8 +42,10 @@ class Budget:
     bills: dict[str, Bills] = field(default_factory=dict)  # by model
     told: set[tuple[str, str]] = field(default_factory=set)  # what was said of the costs that servers name
 
-    def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
+    def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job, *, batch: bool) -> E:
         """`engine`, which runs `model`, booked on the account of one stage's work on a job, within the limit.
+
+        `batch`: whether it is asked in batches, which go on at the provider when this process ends.
 
         Raises `EngineError` for a capability whose cost is not counted, if the run has a limit and the model a price.
         """
@@ -56,7 +56,6 @@ class Budget:
         if self.ledger is None:
             return engine
         spent = partial(spent_on, self.workspace, stage, job)
-        batch = stage in USES and asked_in_batches(spec)
         account = f"{stage} {job}"
         bills = self.bills.setdefault(model, Bills())
         job_budget = JobBudget(self.ledger, account, spent, batch=batch, bills=bills, model=model)
@@ -98,10 +97,9 @@ def spent_on(workspace: Workspace, stage: str, job: Job) -> float:
 
 
 def _accounts(workspace: Workspace) -> dict[str, Callable[[], float]]:
-    """Every account that has rows on disk or may get some."""
-    known = {(stage, job) for stage in TEXT_STAGES for job in workspace.jobs}
+    """Every account that has rows on disk. Another one is opened with its first work (`Ledger.begin`)."""
     stored = {(stage, job) for stage, table in paid_tables().items() for job in workspace.run.jobs(table.name)}
-    return {f"{stage} {job}": partial(spent_on, workspace, stage, job) for stage, job in sorted(known | stored)}
+    return {f"{stage} {job}": partial(spent_on, workspace, stage, job) for stage, job in sorted(stored)}
 
 
 def _rows(run: RunFolder, stage: str, job: Job) -> Iterator[Mapping[str, Any]]:

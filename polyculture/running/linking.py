@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from polyculture.link.published import PublishedLinker
 
 _log = get_logger(__name__)
+LINK = "link"  # the stage
 
 
 @dataclass(frozen=True, slots=True)

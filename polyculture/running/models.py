@@ -20,7 +20,7 @@ from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.progress import brief, never_silent
-from polyculture.running.batching import USES, asked_in_batches, batch_folder, check_nothing_waits, open_batches
+from polyculture.running.batching import batch_folder, check_nothing_waits, in_batches, open_batches
 from polyculture.running.budget import Budget, open_budget
 
 if TYPE_CHECKING:
@@ -108,16 +108,18 @@ class WorkModels:
 
     def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
         """The model of a role with a capability, within the budget where its answers are paid."""
-        spec, step, job = self.spec(role), self.step.name, self.work.job
-        account = self.step.tables[-1].account
-        folder = batch_folder(self.loaded.workspace, step, job, spec.model) if account in USES else None
-        if folder is not None and asked_in_batches(spec):
+        spec, step, job = self.spec(role), self.step, self.work.job
+        batch, account = in_batches(step, spec), step.tables[-1].account
+        folder = None if step.batch_use is None else batch_folder(self.loaded.workspace, step, job, spec.model)
+        if folder is not None and batch:
             engine = cast("E_co", self.loaded.batches(spec, folder))  # what comes in batches is sampled
         else:
             if folder is not None:
-                check_nothing_waits(folder, step, job)
+                check_nothing_waits(folder, step.name, job)
             engine = self.loaded.engine(spec, needs)
-        limited = self.loaded.budget.engine(engine, needs, spec.model, account, job) if account else engine
+        limited = engine
+        if account is not None:
+            limited = self.loaded.budget.engine(engine, needs, spec.model, account, job, batch=batch)
         return limited if self.rule is None else admitted(limited, needs, self.rule)
 
 

@@ -12,6 +12,7 @@ from polyculture.cache.errors import JobHeldError
 from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import Part, choose_jobs
@@ -27,19 +28,19 @@ from polyculture.running.call_list import (
     texts_in_file,
 )
 from polyculture.running.calls import Call, tell_left_out
+from polyculture.running.changes import warn_of_changes
 from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, whole
 from polyculture.running.layout import store_layout
-from polyculture.running.linking import tell_lacking, tell_uncovered_countries
+from polyculture.running.linking import LINK, tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.steps import StepRunner
 from polyculture.running.taken_answers import taken_lines
 from polyculture.running.texts import PreparedRun, prepare
-from polyculture.running.validity import record_facts, warn_of_changes
+from polyculture.running.validity import record_facts
 
 _log = get_logger(__name__)
 
-LINK = "link"  # the stage
 LOOK_EVERY = 1.0  # seconds between two looks whether others still hold a job
 
 
@@ -176,7 +177,7 @@ def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:
     """Says how many of the responses of jobs come from runs beside this one, which had asked for the same."""
     if not workspace.experiment.imported:
         for line in taken_lines(workspace.run, jobs):
-            _log.info(f"generate: {line}")
+            _log.info(f"{RESPONSES.account}: {line}")
 
 
 def _do_whole(asking: _Asking) -> FinishedRun:

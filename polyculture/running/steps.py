@@ -23,7 +23,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
 from polyculture.progress import Place, brief, watch
-from polyculture.running.batching import USES, asked_in_batches, batches_at_once, side_by_side
+from polyculture.running.batching import batches_at_once, in_batches, side_by_side
 from polyculture.running.models import LoadedModels, WorkModels, loaded_as
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.reasons import reasons_line
@@ -203,14 +203,14 @@ class StepRunner:
         name = " ".join((step.name, *models))
         limits = self.workspace.experiment.stop.limits
         specs = [self.workspace.experiment.model_spec(model) for model in models]
-        in_batches = step.tables[-1].account in USES and any(map(asked_in_batches, specs))
+        batch = any(in_batches(step, spec) for spec in specs)
         new = StopRule(
             name,
             limits,
             partial(self._places, models),
             advice=partial(self._advice, models),
-            few_first=not in_batches and any(find_kind(spec).paid for spec in specs),
-            drains=in_batches,
+            few_first=not batch and any(find_kind(spec).paid for spec in specs),
+            drains=batch,
         )
         return self.rules.of(self.loaded_as(models), new)
 
@@ -240,6 +240,4 @@ class StepRunner:
     def _batches_at_once(self, step: Step[Any, Any], work: Work[Any]) -> int:
         """The number of works that wait for batches concurrently; 1 without batches."""
         specs = [self.workspace.experiment.model_spec(model) for model in work.models.values()]
-        if step.tables[-1].account not in USES:
-            return 1
-        return max([batches_at_once(spec) for spec in specs if asked_in_batches(spec)], default=1)
+        return max([batches_at_once(spec) for spec in specs if in_batches(step, spec)], default=1)

@@ -11,7 +11,7 @@ models, languages, prompts or questions make no row stale; neither do fewer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.files import store_faults
-from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Layout, Table
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import EXTRACTIONS, PROMPTS, RESPONSES, TEXT_STAGES
+from polyculture.cache.store.schema import LINKS
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Validity
+from polyculture.running.changes import READER, Change, changes_between, reworded
 from polyculture.running.layout import layout_of
 
 if TYPE_CHECKING:
@@ -43,50 +43,13 @@ if TYPE_CHECKING:
 _log = get_logger(__name__)
 
 PRESENT_LOCK = ".present.lock"  # of whoever changes what is the run's present
-READER = "reader "  # how the keys of readers begin among what is asked: to read answers again asks nobody
-Place = tuple[str, ...]  # a table, and a job by the columns that the table has of it
+Place = tuple[Any, ...]  # a table, a job by the columns that the table has of it, and a slot of the job
 Rows = Counter[Place]
 _DECIDING = ("models", "extractor", "extractor_ids", "reader_id", "asked", "setups")  # of a manifest: which rows count
-_SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 _ADDRESS = "base_url"  # of a server, in a setup
-_WORDING = "prompt"  # among the settings of what is asked: a hash of words
-_SHOWN = 3  # of what is asked, in a line
-_STAGE_OF = {"sample": "generate", "extract": "extract"}  # of the uses of models: whose rows texts are
 
 _JOB = ("model", "language", "topic")
 _CURRENT = "SELECT {columns}, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
-# Texts by cell, for their prompts may be more or fewer: which requests have an answer, and which have none.
-_ANSWERED = """
-SELECT model, language, topic, condition, country, count(DISTINCT request_id), count(*)
-FROM responses WHERE status = 'ok' GROUP BY ALL
-"""
-_WAITING = """
-SELECT w.model, p.language, p.topic, p.condition, p.country
-FROM wanted_responses AS w INNER JOIN prompts AS p USING (prompt_id)
-WHERE w.request_id NOT IN (SELECT request_id FROM responses WHERE status = 'ok') GROUP BY ALL
-"""
-
-
-class _NotSet:
-    def __repr__(self) -> str:
-        return "not set"
-
-
-_NOT_SET = _NotSet()
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One setting that differs from the last run's, and the stage of texts whose rows it makes stale."""
-
-    setting: str
-    before: Any
-    now: Any
-    stage: str = ""  # 'generate' | 'extract' | 'link'; empty of an instrument
-    line: str = ""  # what is said of it, where two values would say less
-
-    def __str__(self) -> str:
-        return self.line or f"{self.setting} was {self.before!r} and is now {self.now!r}"
 
 
 @dataclass(frozen=True)
@@ -158,10 +121,8 @@ class Comparison:
         """Raises `ChangedExperimentError` where a model would have to make current rows again."""
         redone = self._redone()
         if redone:
-            file = self.of.workspace.file
-            stages = {_stage(table) for table in redone}
-            changes = [change for change in self.changes if change.stage in stages]
-            raise _refusal(file, changes, self.of.validity.reason, _in_words(redone))
+            changes = [change for change in self.changes if change.table is None or change.table in redone]
+            raise _refusal(self.of.workspace.file, changes, self.of.validity.reason, _in_words(redone))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -170,7 +131,7 @@ class Comparison:
         for place, number in self._lost.items():
             lost[place[0]] += number
         rows = _in_words({table: lost[table.name] for table in self._counted if lost[table.name]})
-        changes = [change for change in self.changes if rows or change.stage == "link"]
+        changes = [change for change in self.changes if rows or change.table is LINKS]
         reasons = list(map(str, changes)) or ([self.of.validity.reason] if self.of.validity.reason and rows else [])
         if not reasons:
             return []
@@ -182,68 +143,59 @@ class Comparison:
         """The settings that differ and decide which rows are current."""
         if self.before is None:
             return []
-        return _changes(self.before, self.now, _reworded(self.of.workspace) if self.of.whole(self.before) else 0)
+        other_texts = reworded(self.of.workspace) if self.of.whole(self.before) else 0
+        return changes_between(self.before, self.now, other_texts)
 
     @cached_property
     def _lost(self) -> Rows:
-        """The answered rows that are current in the last run and would not be."""
+        """The answered rows that are current in the last run and would not be, by job."""
         before = self.before
         if before is None or not (self.tables or any(getattr(before, n) != getattr(self.now, n) for n in _DECIDING)):
             return Counter()
-        with self._store(before) as store:
-            was = _current(store, self._counted)
+        return self._lost_of(self._counted)
+
+    def _lost_of(self, tables: Collection[Table[Any]], slot: Sequence[str] = ()) -> Rows:
+        """These rows of some tables, by job and by the columns of a `slot`."""
+        with self._store(self.before) as store:
+            was = _current(store, tables, slot)
         if not was:
-            return Counter()
+            return was
         with self._store() as store:
-            return was - _current(store, self._counted)
+            return was - _current(store, tables, slot)
 
     def _redone(self) -> dict[Table[Any], int]:
-        """How many of these rows a model would have to make again, by table.
+        """How many of these rows a model would have to make again, by table: others of the same slot would be asked.
 
-        What other runs hold, and what this one has on disk of former settings, nobody makes again.
+        What was asked for before, too, tops up the run and replaces nothing. What other runs hold, and what this one
+        has on disk of former settings, nobody makes again.
         """
-        lost, found = self._lost, Counter[Table[Any]]()
-        for table, counted in ((RESPONSES, self._replaced), (EXTRACTIONS, self._read_otherwise)):
-            others = Counter({place: number for place, number in lost.items() if place[0] != table.name})
-            lost = others + counted() if others.total() < lost.total() else lost
-        for step in self.of.steps if lost else ():
+        tables, lost = {table for table, *_ in self._lost}, dict[Table[Any], Rows]()
+        found = Counter[Table[Any]]()
+        for step in self.of.steps:
             table = step.tables[-1]
-            for work in step.works():
-                place = table.name, *(getattr(work.job, name) for name in _job_columns(table))
-                if lost[place] and _is_costly(work):
-                    missing = unanswered(self.of.workspace.run, step, work)[1]
-                    number = min(lost[place], sum(len(step.keys(item)) for item in missing))
-                    lost[place] -= number
-                    found[table] += number
-        return {table: number for table, number in found.items() if number}
-
-    def _replaced(self) -> Rows:
-        """The texts that others would take the place of, in their cell of topic, condition and country: more or fewer
-        prompts, or samples, replace nothing."""
-        found: Rows = Counter()
-        if self.before is None:
-            return found
-        with self._store(self.before) as store:
-            was = {tuple(cell): (requests, rows) for *cell, requests, rows in store.sql(_ANSWERED).fetchall()}
-        with self._store() as store:
-            is_now = {tuple(cell): (requests, rows) for *cell, requests, rows in store.sql(_ANSWERED).fetchall()}
-            waiting = store.sql(_WAITING).fetchall()
-        for cell in filter(was.__contains__, waiting):
-            (requests, rows), (requests_now, rows_now) = was[cell], is_now.get(cell, (0, 0))
-            if requests_now < requests:
-                found[RESPONSES.name, *cell[:3]] += max(rows - rows_now, 0)
+            if table.name not in tables:
+                continue
+            if table not in lost:
+                lost[table] = self._lost_of([table], step.slot) if step.slot else Counter(self._lost)
+            rows, asked_before = lost[table], self._asked_before(table)
+            for work in filter(_is_costly, step.works()):
+                job = (table.name, *(getattr(work.job, name) for name in _job_columns(table)))
+                if not self._lost[job]:
+                    continue
+                for item in unanswered(self.of.workspace.run, step, work)[1]:
+                    place = (*job, *(getattr(item, name) for name in step.slot))
+                    if rows[place] and not (asked_before and item.request_id in asked_before):
+                        number = min(rows[place], len(step.keys(item)))
+                        rows[place] -= number
+                        found[table] += number
         return found
 
-    def _read_otherwise(self) -> Rows:
-        """The extractions of texts that are still current. Nobody reads the other texts again."""
-        columns = _job_columns(EXTRACTIONS)
-        extracted = f"SELECT {', '.join(columns)}, response_id FROM extractions WHERE status = 'ok'"  # noqa: S608  ours
+    def _asked_before(self, table: Table[Any]) -> set[str]:
+        """The requests of the last run, where a request alone says which rows of a table are current."""
+        if table.wanted is None or table.wanted.alike:
+            return set()
         with self._store(self.before) as store:
-            was = store.sql(extracted).fetchall()
-        with self._store() as store:
-            texts = {text for (text,) in store.sql("SELECT response_id FROM responses").fetchall()}
-            still = {row[-1] for row in store.sql(extracted).fetchall()}
-        return Counter((EXTRACTIONS.name, *job) for *job, text in was if text in texts and text not in still)
+            return {request for (request,) in store.sql(f"SELECT request_id FROM {table.wanted.view}").fetchall()}  # noqa: S608  ours
 
     @cached_property
     def _layout(self) -> Layout:
@@ -292,22 +244,6 @@ def make_valid(proposal: Proposal, *, accept_changes: bool) -> Manifest:
     return compared.now
 
 
-def changed_lines(workspace: Workspace, so: str = "these numbers are of the last run") -> list[str]:
-    """A line per change of the experiment file's sampling since the run: its numbers are of what was asked before."""
-    before = workspace.before
-    if before is None or not before.topics:  # it has no texts
-        return []
-    changes = _changes(before, workspace.manifest(), _reworded(workspace))
-    told = [change for change in changes if change.stage == "generate"]
-    return [f"{workspace.file}: {change}; {so}" for change in told]
-
-
-def warn_of_changes(workspace: Workspace) -> None:
-    """Warns where the run has other sampling settings than the experiment file has now."""
-    for line in changed_lines(workspace):
-        _log.warning(line)
-
-
 def amend_manifest(workspace: Workspace, changes: Mapping[str, Any]) -> Manifest:
     """Changes some fields of the run's manifest, and keeps what others have written there meanwhile."""
     with Lock(workspace.run.root / PRESENT_LOCK, wait=True):
@@ -343,124 +279,18 @@ def _moved(changes: Sequence[Change]) -> str:
     return " If it is the same server at another address, write its former one as `deployment` into the options."
 
 
-def _changes(before: Manifest, now: Manifest, reworded: int) -> list[Change]:
-    """The settings that differ between two manifests of a run and make rows stale, where so many prompts of texts are
-    worded otherwise. What only adds rows is not among them.
-    """
-    changes = [*_of_setups(before, now), *_of_sentences(before, now)]
-    if before.sampling:
-        changes += _differences("sampling", before.sampling, now.sampling, "generate", besides=_SAMPLING_TOPS_UP)
-    if reworded:
-        changes += _differences("prompts", before.prompts, now.prompts, "generate")
-        line = "1 prompt has another text" if reworded == 1 else f"{reworded} prompts have another text"
-        changes.append(Change("prompts", _NOT_SET, reworded, "generate", line))
-    changes += _of_extraction(before, now, changes)
-    if before.linker_id and before.linker_id != now.linker_id:
-        changes += _differences("link", before.linker, now.linker, "link")
-    return [*changes, *_of_asked(before, now)]
-
-
-def _of_setups(before: Manifest, now: Manifest) -> Iterator[Change]:
-    """What differs between the setups of a model for a use."""
-    for key, setup in now.setups.items():
-        use, _, model = key.partition(" ")
-        if (known := before.setups.get(key)) is not None:
-            yield from _differences(f"{model}: ", known, setup, _STAGE_OF.get(use, ""))
-
-
-def _of_sentences(before: Manifest, now: Manifest) -> Iterator[Change]:
-    """The sentences that stand behind the prompts of some models alone, where they are others."""
-    languages = [language for language in before.languages if language in now.languages]
-    for model in filter(now.models.__contains__, before.models):
-        was, is_now = ({lang: m.appended.get(model, {}).get(lang) for lang in languages} for m in (before, now))
-        for language in languages:
-            if was[language] != is_now[language]:
-                yield Change(
-                    f"{model}: answer_in_language", was[language] or _NOT_SET, is_now[language] or _NOT_SET, "generate"
-                )
-                break
-
-
-def _of_extraction(before: Manifest, now: Manifest, others: Sequence[Change]) -> list[Change]:
-    """What of the extraction differs. What no setting shows, as the text of a prompt or a topic, has its own line."""
-    topics = [topic for topic, made in now.extractor_ids.items() if before.extractor_ids.get(topic, made) != made]
-    if not topics:
-        return []
-    changes = _differences("extract", before.extractor, now.extractor, "extract")
-    if all(change.setting == "extract.sample" for change in changes) and "extract" not in {c.stage for c in others}:
-        line = (
-            f"the extractor is asked otherwise about {', '.join(topics)}: another instruction, topic or limit of tokens"
-        )
-        changes.append(Change("extract of topics", _NOT_SET, topics, "extract", line))
-    return changes
-
-
-def _of_asked(before: Manifest, now: Manifest) -> Iterator[Change]:
-    """What instruments ask otherwise: each difference once, with what is asked so."""
-    places: dict[str, list[str]] = {}
-    found: dict[str, Change] = {}
-    for instrument, ids in now.asked.items():
-        known = before.asked.get(instrument, {})
-        for key, asked in ids.items():
-            if known.get(key, asked) == asked or key.startswith(READER):
-                continue
-            was, is_now = (one.asked_settings.get(instrument, {}).get(key, {}) for one in (before, now))
-            changes = _differences("", was, is_now, "") if was and is_now else []
-            for change in changes or [Change("", _NOT_SET, _NOT_SET, line="it is asked otherwise")]:
-                told = "the prompt has another text" if change.setting == _WORDING else str(change)
-                found[told] = change
-                places.setdefault(told, []).append(key)
-    for told, change in found.items():
-        keys = places[told]
-        more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-        yield Change(change.setting, change.before, change.now, line=f"{', '.join(keys[:_SHOWN])}{more}: {told}")
-
-
-def _differences(
-    section: str, before: Mapping[str, Any], now: Mapping[str, Any], stage: str, besides: str = ""
-) -> list[Change]:
-    keys = [key for key in {**before, **now} if key != besides]
-    values = [(key, before.get(key), now.get(key)) for key in keys]
-    head = f"{section}." if section and not section.endswith(" ") else section
-    return [
-        Change(f"{head}{key}", before.get(key, _NOT_SET), now.get(key, _NOT_SET), stage)
-        for key, was, is_now in values
-        if content_id(was) != content_id(is_now)
-    ]
-
-
-def _reworded(workspace: Workspace) -> int:
-    """The number of prompts whose text took the place of another one since the last run, in their cells."""
-    path = workspace.run.table("prompts")
-    if not path.exists():
-        return 0
-    rows = read_rows(path, PROMPTS, ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
-    cells = ("language", "topic", "condition", "country")
-    before = _by_cell((tuple(row[key] for key in cells), row["prompt_id"]) for row in rows)
-    now = _by_cell(((p.language, p.topic, p.condition, p.country), p.prompt_id) for p in workspace.prompts)
-    # Prompts that a cell gains or loses are more or fewer wordings and names: they make no row stale.
-    return sum(min(len(old - now[cell]), len(now[cell] - old)) for cell, old in before.items() if cell in now)
-
-
-def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tuple[str | None, ...], set[str]]:
-    found: dict[tuple[str | None, ...], set[str]] = {}
-    for cell, prompt_id in prompts:
-        found.setdefault(cell, set()).add(prompt_id)
-    return found
-
-
 def _is_costly(work: Work[Any]) -> bool:
     """Whether an engine makes the rows of a work: what else makes rows costs nothing."""
     return any(model.partition(":")[0] in ENGINES for model in models_of(work))
 
 
-def _current(store: Store, tables: Iterable[Table[Any]]) -> Rows:
-    """How many rows of each job are current, without failures."""
+def _current(store: Store, tables: Iterable[Table[Any]], slot: Sequence[str] = ()) -> Rows:
+    """How many rows of each job, and slot, are current, without failures."""
     found: Rows = Counter()
     for table in tables:
-        query = _CURRENT.format(columns=", ".join(_job_columns(table)), view=table.name)
-        for *job, number in store.sql(query).fetchall():
-            found[table.name, *job] = number
+        query = _CURRENT.format(columns=", ".join((*_job_columns(table), *slot)), view=table.name)
+        for *place, number in store.sql(query).fetchall():
+            found[table.name, *place] = number
     return found
 
 
@@ -481,11 +311,6 @@ def _by_name(run: RunFolder, tables: Mapping[Table[Any], pa.Table]) -> dict[str,
         new = found.setdefault(name, [read_rows(path, table).cast(table.schema) for path in beside])
         new.append(rows)
     return {name: pa.concat_tables(rows) for name, rows in found.items()}
-
-
-def _stage(table: Table[Any]) -> str:
-    """The stage of texts that makes the rows of a table; empty of an instrument's."""
-    return next((stage for stage, made in TEXT_STAGES.items() if made is table), "")
 
 
 def _in_words(rows: Mapping[Table[Any], int]) -> str:

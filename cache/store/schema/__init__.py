@@ -9,7 +9,6 @@ cell. Instruments declare tables of their own.
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -374,8 +373,6 @@ TABLES: tuple[Table[Any], ...] = (
     IMPORT_FAILURES,
     PUBLISHED_ITEMS,
 )
-# The stages of texts that ask models, in order, by the table that each commits. Their jobs are the experiment's.
-TEXT_STAGES: Mapping[str, Table[Any]] = {table.account: table for table in TABLES if table.account}
 
 _CACHE = Path(__file__).parent.parent
 SHARED_TEXTS = _CACHE / "shared_texts.sql"  # the view of models with the same texts, over any `prompt_texts`

@@ -1,0 +1,174 @@
+"""The words for what a changed experiment file or command has changed: settings, before and now.
+
+A change names the table whose rows it makes stale; the rows that depend on these follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.identity import content_id
+from polyculture.cache.log import get_logger
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.schema import EXTRACTIONS, LINKS, PROMPTS, RESPONSES
+from polyculture.experiment.setups import EXTRACT
+from polyculture.generate.request import SAMPLE
+
+if TYPE_CHECKING:
+    from polyculture.experiment.workspace import Workspace
+
+_log = get_logger(__name__)
+
+READER = "reader "  # how the keys of readers begin among what is asked: to read answers again asks nobody
+_SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
+_WORDING = "prompt"  # among the settings of what is asked: a hash of words
+_SHOWN = 3  # of what is asked, in a line
+_MADE_UNDER: Mapping[str, Table[Any]] = {SAMPLE: RESPONSES, EXTRACT: EXTRACTIONS}  # by how the keys of setups begin
+
+
+class _NotSet:
+    def __repr__(self) -> str:
+        return "not set"
+
+
+_NOT_SET = _NotSet()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One setting that differs from the last run's."""
+
+    setting: str
+    before: Any
+    now: Any
+    table: Table[Any] | None = None  # whose rows it makes stale; None: all that follows from what is asked so
+    line: str = ""  # what is said of it, where two values would say less
+
+    def __str__(self) -> str:
+        return self.line or f"{self.setting} was {self.before!r} and is now {self.now!r}"
+
+
+def changed_lines(workspace: Workspace, so: str = "these numbers are of the last run") -> list[str]:
+    """A line per change of the experiment file's sampling since the run: its numbers are of what was asked before."""
+    before = workspace.before
+    if before is None or not before.topics:  # it has no texts
+        return []
+    changes = changes_between(before, workspace.manifest(), reworded(workspace))
+    told = [change for change in changes if change.table is RESPONSES]
+    return [f"{workspace.file}: {change}; {so}" for change in told]
+
+
+def warn_of_changes(workspace: Workspace) -> None:
+    """Warns where the run has other sampling settings than the experiment file has now."""
+    for line in changed_lines(workspace):
+        _log.warning(line)
+
+
+def changes_between(before: Manifest, now: Manifest, other_texts: int) -> list[Change]:
+    """The settings that differ between two manifests of a run and make rows stale, where `other_texts` prompts have
+    another text. What only adds rows is not among them.
+    """
+    changes = [*_of_setups(before, now), *_of_sentences(before, now)]
+    if before.sampling:
+        changes += _differences("sampling", before.sampling, now.sampling, RESPONSES, besides=_SAMPLING_TOPS_UP)
+    if other_texts:
+        changes += _differences("prompts", before.prompts, now.prompts, RESPONSES)
+        line = "1 prompt has another text" if other_texts == 1 else f"{other_texts} prompts have another text"
+        changes.append(Change("prompts", _NOT_SET, other_texts, RESPONSES, line))
+    changes += _of_extraction(before, now, changes)
+    if before.linker_id and before.linker_id != now.linker_id:
+        changes += _differences("link", before.linker, now.linker, LINKS)
+    return [*changes, *_of_asked(before, now)]
+
+
+def _of_setups(before: Manifest, now: Manifest) -> Iterator[Change]:
+    """What differs between the setups of a model for a use."""
+    for key, setup in now.setups.items():
+        use, space, model = key.partition(" ")
+        if (known := before.setups.get(key)) is not None:
+            yield from _differences(f"{model}: ", known, setup, _MADE_UNDER.get(f"{use}{space}"))
+
+
+def _of_sentences(before: Manifest, now: Manifest) -> Iterator[Change]:
+    """The sentences that stand behind the prompts of some models alone, where they are others."""
+    languages = [language for language in before.languages if language in now.languages]
+    for model in filter(now.models.__contains__, before.models):
+        was, is_now = ({lang: m.appended.get(model, {}).get(lang) for lang in languages} for m in (before, now))
+        for language in languages:
+            if was[language] != is_now[language]:
+                yield Change(
+                    f"{model}: answer_in_language", was[language] or _NOT_SET, is_now[language] or _NOT_SET, RESPONSES
+                )
+                break
+
+
+def _of_extraction(before: Manifest, now: Manifest, others: Sequence[Change]) -> list[Change]:
+    """What of the extraction differs. What no setting shows, as the text of a prompt or a topic, has its own line."""
+    topics = [topic for topic, made in now.extractor_ids.items() if before.extractor_ids.get(topic, made) != made]
+    if not topics:
+        return []
+    changes = _differences("extract", before.extractor, now.extractor, EXTRACTIONS)
+    if all(change.setting == "extract.sample" for change in changes) and EXTRACTIONS not in {c.table for c in others}:
+        line = (
+            f"the extractor is asked otherwise about {', '.join(topics)}: another instruction, topic or limit of tokens"
+        )
+        changes.append(Change("extract of topics", _NOT_SET, topics, EXTRACTIONS, line))
+    return changes
+
+
+def _of_asked(before: Manifest, now: Manifest) -> Iterator[Change]:
+    """What instruments ask otherwise: each difference once, with what is asked so."""
+    places: dict[str, list[str]] = {}
+    found: dict[str, Change] = {}
+    for instrument, ids in now.asked.items():
+        known = before.asked.get(instrument, {})
+        for key, asked in ids.items():
+            if known.get(key, asked) == asked or key.startswith(READER):
+                continue
+            was, is_now = (one.asked_settings.get(instrument, {}).get(key, {}) for one in (before, now))
+            changes = _differences("", was, is_now) if was and is_now else []
+            for change in changes or [Change("", _NOT_SET, _NOT_SET, line="it is asked otherwise")]:
+                told = "the prompt has another text" if change.setting == _WORDING else str(change)
+                found[told] = change
+                places.setdefault(told, []).append(key)
+    for told, change in found.items():
+        keys = places[told]
+        more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+        yield Change(change.setting, change.before, change.now, line=f"{', '.join(keys[:_SHOWN])}{more}: {told}")
+
+
+def _differences(
+    section: str, before: Mapping[str, Any], now: Mapping[str, Any], table: Table[Any] | None = None, besides: str = ""
+) -> list[Change]:
+    keys = [key for key in {**before, **now} if key != besides]
+    values = [(key, before.get(key), now.get(key)) for key in keys]
+    head = f"{section}." if section and not section.endswith(" ") else section
+    return [
+        Change(f"{head}{key}", before.get(key, _NOT_SET), now.get(key, _NOT_SET), table)
+        for key, was, is_now in values
+        if content_id(was) != content_id(is_now)
+    ]
+
+
+def reworded(workspace: Workspace) -> int:
+    """The number of prompts whose text took the place of another one since the last run, in their cells."""
+    path = workspace.run.table("prompts")
+    if not path.exists():
+        return 0
+    rows = read_rows(path, PROMPTS, ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
+    cells = ("language", "topic", "condition", "country")
+    before = _by_cell((tuple(row[key] for key in cells), row["prompt_id"]) for row in rows)
+    now = _by_cell(((p.language, p.topic, p.condition, p.country), p.prompt_id) for p in workspace.prompts)
+    # Prompts that a cell gains or loses are more or fewer wordings and names: they make no row stale.
+    return sum(min(len(old - now[cell]), len(now[cell] - old)) for cell, old in before.items() if cell in now)
+
+
+def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tuple[str | None, ...], set[str]]:
+    found: dict[tuple[str | None, ...], set[str]] = {}
+    for cell, prompt_id in prompts:
+        found.setdefault(cell, set()).add(prompt_id)
+    return found
