@@ -147,10 +147,9 @@ def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool
     from polyculture.running.texts import prepare
 
     part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
-    choose_jobs(workspace.jobs, part, workspace.file)
+    part, _ = choose_jobs(workspace.jobs, part, workspace.file)
     prepare(workspace, accept_changes=accept_changes)  # what is refused says nothing of costs
-    counted = estimates(workspace, calls_in_file(workspace), retry_failed(retry))
-    _say_costs(one for one in counted if part.model in (None, one.model) or one.stage == "extract")
+    _say_costs(estimates(workspace, calls_in_file(workspace), retry_failed(retry), part))
     finished = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
     print_tables(workspace, [asked.study(get_logger(__name__).log)])
     finished.check()

@@ -34,7 +34,6 @@ from polyculture.running.call_list import (
     open_shares,
 )
 from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
-from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import (
     check_topics,
     request_rows,
@@ -118,7 +117,7 @@ def plan(
     if linking is not None:
         _print_texts(workspace, prepared.manifest, linking)
     rows = [("batches", waiting_line(workspace.run)), ("note", workspace.experiment.played_line)]
-    stages = [] if linking is None else _stages(workspace, linking)
+    stages = [] if linking is None else [*prepared.summaries, *request_rows(workspace)]
     if told := [*stages, *((label, line) for label, line in rows if line)]:
         print_table(("stage", "with"), told)
     for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(prepared.manifest, LIMITS)):
@@ -165,12 +164,6 @@ def _print_texts(workspace: Workspace, manifest: Manifest, linking: LinkingStage
     _print_detectable(workspace, manifest)
     if not workspace.experiment.imported:
         _print_examples(workspace)
-
-
-def _stages(workspace: Workspace, linking: LinkingStage) -> list[tuple[str, str]]:
-    """What extracts and links the texts."""
-    stages = [("extract", ExtractionStage(workspace).summary), ("link", linking.summary)]
-    return [*stages, *request_rows(workspace)]
 
 
 def _measure(workspace: Workspace, calls: Sequence[Call]) -> None:

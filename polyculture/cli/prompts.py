@@ -23,8 +23,8 @@ from polyculture.experiment.sent import PromptFilter, SentPrompt, sent_prompts
 from polyculture.experiment.workspace import Workspace
 from polyculture.extract.base import ResponseText
 from polyculture.extract.llm import TEMPERATURES, read_request
-from polyculture.running.extraction import ExtractionStage
 from polyculture.running.opening import open_workspace
+from polyculture.running.texts import TextsCall
 
 RESPONSE = "(the text of the response)"
 
@@ -102,7 +102,7 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
         )
         return
     wanted.check(workspace)
-    stage, shown = ExtractionStage(workspace), ResponseText("", "", RESPONSE)
+    stage, shown = TextsCall(workspace).extraction, ResponseText("", "", RESPONSE)
     requests = [
         (code, read_request(workspace.catalog.topic(code), shown, stage.instruction, stage.max_tokens))
         for code in workspace.experiment.topics

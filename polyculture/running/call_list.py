@@ -39,15 +39,13 @@ if TYPE_CHECKING:
 
 
 def check_calls(calls: Iterable[Call]) -> None:
-    """Raises `ChangedExperimentError` where models would have to answer instruments again.
+    """Raises `ChangedExperimentError` where models would have to make rows again that are current.
 
     Raises `DataSetError` where the file's own instruments have nothing to ask about: before texts are paid for.
 
     A study that cannot be made for another reason, or was asked by hand, says so when it is asked.
     """
     for asked in calls:
-        if isinstance(asked, TextsCall):
-            continue  # `prepare` checks them, with all else that may be wrong with the file
         try:
             study = asked.known
         except DataSetError:

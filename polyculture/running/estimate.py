@@ -15,12 +15,12 @@ from typing import Any
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.store.model_facts import BATCH, DIRECT
-from polyculture.cache.store.schema import WANTED_RESPONSES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.worker import AnswerText, Load, Step, Work, models_of, works_by_model
 from polyculture.experiment.file import Experiment
+from polyculture.experiment.jobs import Part
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
@@ -31,9 +31,9 @@ from polyculture.generate.tokens import PER_CHAT, PER_TEXT, count_tokens, token_
 from polyculture.running.batching import in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.calls import Call
-from polyculture.running.extraction import ExtractionStage
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
+_ALL = Part()
 _MEANS = """
 SELECT stage, asked, sum(prompt_tokens) / nullif(count(*) FILTER (status = 'ok'), 0) AS read,
     sum(completion_tokens) / nullif(count(*) FILTER (status = 'ok'), 0) AS written
@@ -81,9 +81,11 @@ class _Means:
     answer: float
 
 
-def estimates(workspace: Workspace, calls: Iterable[Call], retry: RetryFailed | None = None) -> Iterator[StageEstimate]:
-    """An estimate per step of some calls, and model that it asks; where a server names other costs than the file's
-    prices, by these.
+def estimates(
+    workspace: Workspace, calls: Iterable[Call], retry: RetryFailed | None = None, part: Part = _ALL
+) -> Iterator[StageEstimate]:
+    """An estimate per step of some calls, and model that it asks about the jobs of a part; where a server names other
+    costs than the file's prices, by these.
 
     Final failures that `retry` names are asked again. Raises what the calls' studies raise.
     """
@@ -94,7 +96,8 @@ def estimates(workspace: Workspace, calls: Iterable[Call], retry: RetryFailed | 
     for call in calls:
         for step in call.known.steps:
             for model, works in works_by_model(step).items():
-                yield _estimate(workspace, call.stage(step), step, model, works, ledger, retry)
+                if mine := part.share(works, lambda work: work.job):
+                    yield _estimate(workspace, call.stage(step), step, model, mine, ledger, retry)
 
 
 def requests_estimate(stage: str, model: ModelSpec, requests: Sequence[Request]) -> StageEstimate:
@@ -250,12 +253,10 @@ def _estimate(
 
 
 def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
-    """The results of a query on the run's store, as the experiment is now; empty without a run. Writes no files."""
+    """The results of a query on what the run has bought, at the experiment's prices now; empty without a run."""
     if not workspace.run.manifest.exists():
         return []
-    manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
-    wanted = {WANTED_RESPONSES.name: workspace.wanted_now}
-    with open_store(workspace.run, manifest=manifest, rows=wanted) as store:
+    with open_store(workspace.run, manifest=workspace.present) as store:
         return store.sql(query).fetchall()
 
 

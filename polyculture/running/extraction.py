@@ -107,11 +107,6 @@ class ExtractionStage:
         return {topic.code: self.extractor_id(topic) for topic in topics}
 
     @property
-    def provenance(self) -> dict[str, Any]:
-        """This stage's part of the manifest."""
-        return {"extractor": self.settings, "extractor_ids": self.extractor_ids, "reader_id": self.reader_id}
-
-    @property
     def settings(self) -> dict[str, Any]:
         """What of the experiment decides the extractions, for the manifest."""
         section = self.workspace.experiment.extract

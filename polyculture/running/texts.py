@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from polyculture.cache.errors import Mistakes
@@ -19,7 +20,7 @@ from polyculture.instruments.contract import Study, Validity
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
-from polyculture.running.linking import LinkingStage, fill_with, plan_linking
+from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking
 from polyculture.running.validity import Proposal, amend_manifest, make_valid
 
 VERSIONS = """
@@ -44,29 +45,34 @@ class TextsCall(Call):
     def stage(self, step: Step[Any, Any]) -> str:
         return step.name
 
+    @cached_property
+    def extraction(self) -> ExtractionStage:
+        """What extracts the mentions: the gazetteer, or a model."""
+        return ExtractionStage(self.workspace)
+
     def study(self, tell: Tell | None = None) -> Study:
         """As of each call; imported texts are never generated."""
-        workspace, stage = self.workspace, ExtractionStage(self.workspace)
-        jobs = workspace.jobs
-        extraction = stage.step(jobs, workspace.wanted_now)
+        workspace, jobs = self.workspace, self.workspace.jobs
+        sampling, extraction = workspace.sampling_step(jobs), self.extraction.step(jobs, workspace.wanted_now)
+        reader = self.extraction.reader_id
         validity = Validity(
             workspace.setups,
-            stage.extractor_ids,
+            self.extraction.extractor_ids,
             lambda: workspace.text_tables(workspace.present),
-            readers={} if stage.reader_id is None else {extraction.name: stage.reader_id},
+            readers={} if reader is None else {extraction.name: reader},
         )
         if not workspace.experiment.imported:
-            return Study((workspace.sampling_step(jobs), extraction), validity)
+            return Study((sampling, extraction), validity)
         if tell is not None:
             texts = sum(map(workspace.texts_of, jobs))
-            tell(logging.INFO, f"generate: {texts} texts are imported, and none is generated")
+            tell(logging.INFO, f"{sampling.name}: {texts} texts are imported, and none is generated")
         return Study((extraction,), validity)
 
     def proposal(self, study: Study) -> Proposal:
         """The experiment as its file is now, whichever of its jobs are asked."""
 
         def manifest(before: Manifest | None) -> Manifest:
-            found = {"extractor": ExtractionStage(self.workspace).settings, **self.linking}
+            found = {"extractor": self.extraction.settings, **self.linking}
             found |= {"extractor_ids": dict(validity.ids), "reader_id": next(iter(validity.readers.values()), None)}
             return self.workspace.manifest(before).model_copy(update=found)
 
@@ -80,7 +86,16 @@ class PreparedRun:
 
     workspace: Workspace
     manifest: Manifest
-    linking: LinkingStage | None  # None without texts: there are no mentions
+    texts: TextsCall | None = None
+    linking: LinkingStage | None = None  # None without texts: there are no mentions
+
+    @property
+    def summaries(self) -> list[tuple[str, str]]:
+        """What extracts and links the texts, by stage; empty without texts."""
+        if self.texts is None or self.linking is None:
+            return []
+        reading = self.texts.known.steps[-1].name
+        return [(reading, self.texts.extraction.summary), (LINK, self.linking.summary)]
 
     def filled(self) -> PreparedRun:
         """Fills the snapshot with the names of the run where [link] says so, and records what it holds then."""
@@ -112,8 +127,8 @@ def prepare(workspace: Workspace, *, accept_changes: bool = False) -> PreparedRu
     remove_rows_about_lost(workspace.run, RESPONSES, (MENTIONS, EXTRACTIONS))
     for tables in ((RESPONSES,), (MENTIONS, EXTRACTIONS)):
         recover_lost(workspace.run, tables)
-    proposal, linking = _proposed(workspace)
-    return PreparedRun(workspace, make_valid(proposal, accept_changes=accept_changes), linking)
+    proposal, texts, linking = _proposed(workspace)
+    return PreparedRun(workspace, make_valid(proposal, accept_changes=accept_changes), texts, linking)
 
 
 def check(workspace: Workspace, *, accept_changes: bool = False, contact_needed: bool = True) -> PreparedRun:
@@ -123,28 +138,30 @@ def check(workspace: Workspace, *, accept_changes: bool = False, contact_needed:
     `ChangedExperimentError` where answers would have to be made again and that was not accepted. A plan needs no
     contact for the live service.
     """
-    proposal, linking = _proposed(workspace, contact_needed=contact_needed)
+    proposal, texts, linking = _proposed(workspace, contact_needed=contact_needed)
     compared = proposal.compared(workspace.before)
     if not accept_changes:
         compared.check()
     compared.tell()
-    return PreparedRun(workspace, compared.now, linking)
+    return PreparedRun(workspace, compared.now, texts, linking)
 
 
-def _proposed(workspace: Workspace, *, contact_needed: bool = True) -> tuple[Proposal, LinkingStage | None]:
-    """What makes an experiment the run's present one, and what links its mentions. Raises as `check`."""
+def _proposed(
+    workspace: Workspace, *, contact_needed: bool = True
+) -> tuple[Proposal, TextsCall | None, LinkingStage | None]:
+    """What makes an experiment the run's present one, its texts, and what links their mentions. Raises as `check`."""
     if not workspace.jobs:  # without texts nothing is extracted or linked
-        return Proposal(workspace, workspace.manifest, Validity(), (), lambda _: True), None
-    extraction, mistakes = ExtractionStage(workspace), Mistakes()
+        return Proposal(workspace, workspace.manifest, Validity(), (), lambda _: True), None, None
+    texts, mistakes = TextsCall(workspace), Mistakes()
     with mistakes:
         check_prompted(workspace.experiment, workspace.file)
     with mistakes:
-        extraction.require_choice()
-    for read in (lambda: workspace.prompts, lambda: extraction.instruction):
+        texts.extraction.require_choice()
+    for read in (lambda: workspace.prompts, lambda: texts.extraction.instruction):
         with mistakes:
             read()
     with mistakes:
         linking = plan_linking(workspace, contact_needed=contact_needed)
     mistakes.tell()
-    texts = TextsCall(workspace, linking.provenance)
-    return texts.proposal(texts.known), linking
+    texts = replace(texts, linking=linking.provenance)
+    return texts.proposal(texts.known), texts, linking
