@@ -13,6 +13,7 @@ from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import Part, choose_jobs
@@ -20,11 +21,13 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
 from polyculture.running.call_list import (
     calls_in_file,
+    calls_of_run,
     check_able,
     check_asks,
     check_calls,
     in_turns,
     jobs_of,
+    known_calls,
     texts_in_file,
 )
 from polyculture.running.calls import Call, tell_left_out
@@ -206,8 +209,21 @@ def _do_whole(asking: _Asking) -> FinishedRun:
                 study.derive()
         if workspace.jobs:
             measure_run(workspace.run, workspace.catalog)
+        _measure_stale(workspace, asking.calls)
         report = report_run(workspace.run, workspace.catalog)
     return FinishedRun(prepared, outcome + linked + later.outcome, report, (*studies, *later.studies))
+
+
+def _measure_stale(workspace: Workspace, calls: Sequence[Call]) -> None:
+    """Measures anew what commands other than `calls` asked in this run before, where their numbers are of other data:
+    answers of a model that came back to the experiment file are current again, and its section may be gone."""
+    with open_store(workspace.run, store_layout()) as store:
+        is_stale = bool(store.table("stale_measures").limit(1).fetchall())
+    if is_stale:
+        asked = {(call.whole or call).command for call in calls}
+        known, _ = known_calls(one for one in calls_of_run(workspace) if (one.whole or one).command not in asked)
+        for call in known:
+            call.known.derive()
 
 
 def _link(prepared: PreparedRun, runner: StepRunner) -> tuple[PreparedRun, RunOutcome]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,29 @@ import pytest
 
 from polyculture.cache.files import ABANDONED, sweep
 from polyculture.cache.store.store import open_store
+from polyculture.experiment.jobs import Part
+from polyculture.instruments import questions
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
 from polyculture.running.opening import open_workspace
+from polyculture.running.start import run_experiment
 from tests import servers
 from tests.extract_engines import answer
 from tests.link_world import write_dump
 from tests.servers import StubServer
-from tests.stages import do_stages
+from tests.stages import do_stages, without_report
+from tests.stored import rows
 from tests.test_docs import ITEMS, replace, write_own_catalog
+
+ALONE = """name = "models"
+models = [{models}]
+languages = ["en"]
+topics = ["food"]
+countries = ["IT"]
+conditions = ["neutral"]
+[sampling]
+n = 1
+"""
 
 
 @pytest.fixture
@@ -131,3 +146,24 @@ def test_what_killed_processes_left_half_written_is_swept_and_what_is_being_writ
         os.utime(file, (file.stat().st_mtime - ABANDONED - 1,) * 2)
     sweep(tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == [new.name, whole.name]
+
+
+def test_numbers_of_a_section_that_was_deleted_are_of_the_models_that_came_back(tmp_path: Path) -> None:
+    """Two models answered. One was swapped for a third; then the section was deleted, and the model came back."""
+    for name in ("made-up.toml", "made-up.tsv"):
+        shutil.copyfile(Path(questions.__file__).parent / "demo" / name, tmp_path / name)
+    file = tmp_path / "exp.toml"
+
+    def measured(models: str, section: str) -> list[tuple[str, int]]:
+        text = ALONE.format(models=", ".join(f'"mock:{model}"' for model in models))
+        file.write_text(text + section, encoding="utf-8")
+        with without_report():
+            run_experiment(open_workspace(file), Part())
+        query = "SELECT model, count(*) FROM numbers WHERE measure = 'questions' GROUP BY model ORDER BY model"
+        return rows(tmp_path, query)
+
+    section = f'[instruments.ask]\nset = "{(tmp_path / "made-up.toml").as_posix()}"\nunits = 2\n'
+    first = measured("ab", section)
+    assert [model for model, _ in first] == ["mock:a", "mock:b"]
+    assert [model for model, _ in measured("ac", section)] == ["mock:a", "mock:c"]
+    assert measured("ab", "") == first
