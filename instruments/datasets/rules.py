@@ -1,13 +1,12 @@
-"""The rules by which a data set's files are read: a TOML file each, checked by pydantic.
+"""The rules by which a data set's files are read, and where it is published: a TOML file each, checked by pydantic.
+
+`Source` says where a data set is published, of contexts and entities or of questions alike. `DatasetRules` adds how
+files of contexts and entities are read:
 
 A block names files by a pattern, relative to the data set's folder. `{culture}`, `{type}`, `{setting}` and `{form}`
 take what stands there, `*` takes anything but a slash. What a block does not say (which culture, which type, ...) is
 taken from the path, else from a column. Columns are named by lists, the first that is there counts; case and spaces do
 not. `{language}` and `{code}` in a column's name stand for each language of the culture.
-
-Where data sets are published: a TOML file each, of contexts and entities (`rules`) or of questions.
-
-Where a data set is published, of contexts and entities or of questions alike.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A question to a model, the job that it belongs to, and their identities.
+"""A question as a model reads it, the job that it belongs to, and their identities.
+
+The model reads the options in an order, under labels, in a prompt's template.
 
 A request is what is sent and decides the answer: model, setup, decoding, text. An answer is one sample of a request, to
 one question under one prompt with its options in one order. Where only what the files say of a question has changed
 (roles, right options), its answers are taken over: the request is the same.
-
-A question as a model reads it: the options in an order, under labels, in a prompt's template.
 """
 
 from __future__ import annotations

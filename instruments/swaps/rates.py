@@ -1,6 +1,4 @@
-"""The rates of answers about swapped entities: what is read together, and what an answer adds to each metric.
-
-A share of answers over contexts and entities, averaged over draws, with what each context and entity adds to it.
+"""The rates of answers about swapped entities, and what each answer, context and entity adds to them.
 
 Every rate here is a ratio of sums over answers: right ones over all (accuracy), labelled negative over those that are
 not (false negatives), twice the matches over names found and names to be found (F1). Macro F1 is the mean of three

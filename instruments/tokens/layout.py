@@ -1,7 +1,4 @@
-"""The tables of vocabularies beside those of the Cultural Bias Score, and which of their rows count.
-
-The share of a language in a model's vocabulary, as it is kept, and what is asked.
-"""
+"""The tables of a language's share in a model's vocabulary: what is asked, what is kept, and which rows count."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What the probe of a run read out of models' layers: the items that a filter keeps, by model, question and culture.
+"""What stands before questions of `relevance`: what a run's probe read out of layers, and another source's concepts.
 
-Another source's concepts about cultures, from a table of tabs that a user gives.
+The items of a probe are those that a filter keeps, by model, question and culture. Concepts about cultures come from a
+table of tabs that a user gives.
 """
 
 from __future__ import annotations

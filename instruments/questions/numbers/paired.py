@@ -1,11 +1,11 @@
-"""Two models, or two conditions, on the answers of both: rows of `differences` over units.
+"""Two models, two conditions or two sets compared: rows of `differences` over units.
 
-Answers are paired by question, prompt, order and sample; of conditions by the question that stands under both (facet
-`pair`). What the sides have in common is taken off before anything is squared (`uncertainty.paired`).
+Answers of two models, or of two conditions, are paired by question, prompt, order and sample; of conditions by the
+question that stands under both (facet `pair`). What the sides have in common is taken off before anything is squared
+(`uncertainty.paired`).
 
-Two sets as one model answers them: KoBBQ beside BBQ, or an evaluation set beside all samples (Jin et al. 2024).
-
-Their questions are others, so that nothing is paired. p is that of Wilcoxon's rank-sum test in its form of Mann and
+Two sets that one model answers have other questions, so that nothing is paired: KoBBQ beside BBQ, or an evaluation set
+beside all samples (Jin et al. 2024). p is that of Wilcoxon's rank-sum test in its form of Mann and
 Whitney, over units: each unit's own number, as its mean over prompts. There is no interval, and no test where the ranks
 say otherwise than the difference of the numbers.
 """

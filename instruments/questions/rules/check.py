@@ -1,6 +1,6 @@
 """What a rules file makes of its files, for `polyculture data check`: counts beside the published ones, and remarks.
 
-What a paper counts of a question set, beside the questions that were read: `data check --published`.
+With `--published`, what a paper counts of a question set is shown beside the questions that were read.
 """
 
 from __future__ import annotations
