@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from polyculture.cache.errors import UserError
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cli.option_flags import flag_of, parameters_of
 from polyculture.cli.options import retry_failed
 from polyculture.experiment.own import add_models, check_models, is_experiment, own_file
@@ -32,7 +34,7 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
         accept_changes = given.pop("accept_changes")
         retry = given.pop("retry_failed")
         if file is None and command.argument and _is_experiment(given[command.argument], command):
-            file = Path(given.pop(command.argument))  # one word alone is the experiment
+            file = _present(Path(given.pop(command.argument)), command)  # one word alone is the experiment
         values = {key: _plain(value) for key, value in given.items() if _said(context, key)}
         if demo and command.demo:
             file = _demo_file(command.demo, context, command.argument)
@@ -58,6 +60,17 @@ def _is_experiment(word: str | None, command: Command) -> bool:
     if word is None or not word.endswith(".toml"):
         return False
     return not (command.own_experiment and Path(word).is_file()) or is_experiment(Path(word))
+
+
+def _present(file: Path, command: Command) -> Path:
+    """The file; raises `UserError` with both that it may be where there is none, and the command takes either."""
+    takes_rules = command.own_experiment and command.options.model_fields[command.argument or ""].annotation is str
+    if not takes_rules or file.exists():
+        return file
+    known = [one.name for one in file.absolute().parent.glob("*.toml")]
+    otherwise = "Write an experiment with: polyculture init. docs/question-sets.md says what a rules file holds."
+    what = f"there is no such file, neither the rules that {(command.argument or '').upper()} names nor an experiment"
+    raise UserError(what, where=file, remedy=did_you_mean(file.name, known, otherwise=otherwise))
 
 
 def _check_names(name: str, command: Command, values: Mapping[str, Any]) -> None:

@@ -261,6 +261,11 @@ def test_a_run_remembers_how_each_of_its_sets_was_asked(tmp_path: Path) -> None:
         (("made-up.toml", "--model", "openay:gpt-4o"), "unknown engine 'openay'"),
         (("nosuch", "--model", "mock:x"), "there is no question set 'nosuch'"),
         (("made-up.toml:none", "--model", "mock:x"), "there is no selection 'none'"),
+        (
+            ("made-ub.toml", "--model", "mock:x"),
+            "made-ub.toml: there is no such file, neither the rules that SET names",
+        ),
+        (("made-ub.toml",), "Did you mean 'made-up.toml'?"),
     ],
 )
 def test_no_experiment_is_written_of_what_cannot_be_asked(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
