@@ -1,0 +1,67 @@
+"""Several settings changed in one edit: what would be paid again is refused, whatever comes or goes with it.
+
+A random search over edits of models, languages, topics, countries, conditions, wordings, samples and temperature found
+no other rule: a text is refused where its prompt stays, or another one takes its place in its cell.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.errors import ChangedExperimentError
+from polyculture.running.opening import open_workspace
+from polyculture.running.texts import check
+from tests.stages import do_stages
+
+EXPERIMENT = """
+name = "together"
+models = ["mock:a"]
+languages = {languages}
+topics = ["food"]
+countries = {countries}
+conditions = {conditions}
+[sampling]
+n = 2
+temperature = {temperature}
+[extract]
+with = "gazetteer"
+"""
+BEFORE = {"languages": '["en"]', "countries": '["IT", "JP"]', "conditions": '["neutral", "explicit"]', "temperature": 1}
+
+
+def write(folder: Path, **changed: str | float) -> Path:
+    file = folder / "exp.toml"
+    file.write_text(EXPERIMENT.format(**{**BEFORE, **changed}), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("changed", "again"),
+    [  # two samples of each prompt: one without a country, one of Italy, one of Japan
+        ({}, 6),
+        ({"countries": '["IT", "JP", "DE"]'}, 6),
+        ({"countries": '["IT"]'}, 4),
+        ({"countries": '["IT", "DE"]'}, 4),
+        ({"countries": '["DE", "KR"]'}, 2),  # the prompts without a country stay
+        ({"countries": '["DE", "KR"]', "conditions": '["explicit"]'}, 0),  # no prompt stays
+        ({"conditions": '["neutral"]'}, 2),
+        ({"languages": '["en", "ja"]'}, 6),
+        ({"languages": '["en", "ja"]', "countries": '["JP", "KR"]'}, 4),
+        ({"languages": '["ja"]'}, 0),
+    ],
+)
+def test_another_temperature_is_refused_with_what_stays_of_the_prompts(
+    changed: dict[str, str], again: int, tmp_path: Path
+) -> None:
+    do_stages(write(tmp_path), "generate")
+    file = write(tmp_path, temperature=0.5, **changed)
+    if not again:
+        check(open_workspace(file))
+        return
+    with pytest.raises(ChangedExperimentError, match=r"temperature was 1\.0 and is now 0\.5") as refused:
+        check(open_workspace(file))
+    assert re.findall(r"To be redone: (\d+) responses,", str(refused.value)) == [str(again)]
+    check(open_workspace(write(tmp_path, **changed)))  # without the temperature it is not refused
