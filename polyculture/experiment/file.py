@@ -33,7 +33,7 @@ from polyculture.generate.engines import ModelSpec, find_kind
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
 
-_LATER = "once these keys fit, its names, models, prices and the options of its instruments are checked, too"
+_LATER = "once these keys fit, its names, models and prices are checked, too"
 
 
 class Experiment(Section):
@@ -213,7 +213,7 @@ def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
 
     Raises `ExperimentError` with a line for each key that is unknown, is missing or does not fit.
     """
-    data = _with_defaults(_with_preset(data, file))
+    data = with_defaults(_with_preset(data, file))
     try:
         return Experiment.model_validate(data)
     except ValidationError as fault:
@@ -234,7 +234,7 @@ def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
     return {**preset.model_dump(), **data}
 
 
-def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
+def with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     """A section named after a command sets the options of that command, as `[cbs]` does."""
     from polyculture.instruments import INSTRUMENTS
 

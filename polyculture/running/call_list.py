@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from polyculture.cache.store.run_folder import Job
+    from polyculture.experiment.file import Experiment
 
 
 def check_calls(calls: Iterable[Call]) -> None:
@@ -106,34 +107,49 @@ def checked_call(workspace: Workspace, command: str, values: Mapping[str, Any]) 
 
     Raises `ExperimentError` where the file names no such command, or an option is wrong.
     """
+    entry, options = checked_options(workspace.experiment, workspace.file, command, values)
+    return InstrumentCall(workspace, command, entry, options)
+
+
+def checked_options(
+    experiment: Experiment, file: Path, command: str, values: Mapping[str, Any]
+) -> tuple[Entry, BaseModel]:
+    """The instrument of a command, and the command's options; of the experiment its instruments' sections are read.
+
+    Raises as `checked_call`.
+    """
     entry = entry_of(command)
     if entry is None:
         known = sorted(name for entry in INSTRUMENTS for name in entry.lines)
         remedy = did_you_mean(command, known) or f"There are {', '.join(known)}."
-        raise ExperimentError(f"instruments: there is no {command!r}", where=workspace.file, remedy=remedy)
+        raise ExperimentError(f"instruments: there is no {command!r}", where=file, remedy=remedy)
     declared = entry.commands[command]
-    options = declared.options
     try:
-        checked = options.model_validate({**file_values(workspace, command), **values})
+        options = declared.options.model_validate({**file_values(experiment, command), **values})
     except ValidationError as fault:
-        raise option_fault(fault, command, workspace.file, options, values, _places(workspace, command)) from fault
-    _check_idle(workspace, command, declared.idle, checked, values)
-    return InstrumentCall(workspace, command, entry, checked)
+        raise option_fault(fault, command, file, declared.options, values, _places(experiment, command)) from fault
+    _check_idle(experiment, file, command, declared.idle, options, values)
+    return entry, options
 
 
 def _check_idle(
-    workspace: Workspace, command: str, idle: Sequence[Idle], options: BaseModel, values: Mapping[str, Any]
+    experiment: Experiment,
+    file: Path,
+    command: str,
+    idle: Sequence[Idle],
+    options: BaseModel,
+    values: Mapping[str, Any],
 ) -> None:
     """Raises `ExperimentError` of an option that would be ignored.
 
     The command line is asked for its own options alone: what it says may leave one of the file's without a use.
     """
-    said = values or workspace.experiment.instruments.get(command, {})
+    said = values or experiment.instruments.get(command, {})
     for one in idle:
         for name in one.options:
             if name in said and one.when(options):
                 shown = f"{command}: {flag(name)}" if values else f"instruments.{command}.{name}"
-                where = None if values else workspace.file
+                where = None if values else file
                 raise ExperimentError(f"{shown} {one.because}", where=where, remedy="Leave it out.")
 
 
@@ -154,15 +170,14 @@ def _kept_call(workspace: Workspace, command: str, values: Mapping[str, Any]) ->
     return InstrumentCall(workspace, command, entry, options)
 
 
-def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
+def file_values(experiment: Experiment, command: str) -> Mapping[str, Any]:
     """A command's options in the experiment file: under `[NAME]`, and `[instruments.NAME]` over it."""
-    experiment = workspace.experiment
     return {**experiment.defaults.get(command, {}), **experiment.instruments.get(command, {})}
 
 
-def _places(workspace: Workspace, command: str) -> Mapping[str, str]:
+def _places(experiment: Experiment, command: str) -> Mapping[str, str]:
     """By option, where the experiment file says it, as `file_values` reads it; the section of the command under ""."""
-    experiment, section = workspace.experiment, f"instruments.{command}"
+    section = f"instruments.{command}"
     places = {name: f"{command}.{name}" for name in experiment.defaults.get(command, {})}
     if command in experiment.instruments:
         places |= {"": section, **{name: f"{section}.{name}" for name in experiment.instruments[command]}}
@@ -196,7 +211,7 @@ def _option_fault(
         what, remedy = describe_fault(error, [typed, *steps], options.model_fields, see)
         return ExperimentError(f"{command}: {typed} is missing" if is_missing else f"{command}: {what}", remedy=remedy)
     place = f"{places['']}.{option}" if is_missing else places.get(option, command)
-    what, remedy = describe_fault(error, [place, *steps], options.model_fields, see)
+    what, remedy = describe_fault(error, [*place.split("."), *steps], options.model_fields, see)
     return ExperimentError(what, where=file, remedy=remedy)
 
 
@@ -228,7 +243,7 @@ def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None
     try:
         checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
     except ValidationError as fault:
-        places = _places(whole.workspace, part.command)
+        places = _places(whole.workspace.experiment, part.command)
         raise option_fault(fault, part.command, whole.workspace.file, options, (), places) from fault
     return InstrumentCall(whole.workspace, part.command, entry, checked, whole, part, follows)
 

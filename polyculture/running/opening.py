@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, UserError, together
 from polyculture.experiment.checks import check_models, check_names, check_prices, with_codes
-from polyculture.experiment.file import parse_experiment, read_keys
+from polyculture.experiment.file import Experiment, parse_experiment, read_keys, with_defaults
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.call_list import calls_in_file
+from polyculture.running.call_list import calls_in_file, checked_options
 
 
 def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
@@ -25,7 +26,12 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
     Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError` with a line for each
     mistake: for those of single keys first, and once each key fits, for what they say together.
     """
-    experiment, mistakes = parse_experiment(data, file), Mistakes()
+    mistakes = Mistakes()
+    with mistakes:
+        experiment = parse_experiment(data, file)
+    if mistakes.found:  # the sections of instruments have models of their own
+        mistakes.found[:0] = _wrong_options(with_defaults(data), file)
+    mistakes.tell()
     mistakes.found += experiment.contradictions(file)
     packs = [file.parent / name for name in experiment.catalog]
     for folder in packs:
@@ -52,3 +58,23 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
             mistakes.found += [one for one in (fault, *fault.others) if isinstance(one, ExperimentError)]
     mistakes.tell()
     return workspace
+
+
+def _wrong_options(data: Mapping[str, Any], file: Path) -> list[UserError]:
+    """What is wrong with the options of instruments in the keys of a file, whatever its other keys are."""
+    instruments, defaults = _tables(data.get("instruments")), _tables(data.get("defaults"))
+    experiment, mistakes = (
+        Experiment.model_construct(name="", models=(), instruments=instruments, defaults=defaults),
+        Mistakes(),
+    )
+    for command in instruments:
+        with mistakes:
+            checked_options(experiment, file, command, {})
+    return mistakes.found
+
+
+def _tables(section: object) -> dict[str, Any]:
+    """The tables in a section; what else is in it is told as such."""
+    return (
+        {key: value for key, value in section.items() if isinstance(value, dict)} if isinstance(section, dict) else {}
+    )

@@ -132,6 +132,29 @@ output = 1
     told_of(file, text, places)
 
 
+def test_options_of_instruments_are_told_with_the_wrong_keys_of_the_file(file: Path) -> None:
+    text = """name = "pilot"
+models = ["mock:x"]
+topcs = ["food"]
+[sampling]
+n = "x"
+[instruments.ask]
+units = 0
+[instruments.askk]
+[ask]
+metod = ["letter"]
+"""
+    places = {
+        "'topcs'": "'topics'",
+        "sampling.n": "whole number",
+        "instruments.ask.units": "1 or more",
+        "'instruments.ask.set'": "polyculture ask --help",
+        "'ask.metod'": "Did you mean 'method'?",
+        "'askk'": "'ask'",
+    }
+    told_of(file, text, places)
+
+
 def test_all_names_that_are_not_known_are_told_at_once(file: Path) -> None:
     text = """name = "pilot"
 models = ["opnai:a", "mock:x"]
