@@ -73,6 +73,16 @@ def memory_database(file: Path | None = None) -> Iterator[duckdb.DuckDBPyConnect
                 other.execute(f"DETACH {name}")
 
 
+def kept_database() -> duckdb.DuckDBPyConnection:
+    """An empty database in memory that stays until this process ends."""
+    name = f"kept_{next(_numbers)}"
+    connection = _shared(os.getpid()).cursor()
+    _set_up(connection)
+    connection.execute(f"ATTACH ':memory:' AS {name}")
+    connection.execute(f"USE {name}")
+    return connection
+
+
 def cursor_of(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Another connection to the database that a connection uses, to be closed."""
     [(name,)] = connection.execute("SELECT current_database()").fetchall()

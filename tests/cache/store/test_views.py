@@ -66,7 +66,15 @@ def test_a_run_is_read_as_it_was_when_its_store_was_opened(tmp_path: Path) -> No
             assert [len(store.sql("FROM run_models").fetchall()) for store in (before, now)] == [1, 2]
 
 
-def test_every_view_can_be_asked_alone_with_what_it_rests_on() -> None:
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[object, ...], object]:
+    """No store of before has left views that could be copied; where they are kept from now on."""
+    kept: dict[tuple[object, ...], object] = {}
+    monkeypatch.setattr("polyculture.cache.store.store._bound", kept)
+    return kept
+
+
+def test_every_view_can_be_asked_alone_with_what_it_rests_on(alone: dict[tuple[object, ...], object]) -> None:
     layout = store_layout()
     every = {name: sql for name, sql in statements_of(layout) if isinstance(sql, str)}
     read = {name for sql in every.values() for name in names_in(sql)}
@@ -75,9 +83,10 @@ def test_every_view_can_be_asked_alone_with_what_it_rests_on() -> None:
             assert bool(store.table(view).fetchall()) == (view in CONSTANTS), view
             assert view in made(store)
             assert len(made(store)) < len(every) / 2
+        alone.clear()
 
 
-def test_what_is_made_one_by_one_is_what_is_made_at_once() -> None:
+def test_what_is_made_one_by_one_or_copied_is_what_is_made_at_once(alone: dict[tuple[object, ...], object]) -> None:
     layout = store_layout()
     columns = """
         SELECT table_name, column_name, data_type FROM duckdb_columns()
@@ -89,6 +98,36 @@ def test_what_is_made_one_by_one_is_what_is_made_at_once() -> None:
         for store in (whole, stepwise):
             assert store.sql("FROM consensus").fetchall() == []
         assert stepwise.sql(columns).fetchall() == whole.sql(columns).fetchall()
+        for _ in range(2):
+            with open_store(None, layout) as copied:
+                assert copied.table("consensus").fetchall() == []
+                assert made(copied) > {"consensus", "saturation"}
+                assert copied.sql(columns).fetchall() == whole.sql(columns).fetchall()
+                assert copied.sql("FROM dictionary").fetchall() == whole.sql("FROM dictionary").fetchall()
+
+
+def test_views_that_are_copied_have_the_rows_of_their_own_run(
+    tmp_path: Path, alone: dict[tuple[object, ...], object]
+) -> None:
+    """Also where the next run has no file of a table, where a view was not copied, and where a file cannot be read."""
+    builder = StoreBuilder(tmp_path / "one", models=("one",))
+    builder.answer(builder.ask("en"), ["ramen"])
+    one, none = builder.write(), StoreBuilder(tmp_path / "none", models=("none",)).write()
+    answered = {}
+    for run in (one, none, one, none):
+        with open_store(run, store_layout()) as store:
+            views = ("mentions", "run_models", "health", *(("saturation",) if len(answered) else ()))
+            found = [store.sql(f"FROM {view}").fetchall() for view in views]
+            assert len(found[0]) == (run is one)
+            assert found[1] == [(run.root.name,)]
+            assert answered.setdefault(run, found)[:3] == found[:3]
+            assert not {"stored_scores", "stored_answers"} & made(store)
+    one.table("links").write_bytes(b"no Parquet")
+    with open_store(one, store_layout()) as store:
+        for _ in range(2):
+            with pytest.raises(pa.ArrowInvalid, match=r"links\.parquet"):
+                store.sql("FROM links")
+        assert store.sql("FROM run_models").fetchall() == [("one",)]
 
 
 @pytest.mark.parametrize("query", [
