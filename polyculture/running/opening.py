@@ -63,10 +63,8 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
 def _wrong_options(data: Mapping[str, Any], file: Path) -> list[UserError]:
     """What is wrong with the options of instruments in the keys of a file, whatever its other keys are."""
     instruments, defaults = _tables(data.get("instruments")), _tables(data.get("defaults"))
-    experiment, mistakes = (
-        Experiment.model_construct(name="", models=(), instruments=instruments, defaults=defaults),
-        Mistakes(),
-    )
+    experiment = Experiment.model_construct(name="", models=(), instruments=instruments, defaults=defaults)
+    mistakes = Mistakes()
     for command in instruments:
         with mistakes:
             checked_options(experiment, file, command, {})
@@ -75,6 +73,5 @@ def _wrong_options(data: Mapping[str, Any], file: Path) -> list[UserError]:
 
 def _tables(section: object) -> dict[str, Any]:
     """The tables in a section; what else is in it is told as such."""
-    return (
-        {key: value for key, value in section.items() if isinstance(value, dict)} if isinstance(section, dict) else {}
-    )
+    found = section if isinstance(section, dict) else {}
+    return {key: value for key, value in found.items() if isinstance(value, dict)}

@@ -149,7 +149,7 @@ def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(
         (tmp_path / "exp.toml").write_text(EXPERIMENT.format(url=stub.url, words="'many'"), encoding="utf-8")
         wrong = command(commands, tmp_path, "status", "exp.toml")
         assert wrong.returncode == 2
-        assert "exp.toml: toy.words: must be a whole number" in wrong.stderr
+        assert "exp.toml: instruments.toy.words: must be a whole number" in wrong.stderr
 
 
 def test_killed_it_resumes(tree: Path, commands: subprocess.Popen[str], tmp_path: Path) -> None:
