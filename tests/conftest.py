@@ -35,6 +35,8 @@ def _with_one_thread(*words: Any, config: dict[str, Any] | None = None, **option
 
 duckdb.connect = _with_one_thread
 
+# Each process collects all files: what one test alone compares with (NLTK, scikit-bio, spaCy) is imported by that test.
+
 # Collecting makes millions of objects that stay; looking among them for garbage takes a fifth of the time, and more
 # than a second whenever it is done later: they are put aside when all are collected.
 gc.disable()

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from sklearn.metrics import davies_bouldin_score
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.store.run_folder import RunFolder
@@ -71,6 +70,8 @@ def test_what_is_no_text_of_the_models_has_a_reason(tmp_path: Path) -> None:
 
 
 def test_the_index_is_scikit_learns_in_any_number_of_dimensions() -> None:
+    from sklearn.metrics import davies_bouldin_score
+
     chance = np.random.default_rng(1)
     for size, width in ((30, 3), (12, 64)):
         vectors, native = chance.normal(size=(size, width)), np.arange(size) % 3 == 0

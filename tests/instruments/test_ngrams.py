@@ -9,6 +9,7 @@ import random
 from collections import Counter as Tally
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.lm import MLE, WittenBellInterpolated
-from nltk.lm.smoothing import WittenBell
-from nltk.util import everygrams
 
 from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import open_corpus
@@ -114,12 +112,16 @@ def test_what_the_corpus_does_not_hold_has_no_probability_unsmoothed(tmp_path: P
     assert model.witten_bell(pairs[0])[0] > model.witten_bell(pairs[1])[0]
 
 
-class _WithUnknown(WittenBell):  # type: ignore[misc]
-    """NLTK's, with our end of the interpolation: it gives what is not in the corpus nothing."""
+def _with_unknown(model: Any) -> Any:
+    """NLTK's estimator, with our end of the interpolation: it gives what is not in the corpus nothing."""
+    from nltk.lm.smoothing import WittenBell
 
-    def unigram_score(self, word: str) -> float:
-        different, total = len(self.counts.unigrams), self.counts.unigrams.N()
-        return float((self.counts.unigrams[word] + different / (different + 1)) / (total + different))
+    class WithUnknown(WittenBell):  # type: ignore[misc]
+        def unigram_score(self, word: str) -> float:
+            different, total = len(self.counts.unigrams), self.counts.unigrams.N()
+            return float((self.counts.unigrams[word] + different / (different + 1)) / (total + different))
+
+    return WithUnknown(model.vocab, model.counts)
 
 
 def _sentences(seed: int, lines: int = 60) -> list[list[str]]:
@@ -130,12 +132,15 @@ def _sentences(seed: int, lines: int = 60) -> list[list[str]]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_probabilities_are_nltks(seed: int, tmp_path: Path) -> None:
+    from nltk.lm import MLE, WittenBellInterpolated
+    from nltk.util import everygrams
+
     sentences = _sentences(seed)
     peers = {"smoothed": WittenBellInterpolated(ORDER), "unsmoothed": MLE(ORDER)}
     for peer in peers.values():
         grams = [list(everygrams(sentence, max_len=ORDER)) for sentence in sentences]
         peer.fit(grams, [word for sentence in sentences for word in sentence])
-    peers["smoothed"].estimator = _WithUnknown(peers["smoothed"].vocab, peers["smoothed"].counts)
+    peers["smoothed"].estimator = _with_unknown(peers["smoothed"])
     chance = random.Random(seed + 100)
     asked = [[f"w{chance.randint(0, 11)}" for _ in range(chance.randint(2, 8))] for _ in range(80)]
     pairs = [pairs_of(" ".join(words[:-2]) + " ", [" ".join(words[-2:])])[0] for words in asked]
@@ -164,6 +169,8 @@ def test_smoothed_probabilities_of_all_tokens_add_up_to_one(tmp_path: Path) -> N
 def test_counts_are_those_of_brute_force(
     tmp_path_factory: pytest.TempPathFactory, lines: list[list[str]], data: st.DataObject
 ) -> None:
+    from nltk.util import everygrams
+
     asked = data.draw(st.lists(st.lists(st.sampled_from(list("abcd.e")), min_size=1, max_size=5), min_size=1))
     pairs = [pairs_of(" ".join(words[:2]) + " ", [" ".join(words[2:])])[0] for words in asked]
     needed = needed_by(pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from tests.polyculture.test_command_line import one_line, polyculture
 from tests.scoring_models import smollm2
 from tests.tiny_models import save_causal
 
-pytest.importorskip("spacy", reason="the extra 'taggers' is not installed")
+pytestmark = pytest.mark.skipif(find_spec("spacy") is None, reason="the extra 'taggers' is not installed")
 pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from polyculture.instruments.probe.asking import ProbeRules
 from polyculture.instruments.probe.taggers import choose_taggers
 from polyculture.instruments.probe.words import content_words, word_rule
 
-pytest.importorskip("spacy", reason="the extra 'taggers' is not installed")
+pytestmark = pytest.mark.skipif(find_spec("spacy") is None, reason="the extra 'taggers' is not installed")
 
 WORDS = {"Οι": "DET", "άνθρωποι": "NOUN", "έχουν": "AUX", "τρώνε": "VERB", "βασιλόπιτα": "NOUN", "στην": "ADP",
          "Αθήνα": "PROPN", ".": "PUNCT"}  # fmt: skip

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from seqeval.metrics import f1_score, precision_score, recall_score
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
@@ -134,6 +133,8 @@ def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:
 
 def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled) -> None:
     """Words that have their tags by chance, right or not after one another, and an entity somewhere among them."""
+    from seqeval.metrics import f1_score, precision_score, recall_score
+
     random, labels = Random(4), ["B-PER", "I-PER", "B-LOC", "I-LOC", "O"]
     tag_of = {f"{letter}{tag}": labels[tag] for tag in range(len(labels)) for letter in ("old", "new")}
     texts = [(random.choices(list(tag_of), k=12), random.randrange(10), random.randint(1, 2)) for _ in range(200)]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.sparse import csr_array
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from polyculture.metrics.inference import named_items
 from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts, mean_share, moments, ratio, share_of
@@ -328,6 +327,8 @@ def test_counts_of_records_that_name_the_same_items_vary_by_whole_records() -> N
 
 @pytest.mark.parametrize(("hits", "size"), [(0, 12), (3, 12), (12, 12), (40, 200)])
 def test_a_share_of_independent_answers_has_wilsons_interval(hits: int, size: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     yes = np.repeat([1.0, 0.0], [hits, size - hits])
     found = share_of(yes, np.ones(size))
     share = hits / size
@@ -343,6 +344,8 @@ def test_a_share_of_independent_answers_has_wilsons_interval(hits: int, size: in
     ("a", "b"), [((8, 20), (3, 25)), ((0, 20), (0, 30)), ((20, 20), (15, 15)), ((1, 400), (9, 90))]
 )
 def test_a_difference_of_shares_has_newcombes_interval(a: tuple[int, int], b: tuple[int, int]) -> None:
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
     sides = [
         Estimate(hits / size, hits / size * (1 - hits / size) / size, math.inf, size, share=True)
         for hits, size in (a, b)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from skbio.diversity import alpha
 
 from polyculture.cache.store.store import open_store
 from polyculture.metrics.measure import measure
@@ -19,6 +18,8 @@ LANGUAGES = ("ar", "de", "en", "es", "hi", "ja", "ko", "tr")
 
 def test_hill_numbers_and_goods_coverage_are_scikit_bios(tmp_path: Path) -> None:
     """It knows counts of individuals; ours are of responses that mention an item, each of them once."""
+    from skbio.diversity import alpha
+
     random, builder = np.random.default_rng(4), StoreBuilder(tmp_path / "run")
     counts: dict[str, list[int]] = {}
     for number, language in enumerate(LANGUAGES):

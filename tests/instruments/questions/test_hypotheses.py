@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportions_ztest
 
 from polyculture.instruments.questions.numbers.hypotheses import (
     Counts,
@@ -38,6 +36,8 @@ def test_the_studys_check() -> None:
 
 @pytest.mark.parametrize("counts", [(50, 100, 40, 90), (3, 10, 9, 11), (430, 1000, 390, 900)])
 def test_z_is_that_of_statsmodels(counts: tuple[int, int, int, int]) -> None:
+    from statsmodels.stats.proportion import proportions_ztest
+
     first, first_size, second, second_size = counts
     _, p = proportions_ztest([first, second], [first_size, second_size], alternative="larger")
     assert two_proportions(first / first_size, first_size, second / second_size, second_size) == pytest.approx(p)
@@ -71,6 +71,8 @@ def answer(said: int | str, unit: str, facets: dict[str, str]) -> Said:
 
 
 def test_rates_of_false_discoveries_are_over_both_types() -> None:
+    from statsmodels.stats.multitest import multipletests
+
     rows = list(hypothesis_numbers(opened(answers()), "culture-mcq", ""))
     p, q = ([row.estimate for row in rows if row.metric.endswith(end)] for end in ("_p", "_q"))
     known = [one for one in p if one is not None]
