@@ -88,15 +88,7 @@ _GROUPS: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = {
         "The same scores of a text corpus; mine one for entities.",
         {"mine": ("Count the n-grams in the slots of patterns, and judge them.", "")},
     ),
-    "swap": (
-        "Answers about texts with their entities swapped.",
-        {
-            "fine-tune": (
-                "Fine-tune a sentiment classifier or a tagger of names.",
-                "polyculture swap fine-tune sentiment hard.tsv --base aubmindlab/bert-base-arabertv02 -o models/hard",
-            )
-        },
-    ),
+    "swap": ("Answers about texts with their entities swapped.", {}),
     "probe": ("What layers, embeddings, attention and vocabularies hold.", {}),
 }
 _PLAIN: Mapping[str, Any] = {

@@ -36,7 +36,6 @@ ROOT = Path(__file__).parents[2]
 OWN = re.compile(r"generate/engines/((__init__|llamacpp|mock)\.py|(openai|transformers|vllm)/)")
 PACKAGES = {  # these name a library, not an engine
     ("polyculture/experiment/workspace.py", "openai"),  # the versions that a manifest records
-    ("instruments/swaps/training/run.py", "transformers"),  # the versions that a training records
     ("instruments/probe/encoder.py", "transformers"),  # the library that opens an encoder
 }
 

@@ -125,32 +125,22 @@ def _untrained(kind: Any, config: PretrainedConfig, options: TransformersOptions
         return kind.from_config(config, dtype=told, **_attention(options), **code)
 
 
-def load_labeller(
-    spec: ModelSpec, options: TransformersOptions, architecture: str, labels: Sequence[str] | None = None
-) -> Loaded:
+def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: str) -> Loaded:
     """A model that labels texts ('ForSequenceClassification') or tokens ('ForTokenClassification').
 
-    With `labels` it is one to be fine-tuned for them, whose head has random weights. Raises `EngineError` as `load`
-    does, and for a model of another kind.
+    Raises `EngineError` as `load` does, and for a model of another kind.
     """
-    import torch
     import transformers
 
     place, device = place_of(spec, options), _device(options)
-    if labels is None:
-        config, dtype = _config(spec, place), _dtype(options, device)
-        if not any(name.endswith(architecture) for name in config.architectures or ()):
-            what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
-            remedy = f"Name a model whose architecture ends in {architecture}."
-            raise EngineError(what, where=spec.model, remedy=remedy)
-    else:
-        numbers = {label: number for number, label in enumerate(labels)}
-        names = {number: label for label, number in numbers.items()}
-        config = _config(spec, place, num_labels=len(labels), id2label=names, label2id=numbers)
-        dtype = torch.float32  # with fewer bits small steps of the optimiser would be rounded away
+    config = _config(spec, place)
+    if not any(name.endswith(architecture) for name in config.architectures or ()):
+        what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
+        remedy = f"Name a model whose architecture ends in {architecture}."
+        raise EngineError(what, where=spec.model, remedy=remedy)
     kind: Any = getattr(transformers, f"AutoModel{architecture}")
-    arguments = {"config": config, "dtype": dtype}
-    return _loaded(spec, place, _model(spec, kind, place, device, arguments, new_head=labels is not None), device)
+    arguments = {"config": config, "dtype": _dtype(options, device)}
+    return _loaded(spec, place, _model(spec, kind, place, device, arguments), device)
 
 
 def tokens_of(loaded: Loaded, text: str, *, bos: bool) -> tuple[list[int], list[tuple[int, int]]]:
@@ -271,21 +261,16 @@ def _version(place: _Place) -> str:
     return f"{Path(place.name).name} sha256:{model_sha256(Path(place.name))[:16]}"
 
 
-def _config(spec: ModelSpec, place: _Place, **more: Any) -> PretrainedConfig:
+def _config(spec: ModelSpec, place: _Place) -> PretrainedConfig:
     from transformers import AutoConfig
 
     with _opening(spec, place, "config.json"):
-        config: PretrainedConfig = AutoConfig.from_pretrained(place.name, **more, **place.arguments)
+        config: PretrainedConfig = AutoConfig.from_pretrained(place.name, **place.arguments)
     return config
 
 
-def _model(
-    spec: ModelSpec, kind: Any, place: _Place, device: str, arguments: Mapping[str, Any], *, new_head: bool = False
-) -> Any:
-    """A model with all its weights: transformers draws those that no file holds at random, and says so in a log alone.
-
-    `new_head`: it is to be trained.
-    """
+def _model(spec: ModelSpec, kind: Any, place: _Place, device: str, arguments: Mapping[str, Any]) -> Any:
+    """A model with all its weights: transformers draws those that no file holds at random, and only logs it."""
     with _opening(spec, place, "its weights"):
         model, told = kind.from_pretrained(
             place.name, output_loading_info=True, ignore_mismatched_sizes=True, **arguments, **place.arguments
@@ -296,10 +281,10 @@ def _model(
             # A broken one is left out by transformers in silence, and with it the tokens that end a turn.
             json.loads(settings.read_text(encoding="utf-8"))
     missing, other = sorted(told["missing_keys"]), sorted(told["mismatched_keys"])
-    if missing and not new_head:
+    if missing:
         what = f"{len(missing)} of its weights are in no file, {missing[0]} among them: they would be random numbers"
         raise EngineError(what, where=spec.model, remedy=REMEDY)
-    if other and not new_head:
+    if other:
         name, there, wanted = other[0]
         what = f"{name} has the shape {list(there)}, and {list(wanted)} by config.json: they do not belong together"
         raise EngineError(what, where=spec.model, remedy=REMEDY)

@@ -1,1 +1,0 @@
-"""Fine-tuning of the models that `sentiment --classifier` and `ner --tagger` load, from files of labelled examples."""
