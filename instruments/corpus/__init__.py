@@ -2,6 +2,6 @@
 
 - `tokens`: text to tokens, a million characters at a time
 - `model`: contexts and entities to the n-grams that they rest on; counts of these to log-probabilities
-- `count`: those n-grams and different words, counted in one pass over the corpus
+- `count`: those n-grams, counted in one pass over the corpus
 - `step`: log-probabilities into the store, beside those of the models
 """

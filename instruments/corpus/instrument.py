@@ -23,10 +23,10 @@ _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 
 class CorpusOptions(DatasetOptions):
-    """Compare how probable native and Western entities are in a corpus: by a 4-gram model, unsmoothed and smoothed.
+    """Compare how probable native and Western entities are in a corpus: by a 4-gram model without smoothing.
 
-    The corpus is read once, and only what the contexts and entities need is counted. In the store it stands as the
-    models ngram:NAME:unsmoothed and ngram:NAME:smoothed.
+    The corpus is read once, and only what the contexts and entities need is counted. In the store its model is called
+    ngram:NAME:unsmoothed.
     """
 
     corpus: Annotated[
@@ -49,27 +49,24 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
     from polyculture.cache.database import cores
     from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
-    from polyculture.instruments.corpus.step import SMOOTHINGS, CorpusStep, model_name
+    from polyculture.instruments.corpus.step import CorpusStep, model_name
 
     source = _open(options)
     dataset = options.opened(asked.warning, causal=True)
     selection = replace(options.selection("causal"), languages=(options.language,))
-    models = [model_name(source.name, smoothing) for smoothing in SMOOTHINGS]
+    model = model_name(source.name)
     chosen = scoring_jobs(dataset, "", selection, setup=source.setup, tell=asked.warning)
-    jobs = [replace(one, job=replace(one.job, model=model)) for model in models for one in chosen]
+    jobs = [replace(one, job=replace(one.job, model=model)) for one in chosen]
 
     return Study(
         (CorpusStep(asked, jobs, source, options.processes or cores()),),
         Validity(
-            {f"score {model}": source.setup for model in models},
+            {f"score {model}": source.setup},
             tables=lambda: asked_tables(asked.run, dataset, jobs),
             reason=changed_reason(dataset),
         ),
         partial(measure, asked),
-        (
-            *shown(options.rule, models),
-            *(Shown(_PAIRS, {"rule": options.rule, "model": model}) for model in models),
-        ),
+        (*shown(options.rule, [model]), Shown(_PAIRS, {"rule": options.rule, "model": model})),
         view="scores",
     )
 

@@ -1,14 +1,10 @@
 """From counts to log-probabilities of an entity's tokens, each given at most three tokens before it.
 
-Unsmoothed: the share of the longest history's places at which the token follows; zero where it never does, or where
-the history itself is not in the corpus. Smoothed: interpolated Witten-Bell, in which a history h that was followed F(h)
-times by T(h) different tokens gives T(h) of F(h) + T(h) parts to what the history without its first token says; below
-single tokens stands one over the number of different tokens and one more, for all that are not in the corpus.
+A token's probability is the share of the longest history's places at which it follows: zero where it never does, or
+where the history itself is not in the corpus. There is no smoothing, as in CAMeL (Naous et al. 2024, section 5). The
+tests compare the probabilities with NLTK's.
 
-Sources: Witten and Bell 1991, IEEE Trans. Inf. Theory 37, 1085; Chen and Goodman 1998, TR-10-98, section 2.3. The tests
-compare it with NLTK's, and check that its probabilities of all tokens add up to one.
-
-The n-grams that the likelihoods of entities in contexts need; only these are counted.
+Only the n-grams that the likelihoods of entities in contexts need are counted.
 
 A token that is needed has a number below 2^16, and an n-gram is one 64-bit key: the numbers of its tokens, the last one
 in the lowest 16 bits. A key without its last token (`key >> 16`) is its history; without its first token, its
@@ -107,17 +103,16 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class NgramModel:
-    """The counts of a corpus: per needed key how often it stands there, how often a token follows, how many different.
+    """The counts of a corpus: per needed key how often it stands there, and how often a token follows.
 
-    The key 0 has the number of tokens, and of different ones.
+    The key 0 has the number of tokens.
     """
 
     needed: Needed
     counts: Counts
     followed: Counts
-    different: Counts
 
-    def unsmoothed(self, pair: EntityInContext) -> Numbers:
+    def log_probabilities(self, pair: EntityInContext) -> Numbers:
         """The log-probability of each token of the entity, -inf where the corpus does not have it."""
         grams = grams_of(self.needed.words, pair)
         longest = (grams > 0).sum(axis=0) - 1
@@ -125,19 +120,6 @@ class NgramModel:
         counts, followed = self.counts[self._at(keys)], self.followed[self._at(keys >> BITS)]
         with np.errstate(divide="ignore"):
             logarithms: Numbers = np.log(counts / np.maximum(followed, 1))
-        return logarithms
-
-    def witten_bell(self, pair: EntityInContext) -> Numbers:
-        """The log-probability of each token of the entity, interpolated over all orders."""
-        grams = grams_of(self.needed.words, pair)
-        probability = np.full(grams.shape[1], 1 / (self.different[0] + 1))
-        for keys in grams[:ORDER]:
-            there = keys > 0
-            history = self._at(keys >> BITS)
-            parts, different = self.followed[history] + self.different[history], self.different[history]
-            own = (self.counts[self._at(keys)] + different * probability) / np.maximum(parts, 1)
-            probability = np.where(there & (parts > 0), own, probability)
-        logarithms: Numbers = np.log(probability)
         return logarithms
 
     def _at(self, keys: Keys) -> NDArray[np.intp]:

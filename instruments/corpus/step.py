@@ -1,19 +1,16 @@
 """The step that scores by a corpus: the missing scores of all jobs come from one pass.
 
-A corpus has two models: 'ngram:NAME:unsmoothed', in which n-grams that the corpus lacks have probability 0, and
-'ngram:NAME:smoothed'. Their setup is the corpus: with other files under the same name, all is scored again.
+The model of a corpus is 'ngram:NAME:unsmoothed', where n-grams that the corpus lacks have probability 0. Its setup is
+the corpus: with other files under the same name, all is scored again.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
-from pathlib import Path
 
-from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.shards import PART_ROWS
@@ -30,7 +27,6 @@ from polyculture.instruments.corpus.model import ORDER, EntityInContext, Needed,
 from polyculture.instruments.corpus.tokens import VERSION
 
 MEGABYTE = 10**6
-SMOOTHINGS = ("unsmoothed", "smoothed")
 NOTHING = "holds no letter or sign"
 
 
@@ -48,17 +44,17 @@ class Corpus:
 
     @property
     def setup(self) -> dict[str, str]:
-        """The setup of its models."""
+        """The setup of its model."""
         return {"corpus": self.identity}
 
 
-def model_name(corpus: str, smoothing: str) -> str:
+def model_name(corpus: str) -> str:
     """The name of the corpus in the column `model`."""
-    return f"{CORPUS}{corpus}:{smoothing}"
+    return f"{CORPUS}{corpus}:unsmoothed"
 
 
 class CorpusStep(ScoringStep):
-    """Scores the pairs of all jobs in one pass over a corpus. The model of a job is one of the corpus' two."""
+    """Scores the pairs of all jobs in one pass over a corpus."""
 
     span = "all"
 
@@ -87,20 +83,15 @@ class CorpusStep(ScoringStep):
                 yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
 
     def _count(self, needed: Needed) -> tuple[NgramModel, IngestCounts]:
-        root, total = self._asked.run.root, sum(file.size for file in self._corpus.files)
-        with (
-            store_faults(root),
-            tempfile.TemporaryDirectory(prefix=".ngrams-", dir=root) as folder,
-            self._asked.watch(f"count {self._corpus.name}, megabytes", total // MEGABYTE) as progress,
-        ):
+        total = sum(file.size for file in self._corpus.files)
+        with self._asked.watch(f"count {self._corpus.name}, megabytes", total // MEGABYTE) as progress:
             return count(
-                self._corpus.files, needed, Path(folder), self._processes,
-                lambda read: progress(Outcome(read // MEGABYTE, 0)),
-            )  # fmt: skip
+                self._corpus.files, needed, self._processes, lambda read: progress(Outcome(read // MEGABYTE, 0))
+            )
 
 
 def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], EntityInContext]:
-    """The tokens of the missing pairs, by the prefix of the context and the entity: both models share them."""
+    """The tokens of the missing pairs, by the prefix of the context and the entity."""
     surfaces: dict[str, dict[str, None]] = {}
     for pair in missing:
         surfaces.setdefault(pair.context.prefix, {})[pair.entity.surface] = None
@@ -115,9 +106,8 @@ def _rows(
     part: Sequence[ScoredPair], pairs: Mapping[tuple[str, str], EntityInContext], model: NgramModel, version: str
 ) -> Iterator[Score]:
     for asked in part:
-        likelihood = model.unsmoothed if asked.job.model.endswith(SMOOTHINGS[0]) else model.witten_bell
         pair = pairs[asked.context.prefix, asked.entity.surface]
-        tokens = tuple(TokenScore("", value) for value in likelihood(pair).tolist())
+        tokens = tuple(TokenScore("", value) for value in model.log_probabilities(pair).tolist())
         boundary: TokenBoundary = "merged" if pair.merged else "clean"
         error = None if len(pair.tokens) else NOTHING
         yield score_row(asked, Scored(asked.request_id, 0, tokens, boundary, error, model_version=version))

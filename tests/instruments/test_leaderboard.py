@@ -185,7 +185,7 @@ def test_a_share_is_good_when_it_is_high_and_the_western_side_has_no_board(run: 
 def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
     rows = [
         replace(CBS, model=MODELS[0], condition="neutral"),
-        replace(CBS, model="ngram:wiki:smoothed"),
+        replace(CBS, model="ngram:wiki:unsmoothed"),
         replace(CBS, model=MODELS[1]),
     ]
     write_scores(run, [], *rows)

@@ -9,9 +9,7 @@ import random
 from collections import Counter as Tally
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -31,8 +29,7 @@ LINES = ["we ate rice and fish", "we ate rice with tea", "they ate fish and rice
 def model_of(texts: Sequence[str], pairs: Sequence[EntityInContext], folder: Path) -> NgramModel:
     path = folder / "corpus.txt"
     path.write_text("\n".join(texts), encoding="utf-8")
-    (folder / "spill").mkdir()
-    return count(open_corpus([path], "text"), needed_by(pairs), folder / "spill")[0]
+    return count(open_corpus([path], "text"), needed_by(pairs))[0]
 
 
 def size(text: str) -> int:
@@ -95,33 +92,16 @@ def test_an_entity_takes_over_the_word_that_it_goes_on_with() -> None:
 def test_counts_by_hand(tmp_path: Path) -> None:
     (pair,) = pairs_of("we ate ", ["rice"])
     model = model_of(LINES, [pair], tmp_path)
-    # "we ate" stands twice, both times before "rice"; 19 tokens, 9 of them different.
-    assert model.unsmoothed(pair).tolist() == [math.log(2 / 2)]
-    assert (model.counts[0], model.different[0]) == (19, 9)
-    base = (4 + 9 * (1 / 10)) / (19 + 9)
-    after_ate = (2 + 2 * base) / (3 + 2)
-    assert model.witten_bell(pair)[0] == pytest.approx(math.log((2 + 1 * after_ate) / (2 + 1)))
+    # "we ate" stands twice, both times before "rice"; 19 tokens.
+    assert model.log_probabilities(pair).tolist() == [math.log(2 / 2)]
+    assert model.counts[0] == 19
 
 
-def test_what_the_corpus_does_not_hold_has_no_probability_unsmoothed(tmp_path: Path) -> None:
+def test_what_the_corpus_does_not_hold_has_no_probability(tmp_path: Path) -> None:
     pairs = pairs_of("we ate ", ["tea", "soup", "rice and snails"])
     model = model_of(LINES, pairs, tmp_path)
-    assert model.unsmoothed(pairs[0]).tolist() == [-math.inf]
-    assert model.unsmoothed(pairs[2]).tolist() == [0.0, math.log(1 / 2), -math.inf]
-    assert all(np.isfinite(model.witten_bell(pair)).all() for pair in pairs)
-    assert model.witten_bell(pairs[0])[0] > model.witten_bell(pairs[1])[0]
-
-
-def _with_unknown(model: Any) -> Any:
-    """NLTK's estimator, with our end of the interpolation: it gives what is not in the corpus nothing."""
-    from nltk.lm.smoothing import WittenBell
-
-    class WithUnknown(WittenBell):  # type: ignore[misc]
-        def unigram_score(self, word: str) -> float:
-            different, total = len(self.counts.unigrams), self.counts.unigrams.N()
-            return float((self.counts.unigrams[word] + different / (different + 1)) / (total + different))
-
-    return WithUnknown(model.vocab, model.counts)
+    assert model.log_probabilities(pairs[0]).tolist() == [-math.inf]
+    assert model.log_probabilities(pairs[2]).tolist() == [0.0, math.log(1 / 2), -math.inf]
 
 
 def _sentences(seed: int, lines: int = 60) -> list[list[str]]:
@@ -132,52 +112,36 @@ def _sentences(seed: int, lines: int = 60) -> list[list[str]]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_probabilities_are_nltks(seed: int, tmp_path: Path) -> None:
-    from nltk.lm import MLE, WittenBellInterpolated
+    from nltk.lm import MLE
     from nltk.util import everygrams
 
     sentences = _sentences(seed)
-    peers = {"smoothed": WittenBellInterpolated(ORDER), "unsmoothed": MLE(ORDER)}
-    for peer in peers.values():
-        grams = [list(everygrams(sentence, max_len=ORDER)) for sentence in sentences]
-        peer.fit(grams, [word for sentence in sentences for word in sentence])
-    peers["smoothed"].estimator = _with_unknown(peers["smoothed"])
+    peer = MLE(ORDER)
+    grams = [list(everygrams(sentence, max_len=ORDER)) for sentence in sentences]
+    peer.fit(grams, [word for sentence in sentences for word in sentence])
     chance = random.Random(seed + 100)
     asked = [[f"w{chance.randint(0, 11)}" for _ in range(chance.randint(2, 8))] for _ in range(80)]
     pairs = [pairs_of(" ".join(words[:-2]) + " ", [" ".join(words[-2:])])[0] for words in asked]
     model = model_of([" ".join(sentence) for sentence in sentences], pairs, tmp_path)
     for words, pair in zip(asked, pairs, strict=True):
-        for back, ours, smoothed in zip((2, 1), model.unsmoothed(pair), model.witten_bell(pair), strict=True):
+        for back, ours in zip((2, 1), model.log_probabilities(pair), strict=True):
             place = len(words) - back
             history = words[max(0, place - ORDER + 1) : place]
-            assert math.exp(smoothed) == pytest.approx(peers["smoothed"].score(words[place], history), rel=1e-9)
-            assert math.exp(ours) == pytest.approx(peers["unsmoothed"].score(words[place], history), rel=1e-9)
-
-
-def test_smoothed_probabilities_of_all_tokens_add_up_to_one(tmp_path: Path) -> None:
-    sentences = _sentences(9)
-    words = sorted({word for sentence in sentences for word in sentence})
-    for prefix in ("w0 w1 w2 ", "w3 ", "w11 w11 w11 "):
-        pairs = pairs_of(prefix, [*words, "unheard"])
-        folder = tmp_path / prefix.strip()
-        folder.mkdir()
-        model = model_of([" ".join(sentence) for sentence in sentences], pairs, folder)
-        assert sum(math.exp(model.witten_bell(pair)[0]) for pair in pairs) == pytest.approx(1.0, abs=1e-12)
+            assert math.exp(ours) == pytest.approx(peer.score(words[place], history), rel=1e-9)
 
 
 @given(st.lists(st.lists(st.sampled_from(list("abcd.寿")), max_size=12), min_size=1, max_size=8), st.data())
 @settings(max_examples=60, deadline=None)
-def test_counts_are_those_of_brute_force(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[list[str]], data: st.DataObject
-) -> None:
+def test_counts_are_those_of_brute_force(lines: list[list[str]], data: st.DataObject) -> None:
     from nltk.util import everygrams
 
     asked = data.draw(st.lists(st.lists(st.sampled_from(list("abcd.e")), min_size=1, max_size=5), min_size=1))
     pairs = [pairs_of(" ".join(words[:2]) + " ", [" ".join(words[2:])])[0] for words in asked]
     needed = needed_by(pairs)
-    counter = Counter(needed, tmp_path_factory.mktemp("spill"))
+    counter = Counter(needed)
     for line in lines:
         counter.add("\n".join([" ".join(line), "zz"]))
-    share = counter.finish()
+    share = counter.share
     number = {value: place + 1 for place, value in enumerate(needed.words.tolist())}
     texts = [[number.get(value, 0) for value in cut(" ".join(line)).hashes.tolist()] for line in lines]
     tally = Tally(gram for text in texts for gram in everygrams(text, max_len=ORDER))
@@ -207,14 +171,11 @@ def test_counts_do_not_depend_on_format_blocks_or_processes(tmp_path: Path) -> N
     texts = [" ".join(sentence) for sentence in _sentences(3, 200)]
     pairs = pairs_of("w0 w1 ", ["w2 w3", "w1", "w0 w0 w0 w0"])
     found = []
-    for number, (kind, block, processes) in enumerate(
-        [("json", 1 << 20, 1), ("json", 300, 2), ("text", 500, 1), ("gzip", 400, 1), ("parquet", 1, 1)]
-    ):
-        spill = tmp_path / f"spill-{number}"
-        spill.mkdir()
+    kinds = [("json", 1 << 20, 1), ("json", 300, 2), ("text", 500, 1), ("gzip", 400, 1), ("parquet", 1, 1)]
+    for kind, block, processes in kinds:
         files = open_corpus([_write(tmp_path, kind, texts)], "text", block)
-        model, intake = count(files, needed_by(pairs), spill, processes)
-        found.append((*(column.tolist() for column in (model.counts, model.followed, model.different)), intake.tokens))
+        model, intake = count(files, needed_by(pairs), processes)
+        found.append((*(column.tolist() for column in (model.counts, model.followed)), intake.tokens))
     assert all(each == found[0] for each in found)
 
 
@@ -225,7 +186,7 @@ def test_a_corpus_that_cannot_be_read_whole_is_not_counted(tmp_path: Path) -> No
     needed = needed_by(pairs_of("we ", ["ate"]))
     for name, told in (("cut.jsonl.gz", "cannot be read to its end"), ("empty.txt", "there is no text")):
         with pytest.raises(StoreError, match=told):
-            count(open_corpus([tmp_path / name], "text"), needed, _new(tmp_path / f"spill-{name}"))
+            count(open_corpus([tmp_path / name], "text"), needed)
 
 
 def test_broken_lines_are_counted_and_left_out(tmp_path: Path) -> None:
@@ -234,11 +195,6 @@ def test_broken_lines_are_counted_and_left_out(tmp_path: Path) -> None:
         '{"text": "we ate"}\nnot json\n{"text": null}\n{"other": "we"}\n\n{"text": "we"}\n', encoding="utf-8"
     )
     needed = needed_by(pairs_of("we ", ["ate"]))
-    model, intake = count(open_corpus([path], "text"), needed, _new(tmp_path / "spill"))
+    model, intake = count(open_corpus([path], "text"), needed)
     assert (intake.broken, intake.texts, intake.tokens) == (3, 2, 3)
     assert model.counts[0] == 3
-
-
-def _new(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
