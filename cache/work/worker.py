@@ -161,8 +161,9 @@ class Step(ABC, Generic[I, M]):
     tables: tuple[Table[Any], ...]
     reads: tuple[Table[Any], ...] = ()  # of the same run: it is asked when all steps that make their rows have ended
     span: Span = "job"  # whether `ask` takes one job at a time, or all of them in one pass
-    # Columns of rows, and attributes of items, that with the job name a slot: where what is asked changes, the new rows
-    # of a slot replace its former ones. Without any, a job is one slot.
+    # Columns of rows that with the job name a slot: where what is asked changes, the new rows of a slot replace its
+    # former ones. Items have them as attributes, and `request_id` if that alone says which rows are current
+    # (`Wanted.alike`). Without any, a job is one slot.
     slot: tuple[str, ...] = ()
     # The use of models whose answers a provider's batches may bring, as setups name it; None: it asks directly.
     batch_use: str | None = None

@@ -177,7 +177,7 @@ class Comparison:
                 continue
             if table not in lost:
                 lost[table] = self._lost_of([table], step.slot) if step.slot else Counter(self._lost)
-            rows, asked_before = lost[table], self._asked_before(table)
+            rows, asked_before = lost[table], self._asked_before(step)
             for work in filter(_is_costly, step.works()):
                 job = (table.name, *(getattr(work.job, name) for name in _job_columns(table)))
                 if not self._lost[job]:
@@ -190,12 +190,14 @@ class Comparison:
                         found[table] += number
         return found
 
-    def _asked_before(self, table: Table[Any]) -> set[str]:
-        """The requests of the last run, where a request alone says which rows of a table are current."""
-        if table.wanted is None or table.wanted.alike:
+    def _asked_before(self, step: Step[Any, Any]) -> set[str]:
+        """The requests of the last run, where one alone says which rows are current. Without slots nobody needs them:
+        what such a step asked for before is asked for still."""
+        wanted = step.tables[-1].wanted
+        if wanted is None or wanted.alike or not step.slot:
             return set()
         with self._store(self.before) as store:
-            return {request for (request,) in store.sql(f"SELECT request_id FROM {table.wanted.view}").fetchall()}  # noqa: S608  ours
+            return {request for (request,) in store.sql(f"SELECT request_id FROM {wanted.view}").fetchall()}  # noqa: S608  ours
 
     @cached_property
     def _layout(self) -> Layout:
