@@ -18,7 +18,7 @@ from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.store.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.declared import METRICS, Metric, Statistic, is_gain, is_overlap
-from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, long_response_variance, rare_variance
+from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, rare_variance, shares
 from polyculture.metrics.inference.named_items import OF_COUNTS, Incidences, consensus, distinct
 from polyculture.metrics.responses import Answers, Cell, Place
 
@@ -91,20 +91,10 @@ class CellMetrics:
     def _shares(self, metric: Metric) -> MetricTable:
         """A share of each place: the sum of what responses add to its numerator, over that to its denominator."""
         answers, of = self.answers, self.answers.shares[metric.contributions]
-        places, size = of.place, len(of.places)
-        tops, bottoms = (np.bincount(places, part, size) for part in (of.numerators, of.denominators))
-        values, changes = np.full(size, np.nan), np.zeros(len(places))
-        np.divide(tops, bottoms, out=values, where=bottoms > 0)
-        left = bottoms[places] - of.denominators
-        np.divide(values[places] * of.denominators - of.numerators, left, out=changes, where=left > 0)
-        matrix = csr_array((changes, (of.response, places)), shape=(answers.responses, size))
-        longest = np.zeros(size)
-        np.maximum.at(longest, places, of.denominators)
-        rare = long_response_variance(np.nan_to_num(values), np.asarray(bottoms, dtype=np.float64), longest)
-        told = np.bincount(places, of.denominators > 0, size).astype(np.int64)
-        return MetricTable(
-            of.places, Changes(values, matrix, told, answers.single[of.cell], rare), np.stack([tops, bottoms])
-        )
+        found = shares(of.numerators, of.denominators, of.place, len(of.places))
+        matrix = csr_array((found.changes, (of.response, of.place)), shape=(answers.responses, len(of.places)))
+        changes = Changes(found.values, matrix, found.told, answers.single[of.cell], found.rare)
+        return MetricTable(of.places, changes, np.stack([found.tops, found.bottoms]))
 
     def _of_experiment(self, metric: Metric) -> MetricTable:
         """A share; one of neutral prompts for the countries of the experiment alone."""
@@ -114,22 +104,22 @@ class CellMetrics:
 
     def _gains(self, metric: Metric) -> MetricTable:
         """A share with the country named, less that of the neutral cell for the same country."""
-        shares = self._shares(metric)
-        base = {place: at for at, place in enumerate(shares.places) if place.condition == NEUTRAL}
+        of_places = self._shares(metric)
+        base = {place: at for at, place in enumerate(of_places.places) if place.condition == NEUTRAL}
         pairs = [
             (at, base[key])
-            for at, place in enumerate(shares.places)
+            for at, place in enumerate(of_places.places)
             if place.condition != NEUTRAL and (key := place._replace(condition=NEUTRAL)) in base
         ]
         own, other = (np.array(side, dtype=np.int64) for side in (zip(*pairs, strict=True) if pairs else ((), ())))
-        one, two = shares.found.at(own), shares.found.at(other)
+        one, two = of_places.found.at(own), of_places.found.at(other)
         changes, told = csr_array(one.changes - two.changes), np.minimum(one.told, two.told)
         # Where no response changes the gain, both shares are the same in all: leave room for an exception in each.
         alike = np.where(abs(changes).sum(axis=0) > 0, 0.0, np.square(1 / np.maximum(told, 1)))
         rare = np.maximum(one.rare + two.rare, alike)
         found = Changes(one.values - two.values, changes, told, one.single | two.single, rare)
-        parts = np.concatenate([shares.parts[:, own], shares.parts[:, other]])
-        return MetricTable([shares.places[at] for at in own], found, parts)
+        parts = np.concatenate([of_places.parts[:, own], of_places.parts[:, other]])
+        return MetricTable([of_places.places[at] for at in own], found, parts)
 
     def _counts(self, metric: Metric, sizes: Sizes) -> MetricTable:
         """A count of items, or what is made of how many responses name each, of each cell whose items are known."""

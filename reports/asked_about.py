@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from polyculture.cache.store.manifest import Manifest
-from polyculture.metrics.inference.crossed import satterthwaite
+from polyculture.metrics.inference.crossed import weighted_variance
 from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.jackknife import mean_share, share_of
 from polyculture.metrics.inference.limits import Contrast, Estimate
@@ -259,8 +259,7 @@ def _pairs(line: CountryLine, copies: Mapping[str, str]) -> Iterator[_Pair]:
 
 def _apart(a: Estimate, b: Estimate) -> Contrast:
     """The difference of the shares of two models, which no response has in common."""
-    variance = a.variance + b.variance
-    return Contrast(a, b, variance, satterthwaite(variance, [(a.variance, a.freedom), (b.variance, b.freedom)]))
+    return Contrast(a, b, *weighted_variance((1.0, one.variance, one.freedom) for one in (a, b)))
 
 
 def _says(pair: _Pair, names: Names) -> str:

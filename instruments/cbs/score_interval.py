@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polyculture.instruments.differences import PairedDifference, paired_difference
-from polyculture.metrics.inference.crossed import ROUNDING, satterthwaite
+from polyculture.metrics.inference.crossed import ROUNDING, weighted_variance
 from polyculture.metrics.inference.limits import Z, student, wilson
 
 FEW_CONTEXTS, FEW_ENTITIES = "few contexts", "few entities"  # why there is no interval
@@ -113,14 +113,9 @@ def mean_difference(parts: Sequence[tuple[ComparedScores, float]]) -> PairedDiff
     one, other = (side.value for side in sides)
     if lacking := sides[0].lacking or sides[1].lacking or _lacking([part.difference for part, _ in parts]):
         return PairedDifference(one, other, lacking=lacking)
-    variances = [
-        ((weight / whole) ** 2 * variance, freedom)
-        for part, weight in parts
-        for variance, freedom in [_varies(part.difference)]
-    ]
-    variance = sum(each for each, _ in variances)
+    variance, freedom = weighted_variance((weight / whole, *_varies(part.difference)) for part, weight in parts)
     limits = (sides[0].low, sides[0].high), (sides[1].low, sides[1].high)
-    return paired_difference(one, other, variance, satterthwaite(variance, variances), limits)
+    return paired_difference(one, other, variance, freedom, limits)
 
 
 def _varies(difference: ScoreEstimate) -> tuple[float, float]:
@@ -151,9 +146,8 @@ def _varied(shares: Sequence[Weighted]) -> tuple[float, float]:
     """The distances to the limits of the share that the types with a variance have in a mean."""
     whole = sum(share for _, share in shares)
     value = sum(part.value * share for part, share in shares) / whole
-    variances = [((share / whole) ** 2 * part.variance, part.freedom) for part, share in shares]
-    variance = sum(each for each, _ in variances)
-    reach = student(satterthwaite(variance, variances)) * math.sqrt(variance) / (value * (1 - value))
+    variance, freedom = weighted_variance((share / whole, part.variance, part.freedom) for part, share in shares)
+    reach = student(freedom) * math.sqrt(variance) / (value * (1 - value))
     odds = math.log(value / (1 - value))
     return whole * (value - _share(odds - reach)), whole * (_share(odds + reach) - value)
 

@@ -15,7 +15,7 @@ from the kurtosis).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,7 +119,20 @@ def skewed_variance(ways: Sequence[Way], shared: float) -> tuple[float, float]:
 def satterthwaite(variance: float, parts: Sequence[tuple[float, float]]) -> float:
     """The degrees of freedom of a variance, from its parts and theirs; infinite where all of theirs are."""
     squares = sum(part**2 / freedom for part, freedom in parts)
-    return variance**2 / squares if squares > 0 else math.inf
+    return float(degrees_of_freedom(np.array(variance), np.array(squares)))
+
+
+def degrees_of_freedom(variances: Numbers, squares: Numbers) -> Numbers:
+    """Satterthwaite's, of many variances at once: `squares` are sums over parts of the square by its degrees."""
+    return np.asarray(np.divide(variances**2, squares, out=np.full(np.shape(variances), math.inf), where=squares > 0))
+
+
+def weighted_variance(parts: Iterable[tuple[float, float, float]]) -> tuple[float, float]:
+    """The variance of a weighted sum of independent numbers, and its degrees of freedom, from the weight, variance and
+    degrees of each."""
+    weighted = [(weight**2 * variance, freedom) for weight, variance, freedom in parts]
+    variance = math.fsum(part for part, _ in weighted)
+    return variance, satterthwaite(variance, weighted)
 
 
 def _discounted(one: Way) -> float:

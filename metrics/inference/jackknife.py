@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from polyculture.metrics.inference.crossed import satterthwaite
+from polyculture.metrics.inference.crossed import degrees_of_freedom, weighted_variance
 from polyculture.metrics.inference.limits import Estimate
 
 Numbers = NDArray[np.float64]
@@ -113,10 +113,10 @@ def moments(found: Changes, prompts: Prompts, weights: csr_array) -> Moments:
     # Of a cell that one response alone tells, or none, the variance is not known: that of the others stands in.
     known = weight.multiply(weight).T @ (found.told > 1)
     scale = np.divide(weight.multiply(weight).sum(axis=0), known, out=np.ones(groups), where=known > 0)
-    variances = np.bincount(group, parts, groups)
+    variances = np.bincount(group, parts, groups).astype(np.float64)
     rare = weight.multiply(weight).T @ found.rare
-    by_freedom = np.bincount(group, parts**2 / (size - 1), groups)
-    freedom = np.divide(variances**2, by_freedom, out=np.full(groups, np.inf), where=by_freedom > 0)
+    by_freedom = np.bincount(group, parts**2 / (size - 1), groups).astype(np.float64)
+    freedom = degrees_of_freedom(variances, by_freedom)
     means = csr_array((sums / size, (prompt, group)), shape=(len(prompts.sizes), groups))
     for clusters in prompts.clusters:
         between, fewest = _between_responses(clusters, change.tocsr(), means, prompts.sizes)
@@ -166,13 +166,29 @@ def _between_responses(
     return between.astype(np.float64), fewest.astype(np.float64)
 
 
-def ratio(numerators: Numbers, denominators: Numbers) -> tuple[float, Numbers]:
-    """sum / sum over responses, and its change without each; 0 where a response is the only one with a denominator."""
-    top, bottom = float(numerators.sum()), float(denominators.sum())
-    value = top / bottom
-    left = bottom - denominators
-    residual = numerators - value * denominators
-    return value, np.divide(-residual, left, out=np.zeros(len(left)), where=left > 0)
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """sum / sum over the responses of each of P places, and its changes without each, of K pairs of these."""
+
+    tops: Numbers  # P
+    bottoms: Numbers  # P
+    values: Numbers  # P; NaN where no response has a denominator
+    changes: Numbers  # K; 0 where a response is the only one with a denominator
+    told: Integers  # P: responses with a denominator
+    rare: Numbers  # P: variance of what is too rare to have been seen (`long_response_variance`)
+
+
+def shares(numerators: Numbers, denominators: Numbers, place: Integers, places: int) -> Shares:
+    """The shares of so many places, from K pairs of a response and a place: what it adds to each sum, and the place."""
+    tops, bottoms = (np.bincount(place, part, places).astype(np.float64) for part in (numerators, denominators))
+    values, changes = np.full(places, np.nan), np.zeros(len(place))
+    np.divide(tops, bottoms, out=values, where=bottoms > 0)
+    left = bottoms[place] - denominators
+    np.divide(values[place] * denominators - numerators, left, out=changes, where=left > 0)
+    longest = np.zeros(places)
+    np.maximum.at(longest, place, denominators)
+    told = np.bincount(place, denominators > 0, places).astype(np.int64)
+    return Shares(tops, bottoms, values, changes, told, long_response_variance(np.nan_to_num(values), bottoms, longest))
 
 
 def long_response_variance(values: Numbers, denominators: Numbers, longest: Numbers) -> Numbers:
@@ -204,24 +220,23 @@ def share_of(numerators: Numbers, denominators: Numbers) -> Estimate | None:
     size = int(told.sum())
     if not size:
         return None
-    value, changes = ratio(numerators[told], denominators[told])
-    variance = (size - 1) / size * float((changes**2).sum() - changes.sum() ** 2 / size)
-    whole, longest = (np.array([part]) for part in (denominators.sum(), denominators.max()))
-    rare = float(long_response_variance(np.array([value]), whole, longest)[0])
-    return Estimate(value, max(variance, 0.0) + rare, max(size - 1, 1), size, share=True)
+    found = shares(numerators[told], denominators[told], np.zeros(size, dtype=np.int64), 1)
+    variance = (size - 1) / size * float((found.changes**2).sum() - found.changes.sum() ** 2 / size)
+    return Estimate(
+        float(found.values[0]), max(variance, 0.0) + float(found.rare[0]), max(size - 1, 1), size, share=True
+    )
 
 
 def mean_share(parts: Iterable[Estimate]) -> Estimate:
     """The mean of at least one share, all of independent responses."""
     several = list(parts)
     count = len(several)
-    variances = [(one.variance / count**2, one.freedom) for one in several]
-    variance = math.fsum(each for each, _ in variances)
+    variance, freedom = weighted_variance((1 / count, one.variance, one.freedom) for one in several)
     known = sum(one.told > 1 for one in several)
     return Estimate(
         math.fsum(one.value for one in several) / count,
         variance * count / known if known else 0.0,
-        satterthwaite(variance, variances),
+        freedom,
         sum(one.told for one in several),
         share=True,
     )

@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from polyculture.metrics.inference import named_items
-from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts, mean_share, moments, ratio, share_of
+from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts, mean_share, moments, share_of, shares
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.named_items import (
     OF_COUNTS,
@@ -187,10 +187,11 @@ def test_responses_that_matter_to_several_cells_change_all_of_them_at_once() -> 
     random = np.random.default_rng(4)
     tops, bottoms = random.poisson(2, (3, 8)).astype(float), 3 + random.poisson(2, 8).astype(float)
     prompts = Prompts(np.repeat([0, 1], 4), np.array([4, 4]))
-    parts = [ratio(top, bottoms) for top in tops]
+    place, response = np.divmod(np.arange(24), 8)
+    parts = shares(tops.ravel(), np.tile(bottoms, 3), place, 3)
     found = Changes(
-        np.array([value for value, _ in parts]),
-        csr_array(np.stack([changes for _, changes in parts], axis=1)),
+        parts.values,
+        csr_array((parts.changes, (response, place)), shape=(8, 3)),
         np.full(3, 8),
         np.zeros(3, dtype=bool),
         np.zeros(3),
