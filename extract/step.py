@@ -197,7 +197,7 @@ class ExtractionStep(Step[ResponseRow, Models]):
         left = max(work.size - sum(state == "ok" for state in texts.values()) - lost + len(unread) - shared, 0)
         if loads.are_stored:
             return Remaining(work.size - left, self._loads_of(job, unread, left, loads))
-        text = AnswerText(RESPONSES.account, job.model, loads.text_tokens)
+        text = AnswerText(RESPONSES.stage, job.model, loads.text_tokens)
         # Until answers are measured, as much is expected to be written as is read.
         load = Load(loads.heads[job.topic], loads.most_tokens, left, answer=text, length=1.0)
         return Remaining(work.size - left, [replace(load, distinct=self._distinct)] if left else [])

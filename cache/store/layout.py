@@ -55,19 +55,19 @@ class Table(Generic[R]):
     key: str | None = None  # the column that says which work is done
     commit: str | None = None  # the table whose parts commit this one's
     shared: bool = False  # answers of sibling runs are reused
-    account: str | None = None  # the stage that paid for its rows: in the ledger, and in `bought` and `failed`
+    stage: str | None = None  # that pays for its rows: in the ledger, and in `bought` and `failed`
     subject: str | None = None  # the column that names what was asked, where several rows share it; else the key
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
-    # Its view, of this name, has the rows that count, `failed` and (with an account) `bought` have its own; None: SQL
+    # Its view, of this name, has the rows that count, `failed` and (with a stage) `bought` have its own; None: SQL
     # says which.
     wanted: Wanted | None = None
     asked: str = "model"  # the column that names the model that was asked and paid
     by_measure: bool = False
 
     def __post_init__(self) -> None:
-        """Raises `TypeError` of a table with an account whose rows do not say what was paid."""
-        if self.account is not None and (lacking := [column for column in PAID if column not in self.columns]):
-            raise TypeError(f"rows of {self.name} have an account, and lack the columns {', '.join(lacking)}")
+        """Raises `TypeError` of a table with a stage whose rows do not say what was paid."""
+        if self.stage is not None and (lacking := [column for column in PAID if column not in self.columns]):
+            raise TypeError(f"rows of {self.name} are paid for, and lack the columns {', '.join(lacking)}")
 
     def of_measure(self, measure: str) -> Table[R]:
         """The file of a measure in the folder of a table that is `by_measure`, as a table of its own."""

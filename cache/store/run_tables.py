@@ -116,9 +116,9 @@ def _charged(run: RunFolder, layout: Layout) -> list[tuple[Any, ...]]:
     """The rows of `run_charges`. The ledger knows an account by its name alone."""
     named = charges(run.root / LEDGER)
     accounts = {
-        f"{table.account} {job}": (table.account, job.model, job.language, job.topic)
+        f"{table.stage} {job}": (table.stage, job.model, job.language, job.topic)
         for table in layout.tables
-        if table.account and named
+        if table.stage and named
         for job in run.jobs(table.name)
     }
     # A job without a row has no folder. No stage, language or topic has a space in its name.

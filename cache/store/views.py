@@ -88,12 +88,12 @@ def bought_rows(table: Table[Any]) -> str:
     """The query for what a run bought of a table, whether it still counts or not."""
     counts = "prompt_tokens, completion_tokens, named_cost"
     columns = f"model, language, topic, {table.asked} AS asked, purchase, status, {counts}"
-    return f"SELECT '{table.account}' AS stage, {columns} FROM stored_{table.name} WHERE purchase IS NOT NULL"  # noqa: S608
+    return f"SELECT '{table.stage}' AS stage, {columns} FROM stored_{table.name} WHERE purchase IS NOT NULL"  # noqa: S608
 
 
 def failed_rows(table: Table[Any]) -> str:
     """The query for the rows of a table that count and have no answer."""
-    columns = f"'{table.account or table.name}' AS stage, model, language, topic, error, retryable"
+    columns = f"'{table.stage or table.name}' AS stage, model, language, topic, error, retryable"
     return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
 
 
@@ -101,7 +101,7 @@ def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
     feeds = {view: [f"FROM {source}" for source in sources] for view, sources in layer.feeds.items()}
     if layer is layout.current:
         for table in layout.tables:
-            if table.wanted is not None and table.account is not None:
+            if table.wanted is not None and table.stage is not None:
                 feeds.setdefault("bought", []).append(bought_rows(table))
             if table.wanted is not None and "error" in table.columns:
                 feeds.setdefault("failed", []).append(failed_rows(table))

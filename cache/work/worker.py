@@ -104,7 +104,7 @@ class Done:
 class AnswerText:
     """An answer of another step, which a model reads: it is not there yet, or nobody has counted its tokens."""
 
-    account: str | None  # of the table that keeps it; None where nobody counts what it costs
+    stage: str | None  # of the table that keeps it; None where nobody counts what it costs
     model: str  # that writes it
     most_tokens: int
 

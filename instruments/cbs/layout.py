@@ -69,7 +69,7 @@ SCORES = Table(
     "scores",
     Score,
     key="score_id",
-    account="score",
+    stage="score",
     unit="scores",
     wanted=Wanted("wanted_pairs", ("model", "topic", "entity_id"), facts=True),
 )

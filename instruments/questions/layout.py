@@ -108,7 +108,7 @@ ANSWERS = Table(
     "answers",
     AnswerRow,
     key="answer_id",
-    account="questions",
+    stage="ask",
     unit="answers",
     wanted=Wanted("wanted_answers", ("question_id", "prompt")),
 )

@@ -91,7 +91,7 @@ SWAP_RESPONSES = Table(
     "swap_responses",
     SwapResponse,
     key="answer_id",
-    account="swap",
+    stage="swap",
     unit="answers",
     wanted=Wanted("wanted_swap_texts", ("context_id", "entity_id", "sample", "model"), facts=True),
 )

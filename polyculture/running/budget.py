@@ -29,8 +29,8 @@ _log = get_logger(__name__)
 
 @cache
 def paid_tables() -> dict[str, Table[Any]]:
-    """The tables of paid answers, by the stage of their account."""
-    return {table.account: table for table in store_layout().tables if table.account}
+    """The tables of paid answers, by their stage."""
+    return {table.stage: table for table in store_layout().tables if table.stage}
 
 
 @dataclass(frozen=True)

@@ -143,22 +143,22 @@ def asked_later(calls: Iterable[Call]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Ledger:
-    """What a run has bought until now: the tokens of its answers, by account and model, and costs that servers name."""
+    """What a run has bought until now: the tokens of its answers, by stage and model, and costs that servers name."""
 
     means: Mapping[tuple[str | None, str], _Means]
     named: Mapping[str, NamedTotal]
 
     def answer(self, text: AnswerText) -> float:
-        """The expected tokens of an answer: as that model's, or as all models' of the account; else the most."""
-        if found := self.means.get((text.account, text.model)):
+        """The expected tokens of an answer: as that model's, or as all models' of the stage; else the most."""
+        if found := self.means.get((text.stage, text.model)):
             return found.answer
-        alike = [one.answer for (account, _), one in self.means.items() if account == text.account]
+        alike = [one.answer for (stage, _), one in self.means.items() if stage == text.stage]
         return sum(alike) / len(alike) if alike else text.most_tokens
 
 
 @dataclass
 class _Tokens:
-    """The tokens of loads of one model in one account, as they are expected and at most."""
+    """The tokens of loads of one model in one stage, as they are expected and at most."""
 
     ledger: _Ledger
     so_far: _Means | None
@@ -211,14 +211,14 @@ def _estimate(
     ledger: _Ledger,
     retry: RetryFailed | None,
 ) -> StageEstimate:
-    spec, account = workspace.experiment.model_spec(model), step.tables[-1].account
+    spec, stage = workspace.experiment.model_spec(model), step.tables[-1].stage
     counter, kind = token_counter(spec), find_kind(spec)
     options, settled = read_options(kind.options, spec), 0
 
     def bound(most: int) -> int:
         return kind.most_tokens(options, 0, most)[1]
 
-    found = _Tokens(ledger, ledger.means.get((account, model)), counter, bound)
+    found = _Tokens(ledger, ledger.means.get((stage, model)), counter, bound)
     for work in works:
         remaining = step.remaining(workspace.run, work, retry)
         settled += remaining.settled

@@ -109,7 +109,7 @@ class WorkModels:
     def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
         """The model of a role with a capability, within the budget where its answers are paid."""
         spec, step, job = self.spec(role), self.step, self.work.job
-        batch, account = in_batches(step, spec), step.tables[-1].account
+        batch, stage = in_batches(step, spec), step.tables[-1].stage
         folder = None if step.batch_use is None else batch_folder(self.loaded.workspace, step, job, spec.model)
         if folder is not None and batch:
             engine = cast("E_co", self.loaded.batches(spec, folder))  # what comes in batches is sampled
@@ -118,8 +118,8 @@ class WorkModels:
                 check_nothing_waits(folder, step.name, job)
             engine = self.loaded.engine(spec, needs)
         limited = engine
-        if account is not None:
-            limited = self.loaded.budget.engine(engine, needs, spec.model, account, job, batch=batch)
+        if stage is not None:
+            limited = self.loaded.budget.engine(engine, needs, spec.model, stage, job, batch=batch)
         return limited if self.rule is None else admitted(limited, needs, self.rule)
 
 

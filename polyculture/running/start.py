@@ -180,7 +180,7 @@ def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:
     """Says how many of the responses of jobs come from runs beside this one, which had asked for the same."""
     if not workspace.experiment.imported:
         for line in taken_lines(workspace.run, jobs):
-            _log.info(f"{RESPONSES.account}: {line}")
+            _log.info(f"{RESPONSES.stage}: {line}")
 
 
 def _do_whole(asking: _Asking) -> FinishedRun:

@@ -30,7 +30,7 @@ def test_tables_that_are_paid_for_feed_what_was_bought(tmp_path: Path) -> None:
     layout = store_layout()
     with open_store(StoreBuilder(tmp_path).write(), layout) as store:
         (fed,) = store.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'bought'").fetchone() or ("",)
-    assert [table.name for table in layout.tables if table.account and table.name not in fed] == []
+    assert [table.name for table in layout.tables if table.stage and table.name not in fed] == []
 
 
 def test_two_tables_of_one_name_are_refused() -> None:

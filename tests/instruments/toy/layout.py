@@ -27,5 +27,5 @@ class Length:
     purchase: str | None
 
 
-LENGTHS = Table("toy_lengths", Length, key="request_id", account="toy", wanted=Wanted("wanted_toys"))
+LENGTHS = Table("toy_lengths", Length, key="request_id", stage="toy", wanted=Wanted("wanted_toys"))
 LAYOUT = Layout((LENGTHS,), Layer((Path(__file__).with_name("wanted.sql"),)))
