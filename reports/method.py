@@ -8,7 +8,7 @@ from typing import Any
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import PromptReview
-from polyculture.metrics.declared import COMPARED
+from polyculture.metrics.declared import COMPARED, METRICS
 from polyculture.metrics.limits import PUBLISHED
 from polyculture.metrics.prompt_review import ReviewStanding, review_standing
 from polyculture.reports.names import Names
@@ -89,10 +89,8 @@ def intervals(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _named(metric: str) -> str:
-    """A metric's name for people: of a metric, or of an estimator of diversity."""
-    if metric in texts().metrics:
-        return texts().metrics[metric].name
-    return texts().diversity_estimators.get(metric, metric.replace("_", " ")).partition(" to {")[0]
+    """A metric's name for people: of a metric of texts its title."""
+    return METRICS[metric].title if metric in METRICS else metric.replace("_", " ")
 
 
 def facts(manifest: Manifest, names: Names, *, about_texts: bool) -> tuple[Facts, ...]:
