@@ -22,6 +22,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
 from polyculture.cli import export as cli
+from polyculture.metrics.measure import measure
 from polyculture.reports.export import tables as exported_tables
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
 from polyculture.reports.export.tables import WORKING_VIEWS
@@ -50,6 +51,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     setups = {"sample openai:b": {"endpoint": URL, "cache": "/home/jane/cache dir/x"}, f"sample {PATH_MODEL}": {}}
     more = {"setups": setups, "notes": ["a | bar\nand <script>"], "experiment": "private-one"}
     write_manifest(manifest.model_copy(update=more), run.manifest)
+    measure(run)
     return run
 
 
