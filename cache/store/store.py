@@ -116,6 +116,10 @@ class Store:
         """The names of all tables and views that can be asked for, in order, but for the dictionary."""
         return self._views.names
 
+    def reads(self, name: str) -> bool:
+        """Whether a query until now read a table or view, be it by another view."""
+        return self._views.is_made(name)
+
     def sql(self, query: str, *, params: object = None) -> duckdb.DuckDBPyRelation:
         """What a query selects. Raises DuckDB's errors, and `StoreError` for a file of the run that cannot be used."""
         self._make(query)
@@ -238,6 +242,9 @@ class _Views:
 
     def interrupt(self) -> None:
         self._connection.interrupt()
+
+    def is_made(self, name: str) -> bool:
+        return name in self._made
 
     def make(self, query: str | None) -> Collection[str]:
         """Makes what a query names and what that rests on, or all there is; returns the names of what was made."""

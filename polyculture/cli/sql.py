@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +16,10 @@ from polyculture.cache.files import scratch_folder
 from polyculture.cache.guard import begin
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.queries import check_query, interrupted_after, known_view, query_faults
+from polyculture.cache.store.schema import NUMBERS
 from polyculture.cache.store.shards import unsealed
 from polyculture.cache.store.sql_file import DICTIONARY
-from polyculture.cache.store.store import open_store
+from polyculture.cache.store.store import Store, open_store
 from polyculture.cache.store.views import asks_of_schema
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
 from polyculture.cli.tables import write_rows
@@ -66,7 +68,10 @@ def sql(
 
     def ask(layout: Layout) -> None:
         with open_store(run, layout, sandbox=folder / "spill") as store, interrupted_after(timeout, store):
-            write_rows(store.sql(asked), format, output)
+            rows = store.sql(asked)
+            for line in _out_of_date(store, experiment) if store.reads(NUMBERS.name) else ():
+                say(line)
+            write_rows(rows, format, output)
 
     with query_faults("polyculture sql EXPERIMENT", [run.root], timeout), scratch_folder("sql") as folder:
         check_query(asked)  # before the store is opened
@@ -75,6 +80,15 @@ def sql(
             ask(store_layout() if asks_of_schema(asked) else layout_of(run))
         except duckdb.CatalogException:  # of an instrument without rows; or of none, and then DuckDB names those alike
             ask(store_layout())
+
+
+def _out_of_date(store: Store, experiment: Path) -> Iterator[str]:
+    """A line where numbers are missing because the data of the run have changed since, or nobody measured it."""
+    remedy = f"They are made by: polyculture run {experiment} --only measure"
+    if not store.sql(f"FROM stored_{NUMBERS.name} LIMIT 1").fetchall():
+        yield f"the run has no numbers yet. {remedy}"
+    elif stale := [measure for (measure,) in store.sql("SELECT measure FROM stale_measures ORDER BY 1").fetchall()]:
+        yield f"numbers of {', '.join(stale)} are left out, for they are of other data than the run has now. {remedy}"
 
 
 def _describe(view: str | None, format: Format, output: Path | None) -> None:

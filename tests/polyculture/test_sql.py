@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from polyculture.__main__ import STOPPED
@@ -20,6 +21,7 @@ from polyculture.cache import database, guard
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli import tables
 from polyculture.cli.options import Format
+from polyculture.metrics.measure import measure
 from tests.polyculture.test_command_line import one_line, polyculture, polyculture_process
 from tests.report_run import Synthetic
 
@@ -329,3 +331,25 @@ def test_a_format_that_is_none_is_said_plainly(experiment: Path) -> None:
     done = polyculture("sql", "exp.toml", "SELECT 1", "--format", "foo", cwd=experiment.parent)
     assert done.returncode == 2
     assert "'--format' / '-f': 'foo' is not one of 'table', 'csv', 'json', 'parquet'" in one_line(done)
+
+
+def test_numbers_that_nobody_made_of_the_data_are_named(tmp_path: Path) -> None:
+    """Without a word, no rows would read as nothing that is known."""
+    file, query = tmp_path / "exp.toml", "SELECT granularity FROM granularity WHERE granularity IS NOT NULL"
+    first = Synthetic(n=2, languages=("en",), topics=("food",))
+    first.write(tmp_path / "runs" / "asked")
+    file.write_text(
+        'name = "asked"\nmodels = ["openai:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["US"]\n'
+    )
+    unmeasured = polyculture("sql", file, query, cwd=tmp_path)
+    assert "no numbers yet" in unmeasured.stderr
+    assert f"run {file} --only measure" in unmeasured.stderr
+    assert (
+        polyculture("sql", file, "SELECT count(*) FROM responses", cwd=tmp_path).stderr == ""
+    )  # these rows are all there
+    run = run_of(file)
+    measure(run)
+    assert polyculture("sql", file, query, cwd=tmp_path).stderr == ""
+    table = pq.read_table(run.table("links"))
+    pq.write_table(table.slice(1).replace_schema_metadata(table.schema.metadata), run.table("links"))
+    assert "numbers of entities are left out" in polyculture("sql", file, query, cwd=tmp_path).stderr
