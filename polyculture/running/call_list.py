@@ -46,6 +46,7 @@ def check_calls(calls: Iterable[Call]) -> None:
 
     A study that cannot be made for another reason, or was asked by hand, says so when it is asked.
     """
+    proposals = []
     for asked in calls:
         try:
             study = asked.known
@@ -55,7 +56,8 @@ def check_calls(calls: Iterable[Call]) -> None:
             continue
         except PolycultureError:
             continue
-        check(asked.proposal(study))
+        proposals.append(asked.proposal(study))
+    check(proposals)
 
 
 def check_asks(workspace: Workspace, calls: Sequence[Call]) -> None:

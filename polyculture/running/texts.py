@@ -21,7 +21,7 @@ from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking
-from polyculture.running.validity import Proposal, amend_manifest, make_valid
+from polyculture.running.validity import Proposal, amend_manifest, make_valid, refuse_redone
 
 VERSIONS = """
 SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
@@ -141,7 +141,7 @@ def check(workspace: Workspace, *, accept_changes: bool = False, contact_needed:
     proposal, texts, linking = _proposed(workspace, contact_needed=contact_needed)
     compared = proposal.compared(workspace.before)
     if not accept_changes:
-        compared.check()
+        refuse_redone([compared])
     compared.tell()
     return PreparedRun(workspace, compared.now, texts, linking)
 

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import ChangedExperimentError
@@ -117,13 +116,6 @@ class Comparison:
         for line in self.lines:
             _log.warning(line)
 
-    def check(self) -> None:
-        """Raises `ChangedExperimentError` where a model would have to make current rows again."""
-        redone = self._redone()
-        if redone:
-            changes = [change for change in self.changes if change.table is None or change.table in redone]
-            raise _refusal(self.of.workspace.file, changes, self.of.validity.reason, _in_words(redone))
-
     @cached_property
     def lines(self) -> list[str]:
         """What has changed, and which rows are no longer current for it."""
@@ -163,8 +155,16 @@ class Comparison:
         with self._store() as store:
             return was - _current(store, tables, slot)
 
-    def _redone(self) -> dict[Table[Any], int]:
-        """How many of these rows a model would have to make again, by table: others of the same slot would be asked.
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why rows would have to be made again: the changes of what loses rows."""
+        lost = {table for table, *_ in self._lost}
+        changes = [str(change) for change in self.changes if change.table is None or change.table.name in lost]
+        return changes or [self.of.validity.reason or "other rows are asked for"]
+
+    @cached_property
+    def redone(self) -> Counter[Table[Any]]:
+        """How many rows that would be lost a model would have to make again, by table: others of their slot are asked.
 
         What was asked for before, too, tops up the run and replaces nothing. What other runs hold, and what this one
         has on disk of former settings, nobody makes again.
@@ -217,9 +217,26 @@ class Comparison:
         return open_store(run, self._layout, manifest=before or self.now, rows=rows)
 
 
-def check(proposal: Proposal) -> None:
-    """Raises `ChangedExperimentError` where a model would have to make rows again that are current now."""
-    proposal.compared(proposal.workspace.before).check()
+def refuse_redone(compared: Iterable[Comparison]) -> None:
+    """Raises `ChangedExperimentError` where models would have to make current rows again."""
+    refused = [one for one in compared if one.redone]
+    if not refused:
+        return
+    told = "; ".join(dict.fromkeys(reason for one in refused for reason in one.reasons))
+    redone = sum((one.redone for one in refused), Counter[Table[Any]]())
+    raise ChangedExperimentError(
+        f"changed since its last run: {told}. To be redone: {_in_words(redone)}, and everything that depends on them",
+        where=refused[0].of.workspace.file,
+        remedy="Run with --accept-changes, or change the name to keep both; the present rows stay on disk and count "
+        "again when what has changed is put back."
+        f"{_moved(change for one in refused for change in one.changes)}",
+    )
+
+
+def check(proposals: Iterable[Proposal]) -> None:
+    """Raises `ChangedExperimentError` where models would have to make rows again that are current now: one error for
+    all that is proposed, since it is accepted as a whole."""
+    refuse_redone(proposal.compared(proposal.workspace.before) for proposal in proposals)
 
 
 def make_valid(proposal: Proposal, *, accept_changes: bool) -> Manifest:
@@ -235,7 +252,7 @@ def make_valid(proposal: Proposal, *, accept_changes: bool) -> Manifest:
         before = read_manifest(workspace.run.manifest)
         compared = proposal.compared(before)
         if not accept_changes:
-            compared.check()
+            refuse_redone([compared])
         _ = compared.lines  # they count the rows of the last run, which is about to end
         workspace.write_tables(compared.tables)
         if before is None or before.models != compared.now.models or proposal.whole(before):
@@ -263,18 +280,7 @@ def record_facts(workspace: Workspace) -> None:
         amend_manifest(workspace, {"model_facts": facts})
 
 
-def _refusal(file: Path, changes: Sequence[Change], reason: str, what: str) -> ChangedExperimentError:
-    """The error for changes that were not accepted; `what` would have to be made again."""
-    told = "; ".join(map(str, changes)) or reason or "other rows are asked for"
-    return ChangedExperimentError(
-        f"changed since its last run: {told}. To be redone: {what}, and everything that depends on them",
-        where=file,
-        remedy="Run with --accept-changes, or change the name to keep both; the present rows stay on disk and count "
-        f"again when the setting comes back.{_moved(changes)}",
-    )
-
-
-def _moved(changes: Sequence[Change]) -> str:
+def _moved(changes: Iterable[Change]) -> str:
     """How the same server may move to another address."""
     if not any(change.setting.endswith(f" {_ADDRESS}") for change in changes):
         return ""

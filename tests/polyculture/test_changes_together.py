@@ -7,13 +7,17 @@ no other rule: a text is refused where its prompt stays, or another one takes it
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+import polyculture.instruments as instruments
 from polyculture.cache.errors import ChangedExperimentError
+from polyculture.running.call_list import calls_in_file, check_calls
 from polyculture.running.opening import open_workspace
 from polyculture.running.texts import check
+from tests.polyculture.test_command_line import polyculture
 from tests.stages import do_stages
 
 EXPERIMENT = """
@@ -65,3 +69,24 @@ def test_another_temperature_is_refused_with_what_stays_of_the_prompts(
         check(open_workspace(file))
     assert re.findall(r"To be redone: (\d+) responses,", str(refused.value)) == [str(again)]
     check(open_workspace(write(tmp_path, **changed)))  # without the temperature it is not refused
+
+
+def test_changes_of_texts_and_of_an_instrument_are_refused_together(tmp_path: Path) -> None:
+    """Who accepts a refusal accepts all that it names, so it names all that would be paid again."""
+    shutil.copytree(Path(instruments.__file__).parent / "questions" / "demo", tmp_path, dirs_exist_ok=True)
+
+    def both(temperature: float) -> Path:
+        file = write(tmp_path, temperature=temperature)
+        section = f'[instruments.ask]\nset = "{tmp_path}/made-up.toml"\ntemperature = {temperature}\n'
+        file.write_text(file.read_text(encoding="utf-8") + section, encoding="utf-8")
+        return file
+
+    assert polyculture("run", both(1.0), cwd=tmp_path).returncode == 0
+    workspace = open_workspace(both(0.5))
+    with pytest.raises(ChangedExperimentError) as refused:
+        check_calls(calls_in_file(workspace))
+    told = str(refused.value)
+    assert re.search(r"sampling\.temperature was 1\.0 and is now 0\.5", told)
+    assert re.search(r"made-up[^;]*: temperature was 1\.0 and is now 0\.5", told)
+    assert re.search(r"To be redone: 6 responses, \d+ answers,", told)
+    check_calls(calls_in_file(open_workspace(both(1.0))))  # put back, nothing is
