@@ -41,6 +41,9 @@ def in_file(description: str, **limits: Any) -> Any:
     return Field(description=description, json_schema_extra=IN_FILE, **limits)
 
 
+# In a key of what is asked, before the name of one of several prompts. A number is over all prompts of what stands
+# before it: those count that were asked together last.
+PROMPT = ", prompt "
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
 
 
@@ -94,7 +97,8 @@ class Validity:
     """
 
     setups: Mapping[str, Setup] = field(default_factory=dict)  # 'use model' -> the setup
-    ids: Mapping[str, str] = field(default_factory=dict)  # what is asked -> the id that its rows are made under
+    # What is asked -> the id that its rows are made under. Where keys have a `PROMPT`, others of its kind do not count.
+    ids: Mapping[str, str] = field(default_factory=dict)
     tables: Callable[[], Mapping[Table[Any], pa.Table]] = dict  # what else decides it, where it is not written already
     reason: str = ""  # why rows do not count that these setups and ids do not explain
     readers: Mapping[str, str] = field(default_factory=dict)  # what is read -> the reader whose readings count

@@ -22,7 +22,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity
+from polyculture.instruments.contract import PROMPT, Asked, Setup, Shown, Study, Validity
 from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
@@ -161,8 +161,8 @@ def asked_ids(jobs: Sequence[AskJob]) -> tuple[dict[str, str], dict[str, dict[st
     ids, settings = {}, {}
     for one in jobs:
         for prompt in one.prompts:
-            name = () if prompt is None else (prompt.name,)
-            key = " ".join((one.questions[0].set, one.job.language, one.method, *name))
+            what = " ".join((one.questions[0].set, one.job.language, one.method))
+            key = what if prompt is None else f"{what}{PROMPT}{prompt.name}"
             ids[key], settings[key] = one.asked_id(prompt), one.settings(prompt)
     return ids, settings
 

@@ -126,6 +126,9 @@ def _of_asked(before: Manifest, now: Manifest) -> Iterator[Change]:
     found: dict[str, Change] = {}
     for instrument, ids in now.asked.items():
         known = before.asked.get(instrument, {})
+        for key in sorted(known.keys() - ids.keys()):
+            found["it is not asked any more"] = Change("", _NOT_SET, _NOT_SET)
+            places.setdefault("it is not asked any more", []).append(key)
         for key, asked in ids.items():
             if known.get(key, asked) == asked or key.startswith(READER):
                 continue

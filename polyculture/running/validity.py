@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.files import store_faults
@@ -29,7 +29,7 @@ from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.contract import Validity
+from polyculture.instruments.contract import PROMPT, Validity
 from polyculture.running.changes import READER, Change, changes_between, reworded
 from polyculture.running.layout import layout_of
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from polyculture.cache.store.store import Store
     from polyculture.experiment.workspace import Workspace
 
+V = TypeVar("V")
 _log = get_logger(__name__)
 
 PRESENT_LOCK = ".present.lock"  # of whoever changes what is the run's present
@@ -93,13 +94,19 @@ def of_instrument(
         own = {key: dict(setup) for key, setup in validity.setups.items()}
         changed: dict[str, Any] = {"setups": {**base.setups, **own}}
         if ids:
-            changed["asked"] = {**base.asked, instrument: {**base.asked.get(instrument, {}), **ids}}
+            changed["asked"] = {**base.asked, instrument: {**_beside(base.asked.get(instrument, {}), ids), **ids}}
         if settings:
-            known = base.asked_settings.get(instrument, {})
+            known = _beside(base.asked_settings.get(instrument, {}), settings)
             changed["asked_settings"] = {**base.asked_settings, instrument: {**known, **settings}}
         return base.model_copy(update=changed)
 
     return Proposal(workspace, manifest, validity, steps, has_no_texts)
+
+
+def _beside(before: Mapping[str, V], asked: Collection[str]) -> dict[str, V]:
+    """What was asked before beside what is asked now: without other prompts of the same, which numbers would mix."""
+    of_prompts = {key.partition(PROMPT)[0] for key in asked if PROMPT in key}
+    return {key: one for key, one in before.items() if PROMPT not in key or key.partition(PROMPT)[0] not in of_prompts}
 
 
 @dataclass(frozen=True)

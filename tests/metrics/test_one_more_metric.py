@@ -88,7 +88,7 @@ def _link(folder: Path, to: Path, *but: str) -> None:
 
 
 def test_a_view_and_a_line_are_a_metric_everywhere(tree: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": f"{tree}{os.pathsep}{ROOT}", "COLUMNS": "200"}
+    environment = {**os.environ, "PYTHONPATH": f"{tree}{os.pathsep}{ROOT}", "COLUMNS": "1000"}
     words = [sys.executable, "-c", PROGRAM, str(tmp_path / "run")]
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -301,6 +301,7 @@ def _numbers(store: Store) -> dict[str, dict[Any, Any]]:
 
 @pytest.mark.parametrize("metric", [metric.name for metric in DECLARED])
 def test_a_metric_is_what_plain_python_makes_of_the_same_answers(metric: str, worlds: Any) -> None:
+    assert metric in DEFINITIONS, f"{metric} has no definition in plain Python: write one into DEFINITIONS of this file"
     for oracle, numbers, _ in worlds:
         _equal(numbers[metric], DEFINITIONS[metric](oracle))
     assert any(value for _, numbers, _ in worlds for value in numbers[metric].values())

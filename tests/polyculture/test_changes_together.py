@@ -6,6 +6,7 @@ no other rule: a text is refused where its prompt stays, or another one takes it
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -19,6 +20,7 @@ from polyculture.running.opening import open_workspace
 from polyculture.running.texts import check
 from tests.polyculture.test_command_line import polyculture
 from tests.stages import do_stages
+from tests.stored import rows
 
 EXPERIMENT = """
 name = "together"
@@ -90,3 +92,36 @@ def test_changes_of_texts_and_of_an_instrument_are_refused_together(tmp_path: Pa
     assert re.search(r"made-up[^;]*: temperature was 1\.0 and is now 0\.5", told)
     assert re.search(r"To be redone: 6 responses, \d+ answers,", told)
     check_calls(calls_in_file(open_workspace(both(1.0))))  # put back, nothing is
+
+
+def test_numbers_are_over_the_prompts_that_are_asked_together(tmp_path: Path) -> None:
+    """Answers to one prompt at one temperature and to another one at another temperature had become one number."""
+    shutil.copytree(Path(instruments.__file__).parent / "questions" / "demo", tmp_path, dirs_exist_ok=True)
+    rules = tmp_path / "made-up.toml"
+    templates = [f"{word} {{context}}\n{{question}}\n{{options}}\nAnswer:" for word in ("Read:", "Context:")]
+    prompts = f'[prompts]\noption = "{{label}}. {{option}}"\ntemplates.en = {json.dumps(templates)}\n\n[[questions]]'
+    rules.write_text(rules.read_text(encoding="utf-8").replace("[[questions]]", prompts, 1), encoding="utf-8")
+
+    def ask(prompts: str, temperature: float) -> Path:
+        file = tmp_path / "exp.toml"
+        section = f'[instruments.ask]\nset = "{rules}"\nunits = 2\nprompts = {prompts}\ntemperature = {temperature}\n'
+        file.write_text(f'name = "alone"\nmodels = ["mock:a"]\n{section}', encoding="utf-8")
+        return file
+
+    def answered(*words: str | Path) -> list[tuple[object, ...]]:
+        assert polyculture("run", *words, cwd=tmp_path).returncode == 0
+        read = rows(tmp_path, "SELECT DISTINCT dataset, wording FROM numbers WHERE wording <> '*' ORDER BY 2")
+        assert [wording for _, wording in read] == [
+            prompt for (prompt,) in rows(tmp_path, "SELECT DISTINCT prompt FROM answers ORDER BY 1")
+        ]
+        return rows(tmp_path, "SELECT prompt, count(*) FROM answers GROUP BY ALL ORDER BY 1")
+
+    assert answered(ask('["1"]', 0)) == [("1", 12)]
+    other = ask('["2"]', 0.9)
+    refused = polyculture("run", other, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "prompt 1: it is not asked any more. To be redone: 12 answers" in refused.stderr
+    assert answered(other, "--accept-changes") == [("2", 12)]
+    assert answered(ask('["1"]', 0)) == [("1", 12)]  # not refused: its answers are on disk
+    assert answered(ask('["1", "2"]', 0)) == [("1", 12), ("2", 12)]
+    assert answered(ask('["2"]', 0)) == [("2", 12)]
