@@ -1,9 +1,10 @@
 """Extractions that are paid for already: an extractor's answer about a text belongs to the text.
 
 What an extractor model is asked about a response is the text, the topic's kinds and the language, and nothing else. So
-its answer holds for every response of a job with the same text, whoever sampled it, in this run and in those beside it.
-It is found by the request, and read here, by the present reader: mended rules never buy an answer again. That holds of
-the body of an answer, too, in which nobody could read a text when it came.
+its answer holds for every response of a job with the same text, in this run and in those beside it; equal texts of two
+models belong to two jobs, and each is asked about. It is found by the request, and read here, by the present reader:
+mended rules never buy an answer again. That holds of the body of an answer, too, in which nobody could read a text when
+it came.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ and layers. F grows with the volume; F / sum of X(k, t) is the share of what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,42 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.probe.halves import Drawn, Limited, limited, to_level, whole_halves
+from polyculture.instruments.probe.occurrences import Counts, Occurrences
 
 FEWEST = 3  # cultures: what two share is over-represented in one of them only, so F is 0
 RESAMPLES = 999
 
-Counts = NDArray[np.int64]
 Numbers = NDArray[np.float64]
-Row = tuple[str, str, str, int]  # question, culture, item, occurrences
 Pairs = NDArray[np.bool_]  # which ordered pairs of cultures, [t, s]
 Sides = tuple[float, float, Limited]  # two numbers, and their difference
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Occurrences:
-    """How often items occur: parallel arrays of the numbers of question, culture and item, and a count."""
-
-    question: Counts
-    culture: Counts
-    item: Counts
-    count: Counts
-    cultures: int
-
-    @classmethod
-    def of_rows(cls, rows: Sequence[Row], questions: Sequence[str], cultures: Sequence[str]) -> Occurrences:
-        """From rows of a question, a culture, an item and its count."""
-        items = sorted({row[2] for row in rows})
-        at = [{name: number for number, name in enumerate(names)} for names in (questions, cultures, items)]
-        numbered = [[at[0][question], at[1][culture], at[2][item], count] for question, culture, item, count in rows]
-        question, culture, item, count = np.array(numbered, np.int64).T
-        return cls(question, culture, item, count, len(cultures))
-
-    def counted(self, weights: Counts | None = None, culture: Counts | None = None) -> Counts:
-        """g: [items, cultures]; questions may have weights, occurrences other cultures."""
-        place = self.item * self.cultures + (self.culture if culture is None else culture)
-        count = self.count if weights is None else self.count * weights[self.question]
-        size = (int(self.item.max()) + 1) * self.cultures
-        return np.bincount(place, count, size).astype(np.int64).reshape(-1, self.cultures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

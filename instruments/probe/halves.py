@@ -13,15 +13,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.instruments.probe.occurrences import Occurrences
 from polyculture.metrics.inference.limits import StudentInterval
-
-if TYPE_CHECKING:
-    from polyculture.instruments.probe.flattening import Occurrences
 
 Numbers = NDArray[np.float64]
 Weights = NDArray[np.int64]

@@ -37,15 +37,14 @@ from polyculture.instruments.probe.encoder import encode, identity_of
 from polyculture.instruments.probe.flattening import (
     FEWEST,
     Judged,
-    Occurrences,
     Pairs,
-    Row,
     compared,
     groups_of_pairs,
     judge,
 )
 from polyculture.instruments.probe.halves import Limited
 from polyculture.instruments.probe.layout import MEASURE, PROBE, PROBE_SIMILARITIES, SimilarityRow
+from polyculture.instruments.probe.occurrences import Occurrences, Row
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate, paired
 from polyculture.metrics.inference.family import NEW_PROMPTS, in_families

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.flattening import Limits, Occurrences, Sides, beside, compared, flattening, judge
+from polyculture.instruments.probe.flattening import Limits, Sides, beside, compared, flattening, judge
+from polyculture.instruments.probe.occurrences import Occurrences
 
 Random = np.random.Generator
 Numbers = NDArray[np.float64]

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import ttest_1samp
 
-from polyculture.instruments.probe.flattening import Counts, Occurrences, flattening, groups_of_pairs, judge
+from polyculture.instruments.probe.flattening import flattening, groups_of_pairs, judge
 from polyculture.instruments.probe.halves import halves, student
+from polyculture.instruments.probe.occurrences import Counts, Occurrences
 from tests.instruments.arm_worlds import PAIR_WORLDS, WORLDS, ArmWorld, pairs_tried, tried
 
 BY_HAND = np.array([[4, 3, 0], [0, 1, 3], [2, 2, 3]])  # items x cultures; 6 occurrences of each culture
