@@ -53,12 +53,14 @@ class Change:
 
 
 def changed_lines(workspace: Workspace, so: str = "these numbers are of the last run") -> list[str]:
-    """A line per change of the experiment file's sampling since the run: its numbers are of what was asked before."""
+    """A line per change of the experiment file's sampling since the run, and for what it does not name any more: the
+    numbers of the run are of what was asked before."""
     before = workspace.before
     if before is None or not before.topics:  # it has no texts
         return []
-    changes = changes_between(before, workspace.manifest(), reworded(workspace))
-    told = [change for change in changes if change.table is RESPONSES]
+    now = workspace.manifest()
+    changes = changes_between(before, now, reworded(workspace))
+    told = [*(change for change in changes if change.table is RESPONSES), *_left_out(before, now)]
     return [f"{workspace.file}: {change}; {so}" for change in told]
 
 
@@ -83,6 +85,15 @@ def changes_between(before: Manifest, now: Manifest, other_texts: int) -> list[C
     if before.linker_id and before.linker_id != now.linker_id:
         changes += _differences("link", before.linker, now.linker, LINKS)
     return [*changes, *_of_asked(before, now)]
+
+
+def _left_out(before: Manifest, now: Manifest) -> Iterator[Change]:
+    """What the run has texts of and the experiment file does not name any more. It makes no row stale until `run`."""
+    for name in ("models", "languages", "topics", "countries", "conditions"):
+        was, is_now = getattr(before, name), getattr(now, name)
+        if gone := [value for value in was if value not in is_now]:
+            line = f"{name}: {', '.join(gone)} {'is' if len(gone) == 1 else 'are'} not named any more"
+            yield Change(name, was, is_now, line=line)
 
 
 def _of_setups(before: Manifest, now: Manifest) -> Iterator[Change]:

@@ -16,6 +16,7 @@ import pytest
 import polyculture.instruments as instruments
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.running.call_list import calls_in_file, check_calls
+from polyculture.running.changes import changed_lines
 from polyculture.running.opening import open_workspace
 from polyculture.running.texts import check
 from tests.polyculture.test_command_line import polyculture
@@ -125,3 +126,18 @@ def test_numbers_are_over_the_prompts_that_are_asked_together(tmp_path: Path) ->
     assert answered(ask('["1"]', 0)) == [("1", 12)]  # not refused: its answers are on disk
     assert answered(ask('["1", "2"]', 0)) == [("1", 12), ("2", 12)]
     assert answered(ask('["2"]', 0)) == [("2", 12)]
+
+
+def test_what_the_file_does_not_name_any_more_is_said_with_the_numbers_of_the_run(tmp_path: Path) -> None:
+    do_stages(write(tmp_path, languages='["en", "ja"]'), "generate")
+    fewer = write(tmp_path, countries='["IT"]', conditions='["explicit"]')
+    assert changed_lines(open_workspace(fewer)) == [
+        f"{fewer}: {what}; these numbers are of the last run"
+        for what in (
+            "languages: ja is not named any more",
+            "countries: JP is not named any more",
+            "conditions: neutral is not named any more",
+        )
+    ]
+    more = write(tmp_path, languages='["en", "ja", "de"]', countries='["IT", "JP", "KR"]')
+    assert changed_lines(open_workspace(more)) == []  # nothing of these is in the numbers
