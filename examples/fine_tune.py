@@ -29,6 +29,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import torch
 import transformers
 
 # What the labels of a sentiment file mean: words, and the stars from 1 to 5 of HARD (Elnagar et al. 2018).
@@ -173,6 +174,7 @@ def main() -> None:
                 output_dir=folder, num_train_epochs=asked.epochs, learning_rate=asked.learning_rate, warmup_steps=0.1,
                 per_device_train_batch_size=asked.batch_size, weight_decay=0.01, seed=asked.seed, report_to=[],
                 eval_strategy="epoch", save_strategy="epoch", save_total_limit=1, load_best_model_at_end=True,
+                dataloader_pin_memory=torch.cuda.is_available(),  # without a GPU torch warns of it
             ),
         )  # fmt: skip
         trainer.train()

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 import typer.main
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from polyculture.link.index.snapshot import Snapshot
@@ -34,6 +35,10 @@ def _with_one_thread(*words: Any, config: dict[str, Any] | None = None, **option
 
 
 duckdb.connect = _with_one_thread
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # Each process collects all files: what one test alone compares with (NLTK, scikit-bio, spaCy) is imported by that test.
 

@@ -307,7 +307,9 @@ def test_many_columns_are_read_or_refused_at_once(columns: int, tmp_path: Path) 
                 read(tmp_path / name, ALL)
         else:
             assert len(read(tmp_path / name, ALL)[1]) == 1
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 5
+    assert (
+        resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 60
+    )  # it was minutes, with a square of the columns
 
 
 def test_what_is_no_file_of_texts_is_one_line(tmp_path: Path) -> None:
