@@ -27,7 +27,10 @@ def test_every_view_and_column_is_explained(run: RunFolder) -> None:
     with open_store(run, store_layout()) as store:
         silent = store.sql("SELECT view, \"column\" FROM dictionary WHERE coalesce(meaning, '') = ''").fetchall()
         explained = store.sql("SELECT DISTINCT view FROM dictionary").fetchall()
-        query = "SELECT DISTINCT table_name FROM duckdb_columns() WHERE NOT internal AND schema_name <> 'here'"
+        query = """
+            SELECT DISTINCT table_name FROM duckdb_columns()
+            WHERE database_name = current_database() AND NOT internal AND schema_name <> 'here'
+        """
         there = store.sql(query).fetchall()
     assert not silent
     assert {*explained, ("dictionary",)} == set(there)
