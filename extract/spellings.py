@@ -27,19 +27,19 @@ def bullet() -> re.Pattern[str]:
 
 @cache
 def between() -> str:
-    """What may stand between a text and its kind, as an expression."""
+    """What separates a text from its kind, as an expression."""
     return "|".join(_rows("between"))
 
 
 @cache
 def words_for_nothing() -> frozenset[str]:
-    """What stands in place of a text where there is no mention, in small letters."""
+    """Words that models write instead of a text when there is no mention, in small letters."""
     return frozenset(_rows("nothing"))
 
 
 @cache
 def blanks() -> frozenset[str]:
-    """What stands in a form in place of what is to be filled in."""
+    """Placeholders of a form that a model copied instead of filling them in."""
     return frozenset(_rows("blanks"))
 
 

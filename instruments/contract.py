@@ -41,9 +41,9 @@ def in_file(description: str, **limits: Any) -> Any:
     return Field(description=description, json_schema_extra=IN_FILE, **limits)
 
 
-# In a key of what is asked, before the name of one of several prompts. A number is over all prompts of what stands
-# before it: those count that were asked together last.
-PROMPT = ", prompt "
+# Between what is asked and the name of a prompt, in a key of `Validity.ids`: 'kobbq ko generated prompt 1'. Numbers
+# are means over the prompts, so only those prompts count that were asked together last.
+PROMPT = " prompt "
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
 
 
@@ -97,7 +97,7 @@ class Validity:
     """
 
     setups: Mapping[str, Setup] = field(default_factory=dict)  # 'use model' -> the setup
-    # What is asked -> the id that its rows are made under. Where keys have a `PROMPT`, others of its kind do not count.
+    # What is asked -> the id that its rows are made under. A key with a `PROMPT` ends the other prompts of the same.
     ids: Mapping[str, str] = field(default_factory=dict)
     tables: Callable[[], Mapping[Table[Any], pa.Table]] = dict  # what else decides it, where it is not written already
     reason: str = ""  # why rows do not count that these setups and ids do not explain

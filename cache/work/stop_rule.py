@@ -109,10 +109,10 @@ class StopRule:
     def rounds(self, requests: Iterable[R], first: First[R]) -> Iterator[Iterator[R]]:
         """The requests as they may be asked, a round after the other; none once the stage has stopped.
 
-        The first one has one request where another stage of the models stopped before. With `few_first` a round has the
-        requests of `limits.answers` answers, until one was of use. The last round has all others. A round is over when
-        all its answers have come: whoever waited for a request to be admitted while answers are in flight would wait
-        for ever where they are told of in the same thread.
+        Where another stage of the models stopped before, the first round has one request. With `few_first` a round has
+        the requests of `limits.answers` answers, until one was of use. The last round has all others. A round is over
+        when all its answers have come. (A caller that waited for the next request while answers are in flight would
+        wait for ever, if it is the thread that reports these answers to the rule.)
         """
         left = iter(requests)
         if self.before is not None and not (self.drains or self.answered or self.stopped):

@@ -103,7 +103,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class NgramModel:
-    """The counts of a corpus: per needed key how often it stands there, and how often a token follows.
+    """The counts of a corpus: for each needed key how often it occurs, and how often a token follows it.
 
     The key 0 has the number of tokens.
     """

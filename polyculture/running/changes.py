@@ -25,6 +25,7 @@ _log = get_logger(__name__)
 
 READER = "reader "  # how the keys of readers begin among what is asked: to read answers again asks nobody
 _SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
+_NOT_ASKED = "it is not asked any more"
 _WORDING = "prompt"  # among the settings of what is asked: a hash of words
 _SHOWN = 3  # of what is asked, in a line
 _MADE_UNDER: Mapping[str, Table[Any]] = {SAMPLE: RESPONSES, EXTRACT: EXTRACTIONS}  # by how the keys of setups begin
@@ -138,8 +139,8 @@ def _of_asked(before: Manifest, now: Manifest) -> Iterator[Change]:
     for instrument, ids in now.asked.items():
         known = before.asked.get(instrument, {})
         for key in sorted(known.keys() - ids.keys()):
-            found["it is not asked any more"] = Change("", _NOT_SET, _NOT_SET)
-            places.setdefault("it is not asked any more", []).append(key)
+            found[_NOT_ASKED] = Change("", _NOT_SET, _NOT_SET)
+            places.setdefault(_NOT_ASKED, []).append(key)
         for key, asked in ids.items():
             if known.get(key, asked) == asked or key.startswith(READER):
                 continue

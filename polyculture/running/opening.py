@@ -72,6 +72,6 @@ def _wrong_options(data: Mapping[str, Any], file: Path) -> list[UserError]:
 
 
 def _tables(section: object) -> dict[str, Any]:
-    """The tables in a section; what else is in it is told as such."""
+    """The tables in a section. The check of the file's own keys reports everything else that is in it."""
     found = section if isinstance(section, dict) else {}
     return {key: value for key, value in found.items() if isinstance(value, dict)}

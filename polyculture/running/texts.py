@@ -65,7 +65,7 @@ class TextsCall(Call):
             return Study((sampling, extraction), validity)
         if tell is not None:
             texts = sum(map(workspace.texts_of, jobs))
-            tell(logging.INFO, f"{sampling.name}: {texts} texts are imported, and none is generated")
+            tell(logging.INFO, f"{sampling.name}: {texts} texts are imported, and no text is generated")
         return Study((extraction,), validity)
 
     def proposal(self, study: Study) -> Proposal:

@@ -119,7 +119,7 @@ def test_a_run_extracts_links_and_measures_and_generates_nothing(folder: Path) -
     for stage in ("generate", "extract", "link", "measure"):
         done = polyculture("run", "--only", stage, "exp.toml", cwd=folder)
         assert done.returncode == 0, done.stderr
-        assert stage != "generate" or "none is generated" in done.stderr
+        assert stage != "generate" or "no text is generated" in done.stderr
     (row,) = rows_of(folder, "SELECT diversity FROM diversity WHERE country = 'IT'")
     assert int(row["diversity"]) >= 1
 

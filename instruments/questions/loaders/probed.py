@@ -1,4 +1,4 @@
-"""What stands before questions of `relevance`: what a run's probe read out of layers, and another source's concepts.
+"""What questions of `relevance` ask about: what a run's probe read out of layers, or another source's concepts.
 
 The items of a probe are those that a filter keeps, by model, question and culture. Concepts about cultures come from a
 table of tabs that a user gives.

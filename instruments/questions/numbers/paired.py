@@ -1,7 +1,7 @@
 """Two models, two conditions or two sets compared: rows of `differences` over units.
 
-Answers of two models, or of two conditions, are paired by question, prompt, order and sample; of conditions by the
-question that stands under both (facet `pair`). What the sides have in common is taken off before anything is squared
+Answers of two models are paired by question, prompt, order and sample. So are those of two conditions, by the question
+that both have (facet `pair`). What the sides have in common is taken off before anything is squared
 (`uncertainty.paired`).
 
 Two sets that one model answers have other questions, so that nothing is paired: KoBBQ beside BBQ, or an evaluation set
