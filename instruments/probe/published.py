@@ -118,7 +118,7 @@ def open_sheets(folder: Path, cultures: Cultures) -> Opened:
     """The study's multiple-choice sheets as open questions: each question and target once; the right option answers."""
     from polyculture.instruments.cultures.blend import NUMERIC, asks_for_number
     from polyculture.instruments.datasets.model import LeftOut
-    from polyculture.instruments.questions.loaders.culturescope import culture_rows
+    from polyculture.instruments.questions.loaders.culturescope import rows as culture_rows
     from polyculture.instruments.questions.rules.files import row_place
     from polyculture.sources.files import read_file
     from polyculture.sources.record import BadRow

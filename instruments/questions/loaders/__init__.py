@@ -1,24 +1,48 @@
-"""Code of ours for sets that a rules file alone cannot read.
+"""Code of ours for sets that a rules file alone cannot read: a module for each, and no list of them.
 
-Rows of a publisher's files, that a rules file names with `expand`:
-- `kobbq`: of KoBBQ's templates; `kobbq_survey`: of whom a stereotype is held, as the people behind it were asked
-- `culturescope`: what is usual in a culture, with three wrong options
-
-Whole sets, that it names with `loader`:
-- `culture`: what is usual in a culture, asked openly
-- `relevance`: questions of these with what a probe read out of a model before them
+A rules file names the module, with hyphens for underscores:
+- `expand = "kobbq-survey"` takes `rows` of the module `kobbq_survey`: the rows of a file, as `Rows` says
+- `loader = "relevance"` takes `question_set` of the module `relevance`: a whole set, as `Made` says
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from polyculture.instruments.questions.loaders.culturescope import culture_rows
-from polyculture.instruments.questions.loaders.kobbq import template_rows
-from polyculture.instruments.questions.loaders.kobbq_survey import survey_rows
-from polyculture.sources.record import BadRow, Record
+from polyculture.cache.text.suggestions import did_you_mean
 
+if TYPE_CHECKING:
+    from polyculture.instruments.questions.model import QuestionSet
+    from polyculture.sources.record import BadRow, Record
+
+# The records of a file, and the file -> the rows that are read as if they stood in it; a `BadRow` says why one is not.
 Rows: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
-ROWS: Mapping[str, Rows] = {"kobbq": template_rows, "kobbq-survey": survey_rows, "culturescope": culture_rows}
+# The folder, the selection and the concepts that a user names -> the set.
+Made: TypeAlias = "Callable[[Path | None, str | None, Path | None], QuestionSet]"
+ROWS, SET = "rows", "question_set"
+
+
+def rows_of(name: str) -> Rows:
+    """What makes rows for `expand = name`. Raises `ValueError` where no module does."""
+    found: Rows = _function(name, ROWS)
+    return found
+
+
+def set_of(name: str) -> Made:
+    """What makes the set for `loader = name`. Raises `ValueError` where no module does."""
+    found: Made = _function(name, SET)
+    return found
+
+
+def _function(name: str, function: str) -> Any:
+    known = {module.name.replace("_", "-"): module.name for module in iter_modules(__path__)}
+    found = getattr(import_module(f"{__name__}.{known[name]}"), function, None) if name in known else None
+    if found is None:
+        what = "makes no whole set" if function == SET else "makes no rows of a file"
+        able = [one for one in known if hasattr(import_module(f"{__name__}.{known[one]}"), function)]
+        raise ValueError(f"{name!r} {what}. {did_you_mean(name, able)}")
+    return found

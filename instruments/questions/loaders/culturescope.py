@@ -31,7 +31,7 @@ _COLUMNS = ("ID", "target_country", "target_region", "prompt", "region_choices_l
             "region_choice_region_list", "region_answer")  # fmt: skip
 
 
-def culture_rows(records: Iterable[Record | BadRow], _file: Path) -> Iterator[Record | BadRow]:
+def rows(records: Iterable[Record | BadRow], _file: Path) -> Iterator[Record | BadRow]:
     """A row for each of a sheet; why it cannot be used where it contradicts itself or names a country that is no
     culture."""
     cultures = read_cultures()

@@ -32,7 +32,7 @@ _MOST = 10_000  # combinations of a template
 Combination = Mapping[str, int]  # slot -> the index of its option
 
 
-def template_rows(records: Iterable[Record | BadRow], _file: Path) -> Iterator[Record | BadRow]:
+def rows(records: Iterable[Record | BadRow], _file: Path) -> Iterator[Record | BadRow]:
     """A row for each combination of options, context and polarity of each template; why one cannot be used."""
     for record in records:
         if isinstance(record, BadRow):

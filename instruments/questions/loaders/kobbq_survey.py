@@ -25,7 +25,7 @@ ONE_OF = 3  # answers of a question with one answer: two groups, and that there 
 _MOST = 99  # answers of a stereotype that numbers can stand before
 
 
-def survey_rows(records: Iterable[Record | BadRow], file: Path) -> Iterator[Record | BadRow]:
+def rows(records: Iterable[Record | BadRow], file: Path) -> Iterator[Record | BadRow]:
     """A row for each stereotype of the file; why it cannot be asked. Beside it are the templates, with their labels."""
     labels = _labels(file.with_name(TEMPLATES))
     for record in records:

@@ -23,9 +23,9 @@ from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.questions.loaders.culture import open_prompt, open_question, wordings
-from polyculture.instruments.questions.loaders.probed import Asked, read_concepts, read_probed
+from polyculture.instruments.questions.loaders.culture_open import open_prompt, open_question, wordings
 from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.probed import Asked, read_concepts, read_probed
 
 ALONE, CULTURE, PROBE, SOURCE = "alone", "culture", "probe", "source"
 NAME = "relevance"
@@ -36,7 +36,7 @@ NO_CONCEPTS = "the table has no concepts of its culture"
 UNANSWERED = "the run has no answer of people to it"
 
 
-def relevance(folder: Path | None, selection: str | None = None, concepts: Path | None = None) -> QuestionSet:
+def question_set(folder: Path | None, selection: str | None, concepts: Path | None) -> QuestionSet:
     """The questions that the run in `folder` probed in English, open, under all conditions.
 
     The answers of people are those that the run holds. `selection` is the probe's data set, which the run may have

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.errors import DataSetError, UserError
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.rules import path_expression, path_glob
+from polyculture.instruments.questions.loaders import rows_of
 from polyculture.instruments.questions.rules.values import Row, RowError, split_texts
 from polyculture.sources.encoding import encoding_of
 from polyculture.sources.files import read_file
@@ -119,9 +120,7 @@ def _records(file: Path, block: Block) -> Iterator[Record | BadRow]:
         if block.rows is not None:
             records = _inside(records, block.rows)
         if block.expand is not None:
-            from polyculture.instruments.questions.loaders import ROWS
-
-            records = ROWS[block.expand](records, file)
+            records = rows_of(block.expand)(records, file)
         yield from records
     except UserError as fault:
         raise DataSetError(fault.what, where=fault.where or file, remedy=fault.remedy) from fault

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from polyculture.instruments.datasets.rules import Source, parse_files
+from polyculture.instruments.questions.loaders import rows_of, set_of
 from polyculture.instruments.questions.model import Kind
 from polyculture.instruments.questions.rules.values import parse_name, parse_pattern
 
@@ -24,6 +25,16 @@ LANGUAGE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 def _several(value: Any) -> Any:
     """One in place of a list of one."""
     return (value,) if isinstance(value, (str, dict)) else value
+
+
+def _loading(found: Callable[[str], object]) -> Callable[[str], str]:
+    """A check that there is code of this name. It raises `ValueError`."""
+
+    def check(name: str) -> str:
+        found(name)
+        return name
+
+    return check
 
 
 Name = Annotated[str, AfterValidator(parse_name)]  # a column, a path or, with braces, a template of columns
@@ -157,9 +168,7 @@ class Block(_Rules):
     rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
     quotes: bool = True  # False: in a CSV or TSV a quotation mark is a sign like any other
     turns: tuple[str, ...] = ()  # what rows take turns in: {turn} of a row, {round} from 1
-    expand: Literal["kobbq", "kobbq-survey", "culturescope"] | None = (
-        None  # code of ours that makes the rows: `loaders`
-    )
+    expand: Annotated[str, AfterValidator(_loading(rows_of))] | None = None  # code that makes the rows: `loaders`
     split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
     id: Value = "row"
     text: Value | None = None
@@ -228,7 +237,7 @@ class Rules(Source):
     read_as: tuple[Literal["publisher", "several"], ...] = ()
     orders: tuple[Order, ...] = ()  # in which the publisher shows the options; (): as they stand
     questions: tuple[Block, ...] = ()
-    loader: Literal["culture-open", "relevance"] | None = None  # code of ours that makes the whole set: `loaders`
+    loader: Annotated[str, AfterValidator(_loading(set_of))] | None = None  # code that makes the whole set: `loaders`
     files_of: str = ""  # the data set whose files these are, where it is another one
     prompts: PromptRules = PromptRules()
     selections: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], Selection] = {}

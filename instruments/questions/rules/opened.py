@@ -17,6 +17,7 @@ from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import describe_fault
 from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.opened import data_folder
+from polyculture.instruments.questions.loaders import set_of
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.rules.files import root_of
 from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
@@ -134,10 +135,7 @@ def _check_orders(rules: Rules, questions: Sequence[Question], where: object) ->
 
 def _made(file: Path, rules: Rules, folder: Path | None, selection: str | None, concepts: Path | None) -> QuestionSet:
     """A set that a loader makes, under the name that its rules give it; prompts in the rules take the place of ours."""
-    from polyculture.instruments.questions.loaders.culture import culture_open
-    from polyculture.instruments.questions.loaders.relevance import relevance
-
-    made = relevance(folder, selection, concepts) if rules.loader == RELEVANCE else culture_open(folder, selection)
+    made = set_of(str(rules.loader))(folder, selection, concepts)
     if made.kind != rules.kind:
         what = f"kind: these questions are of kind {made.kind!r}, not {rules.kind!r}"
         raise DataSetError(what, where=file, remedy=f"Write kind = {made.kind!r}.")

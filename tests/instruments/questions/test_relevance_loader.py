@@ -12,10 +12,10 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.layout import PROBE_HUMAN_ANSWERS, HumanAnswerRow
-from polyculture.instruments.questions.loaders.probed import read_concepts
-from polyculture.instruments.questions.loaders.relevance import relevance
+from polyculture.instruments.questions.loaders.relevance import question_set
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.options import AskOptions
+from polyculture.instruments.questions.probed import read_concepts
 from polyculture.instruments.questions.study import part_of
 from tests.instruments.culture_files import answer_of
 from tests.instruments.probe_world import write_probes
@@ -53,7 +53,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(folder: Path, concepts: str = "") -> QuestionSet:
-    return relevance(folder / "run", None, folder / concepts if concepts else None)
+    return question_set(folder / "run", None, folder / concepts if concepts else None)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_mistakes_say_what_to_do(probed: Path, tmp_path: Path) -> None:
         (probed / "run", "opne", None, "no probe of the data set 'opne'"),
     ):
         with pytest.raises(DataSetError, match=told) as fault:
-            relevance(folder, named, concepts)
+            question_set(folder, named, concepts)
         assert fault.value.remedy
 
 

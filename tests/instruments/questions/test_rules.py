@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError
+from polyculture.instruments.questions import loaders
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.rules.model import Block
@@ -435,3 +436,25 @@ def test_blanks_within_a_text_are_asked_as_the_publisher_has_them(tmp_path: Path
     [found] = open_set(rules(tmp_path, BIAS)).questions
     assert (found.context, found.text) == ("Two  men\u00a0came.\tOne left.", "Who\u00a0left?")
     assert found.options[0] == "The  tall one"
+
+
+def test_a_loader_is_one_module_and_no_other_is_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that a file of code makes, by the name of the file; a misspelt name is answered with the nearest."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "shouted_rows.py").write_text(
+        "from dataclasses import replace\n\n\ndef rows(records, file):\n    for one in records:\n"
+        "        yield replace(one, values={'q': one.values['q'].upper(), 'a': file.stem})\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(loaders, "__path__", [*loaders.__path__, str(tmp_path / "code")])
+    block = 'files = "*.csv"\nexpand = "shouted-rows"\ntext = "q"\noptions = { text = ["yes", "no"] }\n'
+    (tmp_path / "soup.csv").write_text("q\nIs it hot?\n", encoding="utf-8")
+    (asked,) = open_set(rules(tmp_path, CHOICE + block)).questions
+    assert asked.text == "IS IT HOT?"
+    for wrong, told in (
+        (CHOICE + block.replace("shouted-rows", "shooted-rows"), r"questions\.0\.expand.*shooted-rows.*'shouted-rows'"),
+        (CHOICE + block.replace("shouted-rows", "relevance"), "makes no rows of a file"),
+        (f'{HEAD}kind = "open"\nloader = "relevence"\n', "loader.*makes no whole set.*'relevance'"),
+    ):
+        with pytest.raises(DataSetError, match=told):
+            open_set(rules(tmp_path, wrong))

@@ -26,7 +26,7 @@ OPEN: Mapping[str, Mapping[str, int]] = {  # data -> what the paper states (Tabl
 }
 
 
-def culture_open(folder: Path | None, selection: str | None = None) -> QuestionSet:
+def question_set(folder: Path | None, selection: str | None, _concepts: Path | None) -> QuestionSet:
     """Questions about cultures without options: all that people of the culture answered is right.
 
     Of BLEnD without what nobody answered and what asks for a number; CAMeL-2 asks for the entity in a text. Raises
