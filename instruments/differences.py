@@ -76,7 +76,7 @@ def paired_difference(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SharedCell:
     """A cell that both sides have, as a type of entities in a language and culture: its difference and its weight."""
 
     topic: str
@@ -86,7 +86,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class ComparedFacets:
     """What is compared, and what both sides share: the facets of `Difference` that are not its defaults."""
 
     measure: str
@@ -99,13 +99,13 @@ class Sides:
 
 
 def difference_rows(
-    sides: Sides,
+    sides: ComparedFacets,
     found: PairedDifference,
     *,
     unit: str,
     units: int,
     inputs: str,
-    parts: Sequence[Part] = (),
+    parts: Sequence[SharedCell] = (),
     missing: tuple[int, int] = (0, 0),
     left_out: int = 0,
     chance: float | None = None,
@@ -159,15 +159,15 @@ def with_verdicts(rows: Iterable[Difference]) -> list[Difference]:
     return in_families(list(rows), lambda row: row.measure)
 
 
-def _over(parts: Sequence[Part], name: str) -> dict[str, float]:
+def _over(parts: Sequence[SharedCell], name: str) -> dict[str, float]:
     """The weighted mean of the differences of each topic, or country."""
-    groups: dict[str, list[Part]] = {}
+    groups: dict[str, list[SharedCell]] = {}
     for part in parts:
         groups.setdefault(getattr(part, name), []).append(part)
     return {key: _mean(some) for key, some in groups.items()}
 
 
-def _mean(parts: Sequence[Part]) -> float:
+def _mean(parts: Sequence[SharedCell]) -> float:
     return sum(part.difference * part.weight for part in parts) / sum(part.weight for part in parts)
 
 
@@ -175,7 +175,7 @@ def _same_sign(groups: Mapping[str, float], value: float) -> int:
     return sum(each * value > 0 for each in groups.values())
 
 
-def _without_largest(parts: Sequence[Part]) -> float | None:
+def _without_largest(parts: Sequence[SharedCell]) -> float | None:
     """The difference without the topic that adds most to it."""
     topics = {part.topic for part in parts}
     if len(topics) < 2:

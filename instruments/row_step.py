@@ -41,14 +41,14 @@ def completion_columns(said: Completion) -> dict[str, Any]:
     }
 
 
-class Asked(Protocol):
+class AskedSample(Protocol):
     """A sample of a request, whose answer is a row."""
 
     @property
     def answer_id(self) -> str: ...
 
 
-A = TypeVar("A", bound=Asked)
+A = TypeVar("A", bound=AskedSample)
 
 
 class AnswerStep(Step[A, Models]):

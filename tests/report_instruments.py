@@ -27,7 +27,7 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
 from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, EntityPosition
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
@@ -160,6 +160,6 @@ def _sides(asked: dict[str, Any], kind: str | None, shift: float, inputs: str) -
 def _gap(asked: dict[str, Any], kind: str | None, shift: float, inputs: str) -> Iterator[Difference]:
     shared = {"model": asked["model"], "dataset": asked["dataset"], "language": asked["language"], "topic": kind or "*"}
     shared |= {"country": asked["culture"], "condition": asked["setting"], "method": "prompt"}
-    sides = Sides(asked["task"], asked["metric"], "native", "native", "western", shared)
+    sides = ComparedFacets(asked["task"], asked["metric"], "native", "native", "western", shared)
     found = PairedDifference(0.4 + shift, 0.5, -0.2, 0.1, 0.04)
     return difference_rows(sides, found, unit="context x entity", units=5, inputs=inputs)

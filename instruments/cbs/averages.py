@@ -26,7 +26,7 @@ from polyculture.instruments.cbs.camel_draws import CamelDraws, Draw, SampledSco
 from polyculture.instruments.cbs.score_interval import (
     ComparedScores,
     MeanScore,
-    Weighted,
+    WeightedScore,
     mean_difference,
     mean_score,
 )
@@ -46,45 +46,45 @@ Average = Literal["contexts", "types", "columns"]
 
 
 @dataclass(frozen=True)
-class Tally:
+class TypeScores:
     """The data of a type's score: its matrix, and the score of each context."""
 
     matrix: ScoreMatrix
     placed: Placed
     entity_type: str = ""
-    _estimates: dict[Average, Weighted] = field(default_factory=dict)
+    _estimates: dict[Average, WeightedScore] = field(default_factory=dict)
 
     @cached_property
-    def genders(self) -> Mapping[str, Tally]:
+    def genders(self) -> Mapping[str, TypeScores]:
         """The same of each gender that entities of both sides have."""
         found = {gender: tally(column, self.entity_type) for gender, column in gender_columns(self.matrix).items()}
         return {gender: part for gender, part in found.items() if part is not None}
 
-    def parts(self, average: Average) -> Sequence[Tally]:
+    def parts(self, average: Average) -> Sequence[TypeScores]:
         """What is compared within it: all of it at once; of columns its genders, where it has any."""
         return (list(self.genders.values()) if average == "columns" else []) or [self]
 
 
-def tally(matrix: ScoreMatrix, entity_type: str = "") -> Tally | None:
+def tally(matrix: ScoreMatrix, entity_type: str = "") -> TypeScores | None:
     """The score of a matrix; None where no context has entities of both sides."""
     found = placed(matrix)
-    return None if found is None else Tally(matrix, found, entity_type)
+    return None if found is None else TypeScores(matrix, found, entity_type)
 
 
-def averaged(tallies: Sequence[Tally], average: Average) -> MeanScore:
+def averaged(tallies: Sequence[TypeScores], average: Average) -> MeanScore:
     """The average over types, which rest on other contexts and other entities and so are independent."""
     return mean_score([of_type(some, average) for some in by_type(tallies)])
 
 
-def by_type(tallies: Sequence[Tally]) -> list[list[Tally]]:
+def by_type(tallies: Sequence[TypeScores]) -> list[list[TypeScores]]:
     """Those of each type of entities together: languages and cultures that may share contexts and entities."""
-    found: dict[str, list[Tally]] = {}
+    found: dict[str, list[TypeScores]] = {}
     for one in tallies:
         found.setdefault(one.entity_type, []).append(one)
     return list(found.values())
 
 
-def of_type(tallies: Sequence[Tally], average: Average) -> Weighted:
+def of_type(tallies: Sequence[TypeScores], average: Average) -> WeightedScore:
     """The score of one type in one or several languages, and what it counts in an average over types."""
     kept = tallies[0]._estimates if len(tallies) == 1 else {}
     if average not in kept:
@@ -94,7 +94,7 @@ def of_type(tallies: Sequence[Tally], average: Average) -> Weighted:
     return kept[average]
 
 
-def weighted_terms(parts: Sequence[Sequence[Tally]], average: Average) -> list[Term]:
+def weighted_terms(parts: Sequence[Sequence[TypeScores]], average: Average) -> list[Term]:
     """The parts of a type in each language, with the weight of each context in an average over types."""
     own = [np.unique(np.concatenate([part.placed.contexts for part in some])) for some in parts]
     units, counts = np.unique(np.concatenate(own), return_counts=True)
@@ -109,7 +109,7 @@ def weighted_terms(parts: Sequence[Sequence[Tally]], average: Average) -> list[T
     return terms
 
 
-def contexts_in(tallies: Sequence[Tally], average: Average) -> int:
+def contexts_in(tallies: Sequence[TypeScores], average: Average) -> int:
     """The contexts behind an average: of several languages, what is one context in them counts once."""
     if len(tallies) == 1:
         return len({name for part in tallies[0].parts(average) for name in part.placed.names})
@@ -117,14 +117,14 @@ def contexts_in(tallies: Sequence[Tally], average: Average) -> int:
     return len(np.unique(np.concatenate([one.contexts for one, _ in terms])))
 
 
-def entities_in(tallies: Sequence[Tally], side: Literal["native", "western"]) -> int:
+def entities_in(tallies: Sequence[TypeScores], side: Literal["native", "western"]) -> int:
     """The entities of a side: of several languages, what is one entity in them counts once."""
     if len(tallies) == 1:
         return len(getattr(tallies[0].placed, f"{side}_units"))
     return len(np.unique(np.concatenate([getattr(one.placed, f"{side}_units") for one in tallies])))
 
 
-def averaged_draws(tallies: Sequence[Tally], average: Average, drawing: CamelDraws) -> SampledScores | None:
+def averaged_draws(tallies: Sequence[TypeScores], average: Average, drawing: CamelDraws) -> SampledScores | None:
     """The same average in each draw, of one language and culture; None where a draw leaves nothing to compare."""
     drawn = [[drawing.drawn(part.matrix) for part in one.parts(average)] for one in tallies]
     runs = [draw_average([[each[draw] for each in parts] for parts in drawn], average) for draw in range(drawing.draws)]
@@ -143,11 +143,11 @@ def draw_average(of_types: Sequence[Sequence[Draw]], average: Average) -> float 
 
 
 @dataclass(frozen=True)
-class Contrast:
+class ScoreContrast:
     """The score of a type on one side less that on the other, in one language and culture."""
 
-    one: Tally
-    other: Tally
+    one: TypeScores
+    other: TypeScores
     culture: str = ""
 
     @property
@@ -160,32 +160,32 @@ class Contrast:
         return _compared([self])
 
 
-def paired(one: Tally, other: Tally, culture: str = "") -> Contrast | None:
+def paired(one: TypeScores, other: TypeScores, culture: str = "") -> ScoreContrast | None:
     """The contrast of what both sides have: of each context the entities with a likelihood on either; None without."""
     sides = shared_part(one.matrix, other.matrix)
     left, right = (_tally(before, matrix) for before, matrix in zip((one, other), sides, strict=True))
-    return None if left is None or right is None else Contrast(left, right, culture)
+    return None if left is None or right is None else ScoreContrast(left, right, culture)
 
 
-def _tally(before: Tally, matrix: ScoreMatrix) -> Tally | None:
+def _tally(before: TypeScores, matrix: ScoreMatrix) -> TypeScores | None:
     return before if matrix is before.matrix else tally(matrix, before.entity_type)
 
 
-def mean_contrast(contrasts: Sequence[Contrast]) -> PairedDifference:
+def mean_contrast(contrasts: Sequence[ScoreContrast]) -> PairedDifference:
     """The mean over types of the differences, weighted by what the first side's count."""
     of_types = contrasts_by_type(contrasts)
     return mean_difference([some[0].alone if len(some) == 1 else _compared(some) for some in of_types])
 
 
-def contrasts_by_type(contrasts: Sequence[Contrast]) -> list[list[Contrast]]:
+def contrasts_by_type(contrasts: Sequence[ScoreContrast]) -> list[list[ScoreContrast]]:
     """Those of each type together: languages and cultures that may share contexts and entities."""
-    found: dict[str, list[Contrast]] = {}
+    found: dict[str, list[ScoreContrast]] = {}
     for one in contrasts:
         found.setdefault(one.entity_type, []).append(one)
     return list(found.values())
 
 
-def _compared(contrasts: Sequence[Contrast]) -> tuple[ComparedScores, float]:
+def _compared(contrasts: Sequence[ScoreContrast]) -> tuple[ComparedScores, float]:
     one, other = _terms(contrasts)
     if len(contrasts) == 1:  # its sides are scores that stand in `numbers`, too: they are known already
         (known, whole), (beside, _) = (of_type([side], "contexts") for side in (contrasts[0].one, contrasts[0].other))
@@ -199,12 +199,12 @@ def _compared(contrasts: Sequence[Contrast]) -> tuple[ComparedScores, float]:
     return compared(first, second), whole
 
 
-def contexts_of(contrasts: Sequence[Contrast]) -> int:
+def contexts_of(contrasts: Sequence[ScoreContrast]) -> int:
     """The contexts behind a type's difference: what is one in several languages, or on both sides, counts once."""
     return len(np.unique(np.concatenate([one.contexts for terms in _terms(contrasts) for one, _ in terms])))
 
 
-def _terms(contrasts: Sequence[Contrast]) -> tuple[list[Term], list[Term]]:
+def _terms(contrasts: Sequence[ScoreContrast]) -> tuple[list[Term], list[Term]]:
     one, other = (
         weighted_terms([[side] for side in sides], "contexts")
         for sides in ([each.one for each in contrasts], [each.other for each in contrasts])

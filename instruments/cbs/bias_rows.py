@@ -17,8 +17,8 @@ from typing import NamedTuple
 from polyculture.cache.store.schema.measured import CELL, EVERY, Difference, Number
 from polyculture.cache.store.store import Store
 from polyculture.instruments.cbs.averages import (
-    Contrast,
-    Tally,
+    ScoreContrast,
+    TypeScores,
     averaged,
     by_type,
     contexts_in,
@@ -32,7 +32,7 @@ from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.score_matrix import ContextCondition
 from polyculture.instruments.cbs.uncertainty import ContextScore
 from polyculture.instruments.datasets.english import ENGLISH
-from polyculture.instruments.differences import Part, Sides, difference_rows
+from polyculture.instruments.differences import ComparedFacets, SharedCell, difference_rows
 
 SCORE = "cbs"
 _METHOD = "jackknife over contexts and entities, crossed; symmetric on the logit scale, or Wilson's where all agree"
@@ -50,7 +50,7 @@ class ScoreGroup(NamedTuple):
 
 
 def score_number(
-    rule: str, unit: ScoreGroup, condition: ContextCondition, tallies: Sequence[Tally], inputs: str
+    rule: str, unit: ScoreGroup, condition: ContextCondition, tallies: Sequence[TypeScores], inputs: str
 ) -> Number:
     """The score of one type, or the average over several: these rest on other contexts and other entities."""
     score = averaged(tallies, "contexts")
@@ -117,7 +117,7 @@ class ScoredType:
     rule: str
     group: ScoreGroup
     again: bool  # its contexts are translations of others that were scored, too
-    tallies: Mapping[ContextCondition, Tally]
+    tallies: Mapping[ContextCondition, TypeScores]
 
     @property
     def levels(self) -> tuple[ScoreGroup, ...]:
@@ -126,7 +126,7 @@ class ScoredType:
         return (over_types,) if self.again else (over_types, over_types._replace(language="", culture=""))
 
 
-class Cell(NamedTuple):
+class TypeCell(NamedTuple):
     """A type of a model under a condition."""
 
     group: ScoreGroup
@@ -147,34 +147,34 @@ class _Pair(NamedTuple):
     """The two cells that a difference of a type is of."""
 
     place: _Place
-    one: Cell
-    other: Cell
+    one: TypeCell
+    other: TypeCell
 
 
 @dataclass
 class _Found:
     """What a row is made of."""
 
-    contrasts: list[Contrast] = field(default_factory=list)
+    contrasts: list[ScoreContrast] = field(default_factory=list)
     missing: list[int] = field(default_factory=lambda: [0, 0])  # of either side: asked, and without a number
     left_out: int = 0  # only one side was asked
 
 
-def scored_cells(store: Store) -> set[Cell]:
+def scored_cells(store: Store) -> set[TypeCell]:
     """The cells that were asked, whether or not they have a score."""
     names = ", ".join(ScoreGroup._fields)
     query = f"SELECT DISTINCT {names}, setting, coalesce(phrasing, ''), coalesce(context_prefix, '') FROM scores"  # noqa: S608
     size = len(ScoreGroup._fields)
-    return {Cell(ScoreGroup(*row[:size]), ContextCondition(*row[size:])) for row in store.sql(query).fetchall()}
+    return {TypeCell(ScoreGroup(*row[:size]), ContextCondition(*row[size:])) for row in store.sql(query).fetchall()}
 
 
-def bias_differences(types: Sequence[ScoredType], asked: set[Cell], inputs: str) -> Iterator[Difference]:
+def bias_differences(types: Sequence[ScoredType], asked: set[TypeCell], inputs: str) -> Iterator[Difference]:
     """The differences of each type, over the types of a language and culture, and over all, still without q."""
     again = {one.group for one in types if one.again}
     pairs = [*_of_models(asked), *_of_conditions(asked), *_of_languages(asked)]
     for rule in dict.fromkeys(one.rule for one in types):
         of_rule = [one for one in types if one.rule == rule]
-        tallies = {Cell(one.group, condition): found for one in of_rule for condition, found in one.tallies.items()}
+        tallies = {TypeCell(one.group, condition): found for one in of_rule for condition, found in one.tallies.items()}
         places: dict[_Place, _Found] = {}
         for pair in pairs:
             contrast = _contrast(tallies, pair)
@@ -185,17 +185,21 @@ def bias_differences(types: Sequence[ScoredType], asked: set[Cell], inputs: str)
                 yield from _rows(rule, place, found, inputs)
 
 
-def _contrast(tallies: Mapping[Cell, Tally], pair: _Pair) -> Contrast | None:
+def _contrast(tallies: Mapping[TypeCell, TypeScores], pair: _Pair) -> ScoreContrast | None:
     """Settings have contexts of their own, and share the entities; all else is compared context by context."""
     one, other = tallies.get(pair.one), tallies.get(pair.other)
     if one is None or other is None:
         return None
     culture = pair.one.group.culture
-    return Contrast(one, other, culture) if pair.place.dimension == "condition" else paired(one, other, culture)
+    return ScoreContrast(one, other, culture) if pair.place.dimension == "condition" else paired(one, other, culture)
 
 
 def _add(
-    found: _Found, pair: _Pair, contrast: Contrast | None, asked: set[Cell], tallies: Mapping[Cell, Tally]
+    found: _Found,
+    pair: _Pair,
+    contrast: ScoreContrast | None,
+    asked: set[TypeCell],
+    tallies: Mapping[TypeCell, TypeScores],
 ) -> None:
     if contrast is not None:
         found.contrasts.append(contrast)
@@ -206,18 +210,18 @@ def _add(
         found.left_out += 1
 
 
-def _of_models(asked: set[Cell]) -> Iterator[_Pair]:
+def _of_models(asked: set[TypeCell]) -> Iterator[_Pair]:
     models: dict[str, set[str]] = {}
     for group, _ in asked:
         models.setdefault(group.dataset, set()).add(group.model)
-    for group, condition in sorted({Cell(cell.group._replace(model=""), cell.condition) for cell in asked}):
+    for group, condition in sorted({TypeCell(cell.group._replace(model=""), cell.condition) for cell in asked}):
         for one, other in combinations(sorted(models[group.dataset]), 2):
-            cells = [Cell(group._replace(model=model), condition) for model in (one, other)]
+            cells = [TypeCell(group._replace(model=model), condition) for model in (one, other)]
             if any(cell in asked for cell in cells):
                 yield _Pair(_Place("model", one, other, group, condition), *cells)
 
 
-def _of_conditions(asked: set[Cell]) -> Iterator[_Pair]:
+def _of_conditions(asked: set[TypeCell]) -> Iterator[_Pair]:
     """Settings; a prefix and none; two phrasings."""
     for group, condition in sorted(asked):
         others = [name for _, name, _ in (cell.condition for cell in asked if cell.group == group)]
@@ -236,18 +240,18 @@ def _of_conditions(asked: set[Cell]) -> Iterator[_Pair]:
             if condition == one != other or (condition == other and dimension == "condition"):
                 a, b = (getattr(each, facet) or PLAIN for each in (one, other))
                 place = _Place(dimension, a, b, group, one._replace(**{facet: ""}))
-                yield _Pair(place, Cell(group, one), Cell(group, other))
+                yield _Pair(place, TypeCell(group, one), TypeCell(group, other))
 
 
-def _of_languages(asked: set[Cell]) -> Iterator[_Pair]:
+def _of_languages(asked: set[TypeCell]) -> Iterator[_Pair]:
     """Each language that was asked in English, too, and English."""
     languages = sorted({group.language for group, _ in asked} - {ENGLISH})
     for group, condition in sorted(cell for cell in asked if cell.group.language == ENGLISH):
         for language in languages:
-            native = Cell(group._replace(language=language), condition)
+            native = TypeCell(group._replace(language=language), condition)
             if native in asked:
                 place = _Place("language", language, ENGLISH, group._replace(language=""), condition)
-                yield _Pair(place, native, Cell(group, condition))
+                yield _Pair(place, native, TypeCell(group, condition))
 
 
 def _levels(pair: _Pair, again: Collection[ScoreGroup]) -> list[_Place]:
@@ -266,7 +270,7 @@ def _rows(rule: str, place: _Place, found: _Found, inputs: str) -> Iterator[Diff
     shared |= {"topic": group.entity_type, "condition": condition.setting, "method": rule}
     facets = {"form": group.form, "phrasing": condition.phrasing, "context_prefix": condition.context_prefix}
     of_both = {name: value or EVERY for name, value in shared.items()}
-    sides = Sides(MEASURE.name, SCORE, place.dimension, place.a, place.b, of_both, facets)
+    sides = ComparedFacets(MEASURE.name, SCORE, place.dimension, place.a, place.b, of_both, facets)
     yield from difference_rows(
         sides,
         mean_contrast(contrasts),
@@ -279,6 +283,6 @@ def _rows(rule: str, place: _Place, found: _Found, inputs: str) -> Iterator[Diff
     )
 
 
-def _part(contrast: Contrast) -> Part:
+def _part(contrast: ScoreContrast) -> SharedCell:
     found, weight = contrast.alone
-    return Part(contrast.entity_type, contrast.culture, found.difference.value, weight)
+    return SharedCell(contrast.entity_type, contrast.culture, found.difference.value, weight)

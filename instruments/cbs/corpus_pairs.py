@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from polyculture.cache.store.schema.measured import Number
-from polyculture.instruments.cbs.averages import Tally, averaged, tally
+from polyculture.instruments.cbs.averages import TypeScores, averaged, tally
 from polyculture.instruments.cbs.score_interval import MeanScore
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 
 NATIVE_MORE, TIED, UNSEEN = "native_more", "tied", "unseen"
 
 
-def pair_numbers(score: Number, tallies: Sequence[Tally]) -> Iterator[Number]:
+def pair_numbers(score: Number, tallies: Sequence[TypeScores]) -> Iterator[Number]:
     """The shares of pairs that the native entity wins, that tie, and of which the corpus holds neither entity.
 
     `score` is the score of these pairs: the share that the Western entity wins. Ties are the rest of both, and have no
@@ -38,7 +38,7 @@ def pair_numbers(score: Number, tallies: Sequence[Tally]) -> Iterator[Number]:
     )  # fmt: skip
 
 
-def _scored(tallies: Sequence[Tally], change: Callable[[ScoreMatrix], ScoreMatrix]) -> MeanScore:
+def _scored(tallies: Sequence[TypeScores], change: Callable[[ScoreMatrix], ScoreMatrix]) -> MeanScore:
     """The score of the same contexts and entities by other likelihoods."""
     changed = (tally(change(one.matrix), one.entity_type) for one in tallies)
     return averaged([one for one in changed if one is not None], "contexts")

@@ -19,7 +19,7 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store, open_store
-from polyculture.instruments.cbs.averages import Tally, tally
+from polyculture.instruments.cbs.averages import TypeScores, tally
 from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_differences, score_number, scored_cells
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers
 from polyculture.instruments.cbs.layout import CBS, CORPUS, CULTURAL_LINKS, MEASURE, CulturalLink
@@ -69,7 +69,7 @@ def scored_types(store: Store, rules: Sequence[str]) -> Iterator[ScoredType]:
 
 def _numbers(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
     """The score of every type, then those over several; of a corpus what its other pairs come to, too."""
-    places: dict[tuple[str, ScoreGroup, ContextCondition], list[Tally]] = {}
+    places: dict[tuple[str, ScoreGroup, ContextCondition], list[TypeScores]] = {}
     for one in types:
         for condition, found in one.tallies.items():
             places[one.rule, one.group, condition] = [found]

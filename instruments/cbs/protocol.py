@@ -17,7 +17,7 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import EVERY
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store, open_store
-from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, by_type, contexts_in
+from polyculture.instruments.cbs.averages import Average, TypeScores, averaged, averaged_draws, by_type, contexts_in
 from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws, lacking_columns
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.score_interval import MeanScore
@@ -57,7 +57,7 @@ class ProtocolScore:
     contexts: int  # each counted once
 
 
-def protocol_score(tallies: Sequence[Tally], protocol: Protocol, seed: int) -> ProtocolScore | None:
+def protocol_score(tallies: Sequence[TypeScores], protocol: Protocol, seed: int) -> ProtocolScore | None:
     """The score over types of one language, culture and setting; None where a draw leaves nothing to compare."""
     every = averaged(tallies, protocol.average)
     contexts = sum(contexts_in(some, protocol.average) for some in by_type(tallies))
@@ -68,7 +68,7 @@ def protocol_score(tallies: Sequence[Tally], protocol: Protocol, seed: int) -> P
     return ProtocolScore(drawn.mean, drawn.deviation, every, contexts) if drawn else None
 
 
-def columns_of(tallies: Sequence[Tally], protocol: Protocol) -> dict[str, Tally]:
+def columns_of(tallies: Sequence[TypeScores], protocol: Protocol) -> dict[str, TypeScores]:
     """The columns of a table by name: types, or genders of types where the protocol averages over these."""
     found = {}
     for one in tallies:
@@ -86,13 +86,13 @@ class PlaceScore:
     column: str
     gender: str  # '' where the column is of no gender
     score: ProtocolScore | None  # None where a draw leaves nothing to compare
-    tallies: Sequence[Tally]
+    tallies: Sequence[TypeScores]
     types: int  # columns in this place
 
 
 def place_scores(types: Sequence[ScoredType], protocol: Protocol, seed: int) -> Iterator[PlaceScore]:
     """The scores of each column of each place, then of all its columns, under the protocol's rule."""
-    places: dict[tuple[ScoreGroup, ContextCondition], list[Tally]] = {}
+    places: dict[tuple[ScoreGroup, ContextCondition], list[TypeScores]] = {}
     for one in types:
         for condition, found in one.tallies.items() if one.rule == protocol.rule else ():
             places.setdefault((one.group._replace(entity_type=""), condition), []).append(found)
@@ -153,7 +153,7 @@ def _tell_lacking(one: PlaceScore, tell: Tell) -> None:
             tell(f"{where}: no column '{of_type.entity_type}, {gender}': {reason}")
 
 
-def _numbers(score: ProtocolScore | None, tallies: Sequence[Tally], average: Average) -> tuple[object, ...]:
+def _numbers(score: ProtocolScore | None, tallies: Sequence[TypeScores], average: Average) -> tuple[object, ...]:
     tied = sum(row.tied for one in tallies for part in one.parts(average) for row in part.placed.comparisons)
     if score is None:
         return (None, None, None, 0, tied)

@@ -29,7 +29,7 @@ from polyculture.metrics.inference.limits import Z, student, wilson
 FEW_CONTEXTS, FEW_ENTITIES = "few contexts", "few entities"  # why there is no interval
 FEWEST_CONTEXTS = 3  # of one type; of several, as many more than there are types
 MISSED = 0.15  # the chance to draw none of a kind of entities for which the limits leave room. By simulation.
-Weighted = tuple["ScoreEstimate", float]
+WeightedScore = tuple["ScoreEstimate", float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class MeanScore:
     lacking: str | None
 
 
-def mean_score(parts: Sequence[Weighted]) -> MeanScore:
+def mean_score(parts: Sequence[WeightedScore]) -> MeanScore:
     """The mean of the scores of one or more types, which rest on other contexts and other entities."""
     whole = sum(weight for _, weight in parts)
     shares = [(part, weight / whole) for part, weight in parts]
@@ -142,7 +142,7 @@ def _agreed(part: ScoreEstimate) -> tuple[float, float]:
     return wilson(part.value, size, size - 1).distances(student(size - 1))
 
 
-def _varied(shares: Sequence[Weighted]) -> tuple[float, float]:
+def _varied(shares: Sequence[WeightedScore]) -> tuple[float, float]:
     """The distances to the limits of the share that the types with a variance have in a mean."""
     whole = sum(share for _, share in shares)
     value = sum(part.value * share for part, share in shares) / whole

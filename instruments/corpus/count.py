@@ -18,7 +18,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, NoText, blocks, texts_of
 from polyculture.collect.mining.shares import Progress, in_shares
 from polyculture.instruments.corpus.model import BITS, ORDER, Counts, Keys, Needed, NgramModel
-from polyculture.instruments.corpus.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
+from polyculture.instruments.corpus.tokens import PIECE, HashedTokens, Hashes, cut, mixed, pieces
 
 _SIEVE = 22  # bits of a hash in the first look-up
 
@@ -88,7 +88,7 @@ class Counter:
         for piece in pieces(text):
             self._add(cut(piece))
 
-    def _add(self, tokens: Tokens) -> None:
+    def _add(self, tokens: HashedTokens) -> None:
         share, size = self.share, len(tokens.hashes)
         share.intake.tokens += size
         share.counts[0] += size

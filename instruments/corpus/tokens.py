@@ -32,14 +32,14 @@ _BASE, _INVERSE = 0x9E3779B97F4A7C15, pow(0x9E3779B97F4A7C15, -1, 1 << 64)
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class HashedTokens:
     """The tokens of a text: a hash each, and their line numbers, from 0."""
 
     hashes: Hashes
     lines: NDArray[np.int32]
 
 
-def cut(text: str) -> Tokens:
+def cut(text: str) -> HashedTokens:
     """The tokens of a text of at most `PIECE` characters.
 
     A token's hash is a polynomial in its letters modulo 2^64; spaces add nothing to it, so that a token may be summed
@@ -52,11 +52,11 @@ def cut(text: str) -> Tokens:
         points, kinds = points[~unseen], kinds[~unseen]
     starts = np.flatnonzero(_begins(kinds))
     if not len(starts):
-        return Tokens(np.empty(0, np.uint64), np.empty(0, np.int32))
+        return HashedTokens(np.empty(0, np.uint64), np.empty(0, np.int32))
     powers, inverses = _powers(max(PIECE, 1 << len(points).bit_length()))  # composing may make a text longer
     sums = np.add.reduceat(_values()[points] * powers[: len(points)], starts)
     lines = np.cumsum(kinds == _LINE, dtype=np.int32)[starts]
-    return Tokens(mixed(sums * inverses[starts]), lines)
+    return HashedTokens(mixed(sums * inverses[starts]), lines)
 
 
 def cut_each(texts: Sequence[str]) -> list[Hashes]:

@@ -21,8 +21,8 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
 from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, LAYOUT, MEASURE, EntityPosition
 from polyculture.instruments.embeddings.separation import (
+    NativeMask,
     SeparationEstimate,
-    Sides,
     Vectors,
     WeightedPart,
     mean_separation,
@@ -40,26 +40,26 @@ MOST = 500  # of each culture on a map: those with the lowest ids, which are has
 _SIZES = ("contexts", "contexts_fewest", "contexts_most", "native_entities", "western_entities", "failed")
 _METHOD = "jackknife over entities, of the inverse square; of a mean by MOVER"
 NO_INDEX = "fewer than two entities of a culture, or all in one place"
-Unit = dict[str, Any]  # a row of units.sql
+ComparisonUnit = dict[str, Any]  # a row of units.sql
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedEntities:
     """The entities of a comparison at a layer."""
 
-    unit: Unit
+    unit: ComparisonUnit
     entity_ids: Sequence[str]
     entities: Sequence[str]
-    native: Sides
+    native: NativeMask
     vectors: Vectors
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredSeparation:
     """What a comparison comes to, and what it adds to the mean over types; None where it has no index."""
 
-    unit: Unit
+    unit: ComparisonUnit
     found: SeparationEstimate | None
     part: WeightedPart | None
     native: frozenset[str]  # entity ids
@@ -81,7 +81,7 @@ def _measured(maps: Path, store: Store, _: Measure, inputs: str) -> tuple[list[N
     names = [column[0] for column in found.description or ()]
     units = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     last = {_place(unit): unit["layer"] for unit in sorted(units, key=lambda unit: unit["layer"])}
-    measured: list[Measured] = []
+    measured: list[MeasuredSeparation] = []
     points: list[EntityPosition] = []
     for of_type in _grouped(units, lambda unit: tuple(unit[name] for name in (*_TYPE, "layer"))):
         compared = [_read(store, unit) for unit in of_type]
@@ -97,16 +97,18 @@ def _measured(maps: Path, store: Store, _: Measure, inputs: str) -> tuple[list[N
     return [row for unit, estimate in every for row in separation_numbers(unit, estimate, inputs)], []
 
 
-def _read(store: Store, unit: Unit) -> Compared:
+def _read(store: Store, unit: ComparisonUnit) -> ComparedEntities:
     wanted = {name: unit[name] for name in _COMPARISON}
     table: Any = store.sql(read_sql(_OWN, "vectors"), params=wanted).to_arrow_table()
     flat = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
     vectors = np.asarray(flat, np.float64).reshape(len(table), -1)
     native = np.array(table.column("native").to_pylist(), bool)
-    return Compared(unit, table.column("entity_id").to_pylist(), table.column("entity").to_pylist(), native, vectors)
+    return ComparedEntities(
+        unit, table.column("entity_id").to_pylist(), table.column("entity").to_pylist(), native, vectors
+    )
 
 
-def _of_type(compared: Sequence[Compared]) -> Iterator[Measured]:
+def _of_type(compared: Sequence[ComparedEntities]) -> Iterator[MeasuredSeparation]:
     """The rows of a type at a layer. Its comparisons share their permutations, as they share entities."""
     sides = {e: side for one in compared for e, side in zip(one.entity_ids, one.native.tolist(), strict=True)}
     members = [frozenset(one.entity_ids) for one in compared]
@@ -123,10 +125,10 @@ def _of_type(compared: Sequence[Compared]) -> Iterator[Measured]:
             part = WeightedPart(1 / genders, one.entity_ids, found, one.unit["entity_type"])
         native = frozenset(compress(one.entity_ids, one.native))
         contexts = frozenset(one.unit["context_ids"])
-        yield Measured(one.unit, found, part, native, frozenset(one.entity_ids) - native, contexts)
+        yield MeasuredSeparation(one.unit, found, part, native, frozenset(one.entity_ids) - native, contexts)
 
 
-def _mean(of_layer: Sequence[Measured]) -> Iterator[tuple[Unit, SeparationEstimate]]:
+def _mean(of_layer: Sequence[MeasuredSeparation]) -> Iterator[tuple[ComparisonUnit, SeparationEstimate]]:
     """The mean over the types that have an index, of two or more; genders of a type are averaged first."""
     known = [one for one in of_layer if one.part is not None]
     kinds = {one.unit["entity_type"] for one in known}
@@ -153,7 +155,7 @@ def _mean(of_layer: Sequence[Measured]) -> Iterator[tuple[Unit, SeparationEstima
     yield unit, mean_separation(parts)
 
 
-def separation_numbers(unit: Unit, found: SeparationEstimate | None, inputs: str) -> Iterator[Number]:
+def separation_numbers(unit: ComparisonUnit, found: SeparationEstimate | None, inputs: str) -> Iterator[Number]:
     """The index of these entities, by chance, its p, and the index of very many such entities."""
     facets = {name: unit[name] for name in ("comparison", "form", "gender", "layer", "layer_name")}
     entities = unit["native_entities"] + unit["western_entities"]
@@ -191,7 +193,7 @@ def separation_numbers(unit: Unit, found: SeparationEstimate | None, inputs: str
         )  # fmt: skip
 
 
-def _positions(one: Compared, inputs: str) -> Iterator[EntityPosition]:
+def _positions(one: ComparedEntities, inputs: str) -> Iterator[EntityPosition]:
     if len(one.entity_ids) < FEWEST:
         return
     one = _mapped(one)
@@ -202,7 +204,7 @@ def _positions(one: Compared, inputs: str) -> Iterator[EntityPosition]:
         yield EntityPosition(**place, entity_id=entity_id, entity=entity, native=native, x=x, y=y, inputs=inputs)
 
 
-def _mapped(one: Compared) -> Compared:
+def _mapped(one: ComparedEntities) -> ComparedEntities:
     """At most `MOST` entities of each culture; the rows are in the order of the ids."""
     kept = np.zeros(len(one.native), bool)
     for side in (one.native, ~one.native):
@@ -220,5 +222,5 @@ def _grouped(items: Iterable[T], key: Callable[[T], tuple[Any, ...]]) -> list[li
     return [list(group) for _, group in groupby(sorted(items, key=key), key=key)]
 
 
-def _place(unit: Unit) -> tuple[Any, ...]:
+def _place(unit: ComparisonUnit) -> tuple[Any, ...]:
     return tuple(unit[name] for name in (*_TYPE, "gender"))

@@ -26,7 +26,7 @@ FEW, NOT_APART = "few entities", "not apart"  # why there is no interval
 _ROUNDING = 1e-9
 _AT_ONCE = 1 << 24  # numbers of one intermediate result
 Vectors = NDArray[np.float64]
-Sides = NDArray[np.bool_]
+NativeMask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,11 @@ class WeightedPart:
 
 
 def separation(
-    vectors: Vectors, native: Sides, seed: int = 1, permutations: int = PERMUTATIONS, labels: Sides | None = None
+    vectors: Vectors,
+    native: NativeMask,
+    seed: int = 1,
+    permutations: int = PERMUTATIONS,
+    labels: NativeMask | None = None,
 ) -> SeparationEstimate | None:
     """The separation of native and other vectors; None with fewer than two on a side, or all in one place.
 
@@ -133,7 +137,9 @@ def _correlation(one: WeightedPart, other: WeightedPart) -> float:
     return max(0.0, shared / (sizes[0] * sizes[1])) if all(sizes) else 0.0
 
 
-def permuted_sides(native: Sides, strata: Sequence[object], seed: int, permutations: int = PERMUTATIONS) -> Sides:
+def permuted_sides(
+    native: NativeMask, strata: Sequence[object], seed: int, permutations: int = PERMUTATIONS
+) -> NativeMask:
     """The sides permuted within strata, a row per permutation: each stratum keeps its numbers of both sides."""
     chance = np.random.default_rng(seed)
     found = np.empty((permutations, len(native)), bool)
@@ -146,7 +152,7 @@ def permuted_sides(native: Sides, strata: Sequence[object], seed: int, permutati
     return found
 
 
-def davies_bouldin(vectors: Vectors, native: Sides) -> float:
+def davies_bouldin(vectors: Vectors, native: NativeMask) -> float:
     """The index of two groups, as scikit-learn has it; infinite where their centres are one."""
     one, other = vectors[native], vectors[~native]
     centres = one.mean(axis=0), other.mean(axis=0)
@@ -185,7 +191,7 @@ def _turned(vectors: Vectors) -> Vectors:
     return turned
 
 
-def _jackknife(vectors: Vectors, native: Sides) -> tuple[float, Vectors]:
+def _jackknife(vectors: Vectors, native: NativeMask) -> tuple[float, Vectors]:
     """The bias of 1 / index^2, and what each entity adds to its deviation: within its culture (Arvesen 1969).
 
     Few entities set the centres apart by chance; to the square of their distance chance adds what the jackknife takes
@@ -224,7 +230,7 @@ def _left_out(own: Vectors, other: Vectors) -> Vectors:
     return found
 
 
-def _indices(vectors: Vectors, labels: Sides) -> Vectors:
+def _indices(vectors: Vectors, labels: NativeMask) -> Vectors:
     """The index under each row of labels."""
     squares = (vectors**2).sum(axis=1)
     found = np.empty(len(labels))

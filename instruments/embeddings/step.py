@@ -158,7 +158,7 @@ def _comparison(
 
 
 PART = 200  # entities that are asked, and written, at a time
-Layers = tuple[str, ...]
+LayerNames = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class RepresentingStep(Step[EntityInContexts, Models]):
     name = "represent"
     tables = (REPRESENTATIONS,)
 
-    def __init__(self, jobs: Sequence[RepresentingJob], layers: Layers) -> None:
+    def __init__(self, jobs: Sequence[RepresentingJob], layers: LayerNames) -> None:
         self._jobs, self._layers = jobs, layers
 
     def works(self) -> Iterator[Work[EntityInContexts]]:

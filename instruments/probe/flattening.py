@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.halves import Drawn, Limited, limited, to_level, whole_halves
+from polyculture.instruments.probe.halves import HalfCounts, Limited, limited, to_level, whole_halves
 from polyculture.instruments.probe.occurrences import Counts, Occurrences
 
 FEWEST = 3  # cultures: what two share is over-represented in one of them only, so F is 0
@@ -23,7 +23,7 @@ RESAMPLES = 999
 
 Numbers = NDArray[np.float64]
 Pairs = NDArray[np.bool_]  # which ordered pairs of cultures, [t, s]
-Sides = tuple[float, float, Limited]  # two numbers, and their difference
+NumberPair = tuple[float, float, Limited]  # two numbers, and their difference
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class Flattening:
         return self.score / total[:, None]
 
 
-class Limits(NamedTuple):
+class PairLimits(NamedTuple):
     """Ends of the 95 % intervals of pairs, [t, s]; nan where one is withheld, with the reason."""
 
     low: Numbers
@@ -49,12 +49,12 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class JudgedFlattening:
     """The score and the share with 95 % intervals, and a test of each pair. All are [t, s]."""
 
     found: Flattening
-    score_interval: Limits
-    share_interval: Limits
+    score_interval: PairLimits
+    share_interval: PairLimits
     by_chance: Numbers  # the mean score under permuted cultures
     p: Numbers  # the share of permutations with as high a score
 
@@ -76,7 +76,7 @@ def flattening(counts: Counts) -> Flattening:
     return Flattening(score, contribution.sum(0))
 
 
-def judge(data: Occurrences, resamples: int = RESAMPLES, seed: int = 1) -> Judged:
+def judge(data: Occurrences, resamples: int = RESAMPLES, seed: int = 1) -> JudgedFlattening:
     """The score of counted items with its uncertainty.
 
     Intervals are from random halves of the questions, the same for all cultures (`halves.py`). They are about the score
@@ -88,22 +88,22 @@ def judge(data: Occurrences, resamples: int = RESAMPLES, seed: int = 1) -> Judge
     permuted = np.stack([flattening(counts).score for counts in _permuted(data, resamples, chance)])
     above = (permuted >= found.score * (1 - 1e-12)).sum(0)
     p = np.where(np.isnan(found.score), np.nan, (1 + above) / (1 + resamples))
-    return Judged(found, score, share, permuted.mean(0), p)
+    return JudgedFlattening(found, score, share, permuted.mean(0), p)
 
 
 def _intervals(
     data: Occurrences, found: Flattening, resamples: int, chance: np.random.Generator
-) -> tuple[Limits, Limits]:
+) -> tuple[PairLimits, PairLimits]:
     """The limits of scores and of shares, cut off where none can be."""
     questions = int(data.question.max()) + 1
     pairs = ~np.eye(data.cultures, dtype=bool)
     halved = whole_halves([data], questions, resamples, chance)
     drawn = [] if isinstance(halved, str) else [flattening(one) for (one,) in halved]
 
-    def limits(name: str, most: float) -> Limits:
+    def limits(name: str, most: float) -> PairLimits:
         own = getattr(found, name)[pairs]
 
-        def of_halves(_: Drawn) -> Numbers:
+        def of_halves(_: HalfCounts) -> Numbers:
             # One level for all pairs, as that of a pair varies too much; for shares, too: few items coincide in a half.
             values = np.array([getattr(one, name)[pairs] for one in drawn])
             return values * to_level(own, values)
@@ -113,7 +113,7 @@ def _intervals(
         lacking = np.full(pairs.shape, None, dtype=object)
         ends[:, pairs] = np.clip(np.array([(one.low, one.high) for one in told], np.float64).T, 0.0, most)
         lacking[pairs] = [one.lacking for one in told]
-        return Limits(ends[0], ends[1], lacking)
+        return PairLimits(ends[0], ends[1], lacking)
 
     return limits("score", np.inf), limits("share", 1.0)
 
@@ -140,12 +140,14 @@ def beside(probe: Counts, arm: Counts) -> Numbers:
     return np.array([[_mean(getattr(one, name)[pairs]) for one in both] for name in ("score", "share")])
 
 
-def compared(probe: Occurrences, arm: Occurrences, questions: int, resamples: int, seed: int) -> tuple[Sides, Sides]:
+def compared(
+    probe: Occurrences, arm: Occurrences, questions: int, resamples: int, seed: int
+) -> tuple[NumberPair, NumberPair]:
     """F and its share of both, and the limits of the differences from the same halves of the questions."""
     found = beside(probe.counted(), arm.counted())
     apart = found[:, 0] - found[:, 1]
 
-    def of_halves(halved: Drawn) -> Numbers:
+    def of_halves(halved: HalfCounts) -> Numbers:
         drawn = np.array([beside(one, other) for one, other in halved])
         # F of each side is brought to its level of all questions.
         own, other = (to_level(found[0, side : side + 1], drawn[:, 0, side]) for side in (0, 1))
@@ -164,13 +166,13 @@ def groups_of_pairs(
     questions: int,
     resamples: int,
     seed: int,
-) -> dict[str, Sides]:
+) -> dict[str, NumberPair]:
     """The mean F of some pairs, that of others, and their difference, for each of `groups`."""
     found = flattening(data.counted()).score
     sides = {name: tuple(_mean(found[some]) for some in both) for name, both in groups.items()}
     apart = np.array([one - other for one, other in sides.values()])
 
-    def of_halves(halved: Drawn) -> Numbers:
+    def of_halves(halved: HalfCounts) -> Numbers:
         drawn = [flattening(counts).score for (counts,) in halved]
         pairs = ~np.eye(data.cultures, dtype=bool)
         level = to_level(found[pairs], np.array([one[pairs] for one in drawn]))

@@ -22,7 +22,7 @@ from polyculture.metrics.inference.limits import StudentInterval
 
 Numbers = NDArray[np.float64]
 Weights = NDArray[np.int64]
-Drawn = list[tuple[NDArray[np.int64], ...]]  # the counts of each half
+HalfCounts = list[tuple[NDArray[np.int64], ...]]  # the counts of each half
 FEWEST_QUESTIONS = 12  # of fewer, simulated intervals do not hold what they promise
 FEW = f"fewer than {FEWEST_QUESTIONS} questions"
 MISSED = "halves of the questions miss a culture"
@@ -39,7 +39,7 @@ def halves(questions: int, chance: np.random.Generator) -> Iterator[Weights]:
 
 def whole_halves(
     data: Sequence[Occurrences], questions: int, resamples: int, chance: np.random.Generator
-) -> Drawn | str:
+) -> HalfCounts | str:
     """The counts of each of `data` in so many halves, [items, cultures]; or the reason why there are not as many."""
     if questions < FEWEST_QUESTIONS:
         return FEW
@@ -76,7 +76,7 @@ class Limited:
 
 
 def limited(
-    found: Numbers, halved: Drawn | str, of_halves: Callable[[Drawn], Numbers], questions: int
+    found: Numbers, halved: HalfCounts | str, of_halves: Callable[[HalfCounts], Numbers], questions: int
 ) -> list[Limited]:
     """Each of some numbers with Student's limits, from its values in halves: [halves, numbers]."""
     if isinstance(halved, str):

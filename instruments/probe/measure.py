@@ -31,12 +31,12 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.cache.store.store import Store
 from polyculture.instruments.cultures.cultures import read_cultures
-from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT
 from polyculture.instruments.probe.encoder import encode, identity_of
 from polyculture.instruments.probe.flattening import (
     FEWEST,
-    Judged,
+    JudgedFlattening,
     Pairs,
     compared,
     groups_of_pairs,
@@ -190,12 +190,18 @@ def _pairs(unit: Unit, arm: str, rows: Sequence[Row], how: Resampling, inputs: s
 
 
 def _chance(
-    unit: Unit, arm: str, judged: Judged, pair: tuple[int, int], at: Mapping[str, str], questions: int, inputs: str
+    unit: Unit,
+    arm: str,
+    judged: JudgedFlattening,
+    pair: tuple[int, int],
+    at: Mapping[str, str],
+    questions: int,
+    inputs: str,
 ) -> Difference:
     found = PairedDifference(float(judged.found.score[pair]), float(judged.by_chance[pair]), p=_known(judged.p[pair]))
     shared = {**unit.shared, "condition": arm, "country": at["country"]}
     facets = {name: value for name, value in at.items() if name != "country"}
-    sides = Sides(MEASURE.name, "flattening", "chance", "observed", "chance", shared, facets)
+    sides = ComparedFacets(MEASURE.name, "flattening", "chance", "observed", "chance", shared, facets)
     row, *_ = difference_rows(sides, found, unit=UNIT, units=questions, inputs=inputs)
     return replace(row, reason=BY_PERMUTATION)
 
@@ -221,7 +227,7 @@ def _groups(probed: Probed, how: Resampling, inputs: str) -> Iterator[Difference
     names = {"level": (few, f"all but {few}"), "region": ("same region", "other regions")}
     for name, (one, other, limits) in groups_of_pairs(data, told, questions, how.resamples, how.seed).items():
         shared = {**probed.unit.shared, "condition": PATCHED}
-        sides = Sides(MEASURE.name, "flattening", name, *names[name], shared)
+        sides = ComparedFacets(MEASURE.name, "flattening", name, *names[name], shared)
         yield from difference_rows(sides, _paired(one, other, limits), unit=UNIT, units=questions, inputs=inputs)
 
 
@@ -240,7 +246,7 @@ def _beside(probed: Probed, arm: str, how: Resampling, inputs: str) -> Iterator[
     )  # fmt: skip
     shared = {**probed.unit.shared, "condition": EVERY}
     sides = {
-        metric: Sides(MEASURE.name, metric, "condition", PATCHED, arm, shared)
+        metric: ComparedFacets(MEASURE.name, metric, "condition", PATCHED, arm, shared)
         for metric in ("flattening", "flattening_share")
     }
     if why:
@@ -277,7 +283,7 @@ def similarity_rows(rows: Sequence[tuple[Any, ...]], inputs: str) -> Iterator[Nu
             yield replace(row, metric="similarity_sd", estimate=own[0][-1], no_interval="a spread",
                           no_estimate="one item" if own[0][-1] is None else None)  # fmt: skip
             if arm != PATCHED and PATCHED in sums and (both := paired(sums[PATCHED], sums[arm])) is not None:
-                sides = Sides(
+                sides = ComparedFacets(
                     MEASURE.name, "similarity", "condition", PATCHED, arm, {**unit.shared, "condition": EVERY}
                 )
                 units = int((sums[PATCHED].units & sums[arm].units).sum())
@@ -296,7 +302,7 @@ def _paired(one: float, other: float, limits: Limited) -> PairedDifference:
     return PairedDifference(one, other, limits.low, limits.high, limits.p, limits.freedom, limits.lacking)
 
 
-def _untold(sides: Sides, why: str, questions: int, inputs: str) -> Iterator[Difference]:
+def _untold(sides: ComparedFacets, why: str, questions: int, inputs: str) -> Iterator[Difference]:
     """The row of a comparison without numbers."""
     nothing = PairedDifference(0.0, 0.0, lacking=why)
     for row in difference_rows(sides, nothing, unit=UNIT, units=questions, inputs=inputs):

@@ -19,7 +19,7 @@ _KNOWLEDGE, _ARMS = _FOLDER / "knowledge.sql", _FOLDER / "arms_beside.sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Layers:
+class LayersContext:
     """The context of the section."""
 
     groups: tuple[LayerGroup, ...]
@@ -30,7 +30,7 @@ class Layers:
     knowledge: PageTable | None  # what is said, scored and stored
 
 
-def _build(data: ReportData) -> Layers | None:
+def _build(data: ReportData) -> LayersContext | None:
     from polyculture.instruments.probe.arms import unkept_lines
     from polyculture.instruments.probe.layer_groups import WORDS, layer_groups
     from polyculture.instruments.probe.tables import arms_table, knowledge_table
@@ -40,7 +40,7 @@ def _build(data: ReportData) -> Layers | None:
         return None
     arms = data.reading.lines(_ARMS)
     groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), arms, data.names)
-    return Layers(
+    return LayersContext(
         groups,
         more,
         tuple(unkept_lines(data.reading.store, data.names.model)),

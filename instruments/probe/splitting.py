@@ -22,7 +22,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContinuationPart:
     """A part of a continuation: an item, or the reason why it is none."""
 
     item: str
@@ -30,7 +30,7 @@ class Part:
     rejected: str | None = None
 
 
-def split_items(text: str, finish_reason: str, language: str) -> Iterator[Part]:
+def split_items(text: str, finish_reason: str, language: str) -> Iterator[ContinuationPart]:
     """The parts of a continuation's first line, between commas, without the punctuation at their ends.
 
     Rejected are: 'head' (before the first part's colon: the model first ends the placeholder's word), 'empty',
@@ -42,14 +42,14 @@ def split_items(text: str, finish_reason: str, language: str) -> Iterator[Part]:
     if behind:
         parts[0] = behind[0]
         if found := bare(head):
-            yield Part(found, fold(found), "head")
+            yield ContinuationPart(found, fold(found), "head")
     leave_out, seen = function_words(language) | function_words("en"), set[str]()
     for number, part in enumerate(parts):
         item = bare(_NUMBERED.sub("", bare(part)))
         key = fold(item)
         fault = _fault(item, key, leave_out, seen)
         cut = finish_reason == "length" and number == len(parts) - 1
-        yield Part(item, key, fault or ("cut off" if cut else None))
+        yield ContinuationPart(item, key, fault or ("cut off" if cut else None))
         seen.add(key)
 
 

@@ -72,7 +72,7 @@ _NAMED = 3  # reasons that a line names
 
 
 @dataclass(frozen=True)
-class Part:
+class AskedPart:
     """The part of a set that is asked."""
 
     of: QuestionSet
@@ -137,7 +137,7 @@ def read_study(
     )
 
 
-def part_of(one: QuestionSet, options: AskOptions, seed: int, say: Callable[[str], None]) -> Part:
+def part_of(one: QuestionSet, options: AskOptions, seed: int, say: Callable[[str], None]) -> AskedPart:
     """The part of a set that options ask. Raises `DataSetError` where they name what it does not have."""
     questions = _only(one, options.only)
     if options.language:
@@ -153,7 +153,7 @@ def part_of(one: QuestionSet, options: AskOptions, seed: int, say: Callable[[str
     languages = dict.fromkeys(question.language for question in chosen)
     needed = one.kind in ("choice", "open")
     prompts = {code: _prompts(one, code, options.prompts) if needed else [None] for code in languages}
-    return Part(one, chosen, prompts, options.methods_of(one.kind))
+    return AskedPart(one, chosen, prompts, options.methods_of(one.kind))
 
 
 def asked_ids(jobs: Sequence[AskJob]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
@@ -178,7 +178,9 @@ def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
         say(f"{one.name}: {told}" + (more if len(counted) > _NAMED else ""))
 
 
-def ask_jobs(part: Part, options: AskOptions, method: Method, model: str, setup: Setup, seed: int) -> Iterator[AskJob]:
+def ask_jobs(
+    part: AskedPart, options: AskOptions, method: Method, model: str, setup: Setup, seed: int
+) -> Iterator[AskJob]:
     """A job per language and topic."""
     sampling = SamplingSettings(options.n, options.temperature, 1.0, None, options.max_tokens, seed)
     jobs: defaultdict[Job, list[Question]] = defaultdict(list)

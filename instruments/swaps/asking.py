@@ -28,7 +28,7 @@ from polyculture.generate.sampling import chat
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts
 from polyculture.instruments.swaps.selection import SwapTexts
-from polyculture.instruments.swaps.tasks import AnswerError, Filled, Reading, Task, spoken
+from polyculture.instruments.swaps.tasks import AnswerError, Filled, ReaderResult, Task, spoken
 
 PROMPT = "prompt"
 VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
@@ -78,7 +78,7 @@ class Asking(Protocol):
         """A hash of everything that determines what an answer is worth."""
         ...
 
-    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> ReaderResult:
         """The score of an answer as it came, or the reason why it has none; `cut`: at the token limit."""
         ...
 
@@ -126,17 +126,17 @@ class Questions:
         wording = self.task.wording(self.prompts)
         return content_id("swap reader", VERSION, self.task.name, wording, self.own.compared, refusals)
 
-    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> ReaderResult:
         """What is said behind the reasoning. An answer that declines is a refusal, whatever its words."""
         answer = text_in(raw)
         if answer is None:
-            return Reading(None, NO_ANSWER)
+            return ReaderResult(None, NO_ANSWER)
         refused = is_refusal(spoken(answer), self.prompts.language)
         try:
             judged = self.task.judge(answer, filled, self.prompts, self.own)
         except AnswerError as fault:
-            return Reading(None, f"{fault}{AT_LIMIT if cut else ''}", refused)
-        return Reading(None, REFUSED, refused) if refused else Reading(judged, refused=refused)
+            return ReaderResult(None, f"{fault}{AT_LIMIT if cut else ''}", refused)
+        return ReaderResult(None, REFUSED, refused) if refused else ReaderResult(judged, refused=refused)
 
     @cached_property
     def question(self) -> SwapQuestion:

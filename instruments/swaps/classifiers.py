@@ -21,7 +21,7 @@ from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import Label, gold_label
 from polyculture.instruments.swaps.asking import Ask
 from polyculture.instruments.swaps.layout import SwapQuestion
-from polyculture.instruments.swaps.tasks import Filled, Judged, Reading, judge_spans
+from polyculture.instruments.swaps.tasks import Filled, JudgedAnswer, ReaderResult, judge_spans
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"
@@ -65,17 +65,17 @@ class LabelledTexts:
     def reader_id(self) -> str:
         return content_id("swap reader", self.method, self.labels.model_dump())
 
-    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:  # noqa: ARG002, it has no limit
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> ReaderResult:  # noqa: ARG002, it has no limit
         """What a text's label says, or the names in it: those whose label means the entity's type."""
         if self.method == CLASSIFIER:
             label = self.labels.sentiment_of(raw)
             if label is None:  # as where another file of labels reads what is stored
-                return Reading(None, f"the label {raw!r} is no sentiment")
-            return Reading(Judged(label, int(label == gold_label(filled.context))))
+                return ReaderResult(None, f"the label {raw!r} is no sentiment")
+            return ReaderResult(JudgedAnswer(label, int(label == gold_label(filled.context))))
         named = [name.partition(" ") for name in raw.split(_BETWEEN) if name]
         kind = filled.context.entity_type
         places = [place.split("-") for place, _, label in named if self.labels.means(label, kind)]
-        return Reading(judge_spans([(int(start), int(end)) for start, end in places], filled))
+        return ReaderResult(judge_spans([(int(start), int(end)) for start, end in places], filled))
 
     @property
     def question(self) -> SwapQuestion:

@@ -27,7 +27,7 @@ from polyculture.instruments.swaps.rates import (
     STRICT,
     WITHOUT_INTERVAL,
     Columns,
-    Part,
+    SwapScope,
     Whole,
     chosen,
     metrics_of,
@@ -93,14 +93,14 @@ def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[st
         yield f"{task}: {model}, {dataset}: no rows over {over}, which were not asked alike ({reason})"
 
 
-def _told(part: Part) -> str:
+def _told(part: SwapScope) -> str:
     return "all languages" if part == EVERY else f"all types in {part.language}, {part.culture}"
 
 
 def _numbers(store: Store, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str) -> Iterator[Number]:
     for whole, ways in wholes:
         answers = _read(store, whole)
-        for part in dict.fromkeys(Part(way.language, way.culture, way.entity_type) for way in ways):
+        for part in dict.fromkeys(SwapScope(way.language, way.culture, way.entity_type) for way in ways):
             yield from _part_numbers(whole, part, chosen(answers, within(answers, part)), inputs)
         for part in _levels(ways):
             if not differences(_ways_of(ways, part)):
@@ -139,14 +139,14 @@ def _place(way: Way) -> tuple[str, str, str]:
     return way.language, way.culture, way.entity_type
 
 
-def _levels(ways: Sequence[Way]) -> list[Part]:
+def _levels(ways: Sequence[Way]) -> list[SwapScope]:
     """Over the types of each language and culture, and over all."""
-    return [*dict.fromkeys(Part(way.language, way.culture, "") for way in ways), EVERY]
+    return [*dict.fromkeys(SwapScope(way.language, way.culture, "") for way in ways), EVERY]
 
 
-def _ways_of(ways: Sequence[Way], part: Part) -> list[Way]:
+def _ways_of(ways: Sequence[Way], part: SwapScope) -> list[Way]:
     """Those behind a row over types, or over all languages."""
-    return [way for way in ways if part in (EVERY, Part(way.language, way.culture, ""))]
+    return [way for way in ways if part in (EVERY, SwapScope(way.language, way.culture, ""))]
 
 
 def _read(store: Store, whole: Whole) -> dict[str, NDArray[Any]]:
@@ -155,7 +155,7 @@ def _read(store: Store, whole: Whole) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}
 
 
-def _part_numbers(whole: Whole, part: Part, answers: Columns, inputs: str) -> Iterator[Number]:
+def _part_numbers(whole: Whole, part: SwapScope, answers: Columns, inputs: str) -> Iterator[Number]:
     """A number per metric and side that was asked, with an estimate where an answer counts."""
     native, wordings = answers["native"].astype(bool), sorted(set(answers["wording"]) - {""})
     became = {side: _became(answers, here) for side, here in zip(SIDES, (native, ~native), strict=True) if here.any()}
@@ -201,7 +201,7 @@ def _part_numbers(whole: Whole, part: Part, answers: Columns, inputs: str) -> It
             )
 
 
-def _level(part: Part) -> str:
+def _level(part: SwapScope) -> str:
     if part.entity_type:
         return CELL
     return "model, dataset, language, country, condition" if part.language else "model, dataset, condition"

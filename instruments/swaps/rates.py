@@ -52,7 +52,7 @@ class SideAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class DrawRatio:
     """A mean over draws, and what each answer with a denominator adds to it."""
 
     draws: Mapping[int, float]  # draw -> ratio
@@ -68,7 +68,7 @@ class Ratio:
         return len(self.added)
 
 
-def ratio(side: SideAnswers) -> Ratio | None:
+def ratio(side: SideAnswers) -> DrawRatio | None:
     """The ratio of a side's sums; None where no answer has a denominator."""
     numerators, denominators = np.atleast_2d(side.numerators), np.atleast_2d(side.denominators)
     totals = np.stack([np.bincount(side.draws, row) for row in denominators])  # a row per ratio, a column per draw
@@ -83,10 +83,10 @@ def ratio(side: SideAnswers) -> Ratio | None:
     terms = (numerators - each[:, side.draws] * denominators) * weights[:, side.draws]
     asked = denominators.max(axis=0) > 0
     values = {int(draw): float(means[draw]) for draw in np.flatnonzero(known)}
-    return Ratio(values, side.of(asked), terms.sum(axis=0)[asked])
+    return DrawRatio(values, side.of(asked), terms.sum(axis=0)[asked])
 
 
-def rate(found: Ratio) -> WilsonEstimate:
+def rate(found: DrawRatio) -> WilsonEstimate:
     """A rate with Wilson's interval for the effective number of independent answers."""
     variance, freedom = variance_of([(found, 1.0)])
     spread = found.value * (1 - found.value)
@@ -96,7 +96,7 @@ def rate(found: Ratio) -> WilsonEstimate:
     return wilson(found.value, spread / variance, freedom)
 
 
-def compared(one: Sequence[tuple[Ratio, float]], other: Sequence[tuple[Ratio, float]]) -> PairedDifference:
+def compared(one: Sequence[tuple[DrawRatio, float]], other: Sequence[tuple[DrawRatio, float]]) -> PairedDifference:
     """One sum of ratios less another: single rates, or gaps of two."""
     variance, freedom = variance_of([*one, *((found, -weight) for found, weight in other)])
     values = [sum(found.value * weight for found, weight in terms) for terms in (one, other)]
@@ -106,12 +106,12 @@ def compared(one: Sequence[tuple[Ratio, float]], other: Sequence[tuple[Ratio, fl
     return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
 
 
-def _limits(terms: Sequence[tuple[Ratio, float]]) -> tuple[float | None, float | None]:
+def _limits(terms: Sequence[tuple[DrawRatio, float]]) -> tuple[float | None, float | None]:
     """The limits of a single rate; of a gap there are none that a difference of two could not pass."""
     return rate(terms[0][0]).limits(0.0, 1.0) if len(terms) == 1 else (None, None)
 
 
-def variance_of(terms: Sequence[tuple[Ratio, float]]) -> tuple[float, float]:
+def variance_of(terms: Sequence[tuple[DrawRatio, float]]) -> tuple[float, float]:
     """The variance of a weighted sum of ratios, and its degrees of freedom; 0 of these where it is unknown."""
     contexts = np.concatenate([found.answers.contexts for found, _ in terms])
     added = np.concatenate([found.added * weight for found, weight in terms])
@@ -133,7 +133,7 @@ def _sums(numbering: NDArray[Any], added: Numbers) -> Numbers:
     return np.bincount(numbers, added).astype(np.float64)
 
 
-def chance_of_size(one: Sequence[Ratio], other: Sequence[Ratio], texts: Sequence[float]) -> float | None:
+def chance_of_size(one: Sequence[DrawRatio], other: Sequence[DrawRatio], texts: Sequence[float]) -> float | None:
     """What the size of a difference in counts is on average where there is no effect, the mean over draws.
 
     `one` and `other` have a ratio for each draw, `texts` the texts of a side in it. A normal difference without an
@@ -165,7 +165,7 @@ class Whole(NamedTuple):
         return " + ".join(self.settings)
 
 
-class Part(NamedTuple):
+class SwapScope(NamedTuple):
     """What of them a row rests on; '' stands for all."""
 
     language: str
@@ -173,7 +173,7 @@ class Part(NamedTuple):
     entity_type: str
 
 
-EVERY = Part("", "", "")  # over all languages: no context counts twice, as its translation again
+EVERY = SwapScope("", "", "")  # over all languages: no context counts twice, as its translation again
 
 
 def _labelled(gold_is_not: str, label: str) -> Metric:
@@ -253,7 +253,7 @@ def chosen(answers: Columns, here: NDArray[Any]) -> Columns:
     return {name: column[here] for name, column in answers.items()}
 
 
-def within(answers: Columns, part: Part) -> NDArray[np.bool_]:
+def within(answers: Columns, part: SwapScope) -> NDArray[np.bool_]:
     """Which answers are of a part."""
     here = np.ones(len(answers["ok"]), bool)
     for name, value in part._asdict().items():
@@ -262,12 +262,12 @@ def within(answers: Columns, part: Part) -> NDArray[np.bool_]:
     return here
 
 
-def once_within(answers: Columns, part: Part) -> NDArray[np.bool_]:
+def once_within(answers: Columns, part: SwapScope) -> NDArray[np.bool_]:
     """The same; over all languages, no context counts twice."""
     return ~answers["again"].astype(bool) if part == EVERY else within(answers, part)
 
 
-def sides_of(read: Columns, metric: Metric) -> dict[str, Ratio]:
+def sides_of(read: Columns, metric: Metric) -> dict[str, DrawRatio]:
     """The ratio of each side that has an answer."""
     numerators, denominators = metric(read)
     weights = _shares(read)

@@ -23,7 +23,7 @@ from polyculture.instruments.datasets.model import CulturalEntity, DataSet, Mask
 from polyculture.instruments.datasets.selection import Selection, Tell, chosen_contexts, untold
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
-Drawn = tuple[CulturalEntity, Mapping[int, int]]  # an entity, and how often each draw takes it
+DrawnEntity = tuple[CulturalEntity, Mapping[int, int]]  # an entity, and how often each draw takes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SwapTexts:
     language: str
     entity_type: str
     topic: str  # of their jobs: task, data set, culture and type
-    drawn: Sequence[tuple[MaskedContext, Sequence[Drawn]]]
+    drawn: Sequence[tuple[MaskedContext, Sequence[DrawnEntity]]]
 
 
 def swap_texts(
@@ -83,7 +83,7 @@ def _with_setting(selection: Selection, task: str) -> Selection:
 
 def _drawn_into(
     dataset: DataSet, contexts: Sequence[MaskedContext], draws: DrawOptions
-) -> Iterator[tuple[MaskedContext, Sequence[Drawn]]]:
+) -> Iterator[tuple[MaskedContext, Sequence[DrawnEntity]]]:
     """Contexts, each with the entities of all draws."""
     sides: dict[tuple[str | None, ...], list[_Side]] = {}  # hundreds of contexts ask for the same
     for context in contexts:
@@ -112,7 +112,7 @@ def _sides(entities: Sequence[CulturalEntity], language: str) -> list[_Side]:
 
 def _drawn(
     context: MaskedContext, entities: Sequence[CulturalEntity], sides: Sequence[_Side], draws: DrawOptions
-) -> list[Drawn]:
+) -> list[DrawnEntity]:
     """The entities of all draws, each with the draws that contain it."""
     found: dict[int, dict[int, int]] = {}
     chosen_by = context.source_context_id or context.context_id

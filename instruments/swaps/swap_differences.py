@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 
 from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.instruments.datasets.english import ENGLISH
-from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
-from polyculture.instruments.differences import Part as Cell
+from polyculture.instruments.differences import ComparedFacets, PairedDifference, SharedCell, difference_rows
 from polyculture.instruments.swaps import rates
 from polyculture.instruments.swaps.rates import (
     SIDES,
     WITHOUT_INTERVAL,
     Columns,
+    DrawRatio,
     Metric,
-    Part,
-    Ratio,
+    SwapScope,
     Whole,
     chance_of_size,
     chosen,
@@ -94,11 +93,11 @@ def _of_languages(answers: Answers, inputs: str) -> Iterator[Difference]:
         yield from _rows(pair, [*parts, *dict.fromkeys(part._replace(entity_type="") for part in parts)])
 
 
-def _parts(ways: Sequence[Way]) -> list[Part]:
-    return [Part(way.language, way.culture, way.entity_type) for way in ways]
+def _parts(ways: Sequence[Way]) -> list[SwapScope]:
+    return [SwapScope(way.language, way.culture, way.entity_type) for way in ways]
 
 
-def _over(ways: Sequence[Way]) -> list[Part]:
+def _over(ways: Sequence[Way]) -> list[SwapScope]:
     """Over the types of each language and culture."""
     return [*dict.fromkeys(part._replace(entity_type="") for part in _parts(ways))]
 
@@ -112,8 +111,8 @@ def _paired(
     return _Pair(whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, ways, inputs)
 
 
-def _rows(pair: _Pair, parts: Sequence[Part]) -> Iterator[Difference]:
-    cells: dict[tuple[str, str], list[tuple[Part, Cell]]] = {}
+def _rows(pair: _Pair, parts: Sequence[SwapScope]) -> Iterator[Difference]:
+    cells: dict[tuple[str, str], list[tuple[SwapScope, SharedCell]]] = {}
     for part in parts:
         here = rates.once_within(pair.one, part)
         if not here.any():
@@ -131,12 +130,12 @@ def _metrics(task: str) -> list[tuple[str, Metric, str]]:
 
 def _metric_rows(
     pair: _Pair,
-    part: Part,
+    part: SwapScope,
     name: str,
     metric: Metric,
     columns: tuple[Columns, Columns],
     counted: str,
-    cells: dict[tuple[str, str], list[tuple[Part, Cell]]],
+    cells: dict[tuple[str, str], list[tuple[SwapScope, SharedCell]]],
 ) -> Iterator[Difference]:
     """A row for each side, and for the gap of the sides, over the texts that both have an answer to."""
     answered = [side[counted].astype(bool) for side in columns]
@@ -154,10 +153,10 @@ def _metric_rows(
         if reason:
             found = found.without_interval(reason)
         if part.entity_type:
-            cell = Cell(part.entity_type, part.culture, found.value, float(first[0][0].size))
+            cell = SharedCell(part.entity_type, part.culture, found.value, float(first[0][0].size))
             cells.setdefault((name, side), []).append((part, cell))
         yield from difference_rows(
-            Sides(
+            ComparedFacets(
                 pair.whole.task,
                 name,
                 pair.dimension,
@@ -183,17 +182,17 @@ def _without(columns: Columns, key: str, shared: NDArray[Any]) -> Columns:
     return chosen(columns, first[~np.isin(texts, shared)])
 
 
-def _left_out(pair: _Pair, part: Part) -> int:
+def _left_out(pair: _Pair, part: SwapScope) -> int:
     """The texts of a part that only one side was asked about."""
     return sum(int(rates.within(side, _whole_part(pair, part)).sum()) for side in pair.left_out)
 
 
-def _whole_part(pair: _Pair, part: Part) -> Part:
+def _whole_part(pair: _Pair, part: SwapScope) -> SwapScope:
     """A part as both sides have it: in the language of each."""
     return part._replace(language="") if pair.dimension == "language" else part
 
 
-def _ways_in(ways: Sequence[Way], part: Part) -> list[Way]:
+def _ways_in(ways: Sequence[Way], part: SwapScope) -> list[Way]:
     return [way for way, own in zip(ways, _parts(ways), strict=True) if _is_part(own, part)]
 
 
@@ -202,11 +201,11 @@ def _reason(ways: Sequence[Way], metric: str) -> str | None:
     return NOT_ALIKE if differences(ways) else "none for macro F1" if metric in WITHOUT_INTERVAL else None
 
 
-def _is_part(own: Part, whole: Part) -> bool:
+def _is_part(own: SwapScope, whole: SwapScope) -> bool:
     return all(not wanted or wanted == value for value, wanted in zip(own, whole, strict=True))
 
 
-def _place(whole: Whole, part: Part) -> dict[str, str]:
+def _place(whole: Whole, part: SwapScope) -> dict[str, str]:
     """What both sides share."""
     shared = {"language": part.language, "country": part.culture, "topic": part.entity_type}
     return {
@@ -215,7 +214,7 @@ def _place(whole: Whole, part: Part) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
+def _of_sides(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Difference]:
     """The rates of native less those of Western texts, which stand in the same contexts."""
     once = rates.once_within(answers.columns, part)
     ways = _ways_in(answers.ways, part)
@@ -227,7 +226,7 @@ def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]
             if reason := _reason(ways, name):
                 found = found.without_interval(reason)
             yield from difference_rows(
-                Sides(answers.whole.task, name, "native", "native", "western", _place(answers.whole, part)),
+                ComparedFacets(answers.whole.task, name, "native", "native", "western", _place(answers.whole, part)),
                 found,
                 unit=UNIT,
                 units=len(np.unique(own["context"])),
@@ -236,7 +235,7 @@ def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]
             )
 
 
-def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
+def _counts(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Difference]:
     """The mean counts of wrong labels of both sides over draws, with what chance gives for the size of a difference."""
     own = chosen(answers.columns, rates.within(answers.columns, part) & answers.columns["ok"].astype(bool))
     for counted, metric in COUNTED.items():
@@ -255,7 +254,7 @@ def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
         else:
             scaled = PairedDifference(first, second, found.low * size, found.high * size, found.p, found.freedom)
         yield from difference_rows(
-            Sides("sentiment", counted, "native", "native", "western", _place(answers.whole, part)),
+            ComparedFacets("sentiment", counted, "native", "native", "western", _place(answers.whole, part)),
             scaled,
             unit=UNIT,
             units=len(np.unique(one.answers.contexts)),
@@ -265,17 +264,17 @@ def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
         )
 
 
-def _mean_count(side: Ratio, texts: dict[int, int]) -> float:
+def _mean_count(side: DrawRatio, texts: dict[int, int]) -> float:
     return float(np.mean([side.draws[draw] * texts[draw] for draw in side.draws]))
 
 
-def _texts(found: Ratio) -> dict[int, int]:
+def _texts(found: DrawRatio) -> dict[int, int]:
     """The texts of each draw that count, each as often as the draw takes it."""
     sizes = np.bincount(found.answers.draws, np.atleast_2d(found.answers.denominators)[0])
     return {int(draw): round(sizes[draw]) for draw in np.unique(found.answers.draws)}
 
 
-def _chance(one: Ratio, other: Ratio, texts: dict[int, int]) -> float | None:
+def _chance(one: DrawRatio, other: DrawRatio, texts: dict[int, int]) -> float | None:
     each = [[ratio(side.answers.of(side.answers.draws == draw)) for draw in texts] for side in (one, other)]
     first, second = ([found for found in side if found is not None] for side in each)
     return chance_of_size(first, second, list(texts.values()))

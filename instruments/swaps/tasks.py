@@ -41,7 +41,7 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedAnswer:
     """An answer as it was understood, and what of it is right; the columns of `SwapReading` of these names."""
 
     answer: str | None = None
@@ -53,10 +53,10 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReaderResult:
     """A reader's result for an answer: its score, or the reason for its failure."""
 
-    judged: Judged | None
+    judged: JudgedAnswer | None
     error: str | None = None
     refused: bool | None = None  # the model declined in words; None where nobody looked
 
@@ -64,7 +64,7 @@ class Reading:
     def columns(self) -> dict[str, Any]:
         """The columns of `SwapReading` that a reader fills."""
         status = "failed" if self.judged is None else "ok"
-        return {"status": status, "error": self.error, "refused": self.refused, **asdict(self.judged or Judged())}
+        return {"status": status, "error": self.error, "refused": self.refused, **asdict(self.judged or JudgedAnswer())}
 
 
 def answer_schema(key: str, value: dict[str, Any]) -> dict[str, Any]:
@@ -141,9 +141,9 @@ class Sentiment:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.sentiment.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:  # noqa: ARG002
         label = read_label(words(raw, self.key), prompts)
-        return Judged(label, int(label == gold_label(filled.context)))
+        return JudgedAnswer(label, int(label == gold_label(filled.context)))
 
 
 def _says(said: str, word: str) -> bool:
@@ -195,7 +195,7 @@ class NameTagging:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.ner.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:  # noqa: ARG002
         names = json_value(raw, self.key)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise AnswerError("the answer has no list of names")
@@ -204,7 +204,7 @@ class NameTagging:
         return judge_names([name.strip() for name in names if name.strip()], filled, own)
 
 
-def judge_names(names: Iterable[str], filled: Filled, own: Prompts) -> Judged:
+def judge_names(names: Iterable[str], filled: Filled, own: Prompts) -> JudgedAnswer:
     """What names without places are worth: each stands wherever the text has it; one that it lacks is a false one."""
     spans: set[Span] = set()
     invented = set()
@@ -216,14 +216,14 @@ def judge_names(names: Iterable[str], filled: Filled, own: Prompts) -> Judged:
     return replace(judged, strict=int(filled.span in spans), strict_predicted=len(spans) + len(invented))
 
 
-def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] = ()) -> Judged:
+def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] = ()) -> JudgedAnswer:
     """What spans of the text are worth, with names that the text does not hold."""
     each, beside = sorted(set(spans)), sorted(set(invented))
     start, end = filled.span
     elsewhere = sum(stop <= start or begin >= end for begin, stop in each) + len(beside)
     named = [filled.text[begin:stop] for begin, stop in each] + beside
     found = int((start, end) in each)
-    return Judged("\n".join(named), found, len(named), elsewhere, found, len(named))
+    return JudgedAnswer("\n".join(named), found, len(named), elsewhere, found, len(named))
 
 
 def _bare(span: Span, filled: Filled, own: Prompts) -> Span:
@@ -276,12 +276,12 @@ class QuestionAnswering:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.qa.prompt, "question": prompts.qa.question}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:
         said, gold = words(raw, self.key), filled.entity.surface
         nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, prompts)
         answer = "" if nothing else said
         right = bool(same(answer, gold, own) or (answer and judge_names([answer], filled, own).matched))
-        return Judged(answer, int(right), strict=int(answer == gold))
+        return JudgedAnswer(answer, int(right), strict=int(answer == gold))
 
 
 def _without_prefix(word: str, prefixes: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.flattening import Limits, Sides, beside, compared, flattening, judge
+from polyculture.instruments.probe.flattening import NumberPair, PairLimits, beside, compared, flattening, judge
 from polyculture.instruments.probe.occurrences import Occurrences
 
 Random = np.random.Generator
@@ -128,7 +128,7 @@ def _found(study: Draw) -> Numbers:
     return np.asarray(found[:, 0] - found[:, 1])
 
 
-def _holds(truth: Numbers, numbers: tuple[Sides, Sides]) -> list[float]:
+def _holds(truth: Numbers, numbers: tuple[NumberPair, NumberPair]) -> list[float]:
     """1: the truth is between the limits; nan without limits."""
     limits = [(one.low, one.high) for *_, one in numbers]
     return [
@@ -157,6 +157,6 @@ def pairs_tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 
     return Held(covered, np.isnan(of_pairs).mean(axis=(0, 2)))
 
 
-def _pairs_hold(limits: Limits, truth: Numbers, pairs: NDArray[np.bool_]) -> Numbers:
+def _pairs_hold(limits: PairLimits, truth: Numbers, pairs: NDArray[np.bool_]) -> Numbers:
     low, high = limits.low[pairs], limits.high[pairs]
     return np.where(np.isnan(low), np.nan, (low <= truth) & (truth <= high))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from polyculture.instruments.cbs.averages import Contrast, Tally, averaged, mean_contrast, paired, tally
+from polyculture.instruments.cbs.averages import ScoreContrast, TypeScores, averaged, mean_contrast, paired, tally
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 
 Random = np.random.Generator
@@ -47,7 +47,7 @@ class PairedWorld:
     def _spread(self) -> float:
         return math.sqrt(2 + OF_CONTEXT**2 + 2 * NOISE**2)
 
-    def models(self, random: Random) -> list[list[Tally]]:
+    def models(self, random: Random) -> list[list[TypeScores]]:
         """The tallies of two models, one for each language."""
         sizes = (self.rows, self.native, self.western)
         base = [random.normal(0, 1, size) for size in sizes]
@@ -121,7 +121,7 @@ def tried(world: PairedWorld, data_sets: int, seed: int = 1) -> Found:
     for _ in range(data_sets):
         models = world.models(random)
         found = [averaged(tallies, "contexts") for tallies in models]
-        contrasts: list[Contrast] = []
+        contrasts: list[ScoreContrast] = []
         for one, other in zip(*models, strict=True):
             contrast = paired(one, other)
             assert contrast is not None

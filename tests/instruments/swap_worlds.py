@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyculture.instruments.differences import PairedDifference
-from polyculture.instruments.swaps.rates import Ratio, SideAnswers, chance_of_size, compared, rate, ratio
+from polyculture.instruments.swaps.rates import DrawRatio, SideAnswers, chance_of_size, compared, rate, ratio
 
 Random = np.random.Generator
 OF_CONTEXT, OF_ENTITY, OF_PAIR = 1.0, 0.8, 0.8  # standard deviations on the logit scale
@@ -35,7 +35,7 @@ class SwapWorld:
     common: float = 0.9
     alike: float = 0.5
 
-    def models(self, random: Random) -> list[list[Ratio]]:
+    def models(self, random: Random) -> list[list[DrawRatio]]:
         """Both sides of two models."""
         of_context = random.normal(0, OF_CONTEXT, self.contexts)
         of_entity = [random.normal(0, OF_ENTITY, self.entities) for _ in range(2)]
@@ -146,7 +146,7 @@ def _holds(found: PairedDifference, true: float) -> bool:
     return found.low <= true <= found.high
 
 
-def _chance(sides: Sequence[Ratio], texts: int) -> float:
+def _chance(sides: Sequence[DrawRatio], texts: int) -> float:
     of_draws = [[ratio(side.answers.of(side.answers.draws == draw)) for draw in side.draws] for side in sides]
     one, other = ([found for found in side if found is not None] for side in of_draws)
     found = chance_of_size(one, other, [texts] * len(one))

@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.instruments.cbs.averages import (
     Average,
-    Tally,
+    TypeScores,
     averaged,
     averaged_draws,
     of_type,
@@ -53,7 +53,7 @@ def share(native: Numbers, western: Numbers) -> list[bool]:
     return [b > a for a in native for b in western if not (np.isnan(a) or np.isnan(b))]
 
 
-def tallies(*matrices: ScoreMatrix) -> list[Tally]:
+def tallies(*matrices: ScoreMatrix) -> list[TypeScores]:
     """A type each."""
     return [found for number, matrix in enumerate(matrices) if (found := tally(matrix, str(number))) is not None]
 

@@ -26,7 +26,7 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
 from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
@@ -109,7 +109,7 @@ def write_scores(run: RunFolder, limits: Sequence[Limits], *rows: Number) -> Non
     write_numbers(run, MEASURE.name, [replace(row, inputs=inputs) for row in (*scores, *rows)])
 
 
-def write_told(run: RunFolder, measure: Measure, sides: Sides, told: Mapping[tuple[str, str], str]) -> None:
+def write_told(run: RunFolder, measure: Measure, sides: ComparedFacets, told: Mapping[tuple[str, str], str]) -> None:
     """The differences of pairs of models, and what they tell."""
     manifest = read_manifest(run.manifest)
     assert manifest
@@ -122,12 +122,12 @@ def write_told(run: RunFolder, measure: Measure, sides: Sides, told: Mapping[tup
     write_differences(run, measure.name, rows)
 
 
-SCORES = Sides(
+SCORES = ComparedFacets(
     "cbs", "cbs", "model", "", "",
     {"dataset": "camellia", "language": "ja", "country": "Japanese", "condition": "grounded", "method": "sum"},
     {"form": "causal"},
 )  # fmt: skip
-RATES = Sides(
+RATES = ComparedFacets(
     "qa", "accuracy", "model", "", "",
     {"dataset": "camellia", "language": "ja", "country": "Japanese", "condition": "qa", "method": "prompt"},
     {"side": "native"},

@@ -15,7 +15,7 @@ from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import asking as reading
 from polyculture.instruments.swaps.asking import Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
-from polyculture.instruments.swaps.tasks import TASKS, Filled, Judged, Sentiment
+from polyculture.instruments.swaps.tasks import TASKS, Filled, JudgedAnswer, Sentiment
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer
 
@@ -49,7 +49,7 @@ def mend(patch: pytest.MonkeyPatch) -> None:
     """A reader that knows that bad is negative."""
     judge = Sentiment.judge
 
-    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:
+    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:
         return judge(self, raw.replace("bad", "negative"), filled, prompts, own)
 
     patch.setattr(Sentiment, "judge", mended)
@@ -114,5 +114,5 @@ def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     read = reader.read('<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}', text)
     assert (read.judged, read.error, read.refused) == (None, "refused", True)
     read = reader.read('{"answer": "sushi"}', text)
-    assert (read.judged, read.refused) == (Judged("sushi", 1, strict=1), False)
+    assert (read.judged, read.refused) == (JudgedAnswer("sushi", 1, strict=1), False)
     assert reader.read("<think>so", text).error == NO_ANSWER

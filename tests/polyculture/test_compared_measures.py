@@ -13,7 +13,7 @@ from polyculture.cache.store.data_identity import inputs_of
 from polyculture.cache.store.manifest import read_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.cbs.layout import MEASURE as CBS
-from polyculture.instruments.differences import Sides, difference_rows, paired_difference, with_verdicts
+from polyculture.instruments.differences import ComparedFacets, difference_rows, paired_difference, with_verdicts
 from polyculture.instruments.swaps.layout import MEASURES as SWAPS
 from polyculture.metrics.measured import write_differences
 from tests.metrics.compared_runs import specific_with, write_run
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         inputs, rows = inputs_of(run, manifest, measure), []
         for level in LEVELS:
             shared = {"dataset": "camellia", "condition": condition, "method": "sum", **level}
-            sides = Sides(measure.name, metric, "model", ONE, TWO, shared, {"form": "causal"})
+            sides = ComparedFacets(measure.name, metric, "model", ONE, TWO, shared, {"form": "causal"})
             found = paired_difference(0.6, 0.4, 0.05**2, 10)
             rows += difference_rows(sides, found, unit="context x entity", units=9, inputs=inputs, sampled=sampled)
         write_differences(run, measure.name, with_verdicts(rows))

@@ -28,7 +28,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.store import Store
-from polyculture.instruments.differences import PairedDifference, Sides, difference_rows, paired_difference
+from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows, paired_difference
 from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.asking import GENERATED
 from polyculture.instruments.questions.layout import EMPTY
@@ -163,7 +163,7 @@ def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
         for one in contrasts(weighed)
         if (pairs := paired_units(one))
         for row in difference_rows(
-            Sides(MEASURE.name, METRIC, "option", one.a, one.b, {**study.place, "condition": one.answers},
+            ComparedFacets(MEASURE.name, METRIC, "option", one.a, one.b, {**study.place, "condition": one.answers},
                   study.facets(one.target)),
             paired_mean(pairs), unit="unit", units=len(pairs), inputs=inputs,
         )

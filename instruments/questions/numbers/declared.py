@@ -40,7 +40,7 @@ _TOKEN = re.compile(
 )
 _DECLARED = re.compile(r"\s*[A-Za-z_][\w-]*\s*=")
 
-Weighted = tuple[tuple[float, str], ...]  # what is counted, and how often
+WeightedCounts = tuple[tuple[float, str], ...]  # what is counted, and how often
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Share:
     """A share of answers, with its weight in a number."""
 
     weight: float
-    tops: Weighted
-    bottoms: Weighted
+    tops: WeightedCounts
+    bottoms: WeightedCounts
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()  # facet, and the values that count
 
     def of(self, at: Tally) -> tuple[Numbers, Numbers]:
@@ -180,7 +180,7 @@ class _Line:
         bottoms = self._counts()
         return [Share(weight, tops, bottoms, self._where())]
 
-    def _counts(self) -> Weighted:
+    def _counts(self) -> WeightedCounts:
         """A word, or several in brackets, each with its weight."""
         if not self._skip("("):
             return ((1.0, self._words()),)

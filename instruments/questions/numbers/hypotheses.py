@@ -26,7 +26,7 @@ from scipy import stats
 
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.store import Store
-from polyculture.instruments.differences import Sides, difference_rows
+from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.questions.layout import EMPTY, MEASURE
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.instruments.questions.numbers.withheld import FEW_READ, few_are_read, withheld_differences
@@ -49,7 +49,7 @@ ORDER BY ALL
 """
 
 
-class Counts(NamedTuple):
+class QuestionCounts(NamedTuple):
     """The answers to a question about targets of one level."""
 
     unit: str
@@ -94,11 +94,11 @@ def hypothesis_numbers(store: Store, dataset: str, inputs: str) -> Iterator[Numb
                 )  # fmt: skip
 
 
-def _counted(store: Store, dataset: str) -> Iterator[tuple[tuple[str, ...], Sequence[str], str, list[Counts]]]:
+def _counted(store: Store, dataset: str) -> Iterator[tuple[tuple[str, ...], Sequence[str], str, list[QuestionCounts]]]:
     """Of each study its language, model, method, reader and prompt; its levels; and a type with its counts."""
     rows = store.execute(_COUNTS, [dataset]).fetchall()
     for (*study, levels, kind), some in groupby(rows, key=lambda row: row[:7]):
-        yield tuple(study), levels.split("; "), kind, [Counts(*row[7:]) for row in some]
+        yield tuple(study), levels.split("; "), kind, [QuestionCounts(*row[7:]) for row in some]
 
 
 def level_differences(store: Store, dataset: str, inputs: str) -> Iterator[Difference]:
@@ -111,7 +111,7 @@ def level_differences(store: Store, dataset: str, inputs: str) -> Iterator[Diffe
                   "reader": reader}  # fmt: skip
         for one in contrasts(rows, levels):
             a, b = (side.ratio(rows) for side in (one.first, one.second))
-            sides = Sides(
+            sides = ComparedFacets(
                 MEASURE.name, one.metric, one.dimension, one.first.name, one.second.name, shared, {"type": kind}
             )
             units, sampled = int((a.units & b.units).sum()), method == "generated"
@@ -125,11 +125,11 @@ class Side(NamedTuple):
     """One side of a comparison: its name, its answers, and which of them are counted."""
 
     name: str
-    rows: Sequence[Counts]
-    counted: str  # a field of `Counts`
+    rows: Sequence[QuestionCounts]
+    counted: str  # a field of `QuestionCounts`
     by: int = 1
 
-    def ratio(self, of: Sequence[Counts]) -> Ratio:
+    def ratio(self, of: Sequence[QuestionCounts]) -> Ratio:
         """The share of its answers in each of the units of all rows."""
         units = {name: number for number, name in enumerate(sorted({row.unit for row in of}))}
         chosen, answered = np.zeros(len(units)), np.zeros(len(units))
@@ -143,7 +143,7 @@ class Side(NamedTuple):
         return few_are_read(_size(self.rows), _sum(self.rows, "unread"))
 
 
-class Contrast(NamedTuple):
+class ComparedSides(NamedTuple):
     """Two sides that are compared."""
 
     metric: str
@@ -152,7 +152,7 @@ class Contrast(NamedTuple):
     second: Side
 
 
-def contrasts(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[Contrast]:
+def contrasts(rows: Sequence[QuestionCounts], levels: Sequence[str]) -> Iterator[ComparedSides]:
     """What is compared of one kind of questions."""
     least = levels[-1]
     low = [row for row in rows if row.level == least]
@@ -160,11 +160,11 @@ def contrasts(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[Contras
     higher |= {level: [row for row in rows if row.level == level] for level in levels[1:-1]}
     for metric, what in (("accuracy", "right"), ("biased", "biased")):
         for name, some in higher.items():
-            yield Contrast(metric, "level", Side(name, some, what), Side(least, low, what))
-    yield Contrast("biased", "option", Side("biased", rows, "biased"), Side("others", rows, "other", 2))
+            yield ComparedSides(metric, "level", Side(name, some, what), Side(least, low, what))
+    yield ComparedSides("biased", "option", Side("biased", rows, "biased"), Side("others", rows, "other", 2))
 
 
-def comparisons(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[OneSided]:
+def comparisons(rows: Sequence[QuestionCounts], levels: Sequence[str]) -> Iterator[OneSided]:
     """The tests of one kind of questions; `levels` from the most resources to the least.
 
     A group without an answer is compared with nothing.
@@ -190,7 +190,9 @@ def two_proportions(first: float, first_size: float, second: float, second_size:
     return float(stats.norm.sf((first - second) / math.sqrt(variance))) if variance > 0 else None
 
 
-def _z(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: Sequence[Counts]) -> OneSided:
+def _z(
+    hypothesis: str, what: str, side: str, first: Sequence[QuestionCounts], second: Sequence[QuestionCounts]
+) -> OneSided:
     return _tested(hypothesis, side, Side("", first, what), Side("", second, what))
 
 
@@ -204,9 +206,9 @@ def _tested(hypothesis: str, name: str, *sides: Side) -> OneSided:
     return OneSided(hypothesis, name, one, other, (first, second), p, FEW if p is None else None)
 
 
-def _size(rows: Sequence[Counts]) -> int:
+def _size(rows: Sequence[QuestionCounts]) -> int:
     return _sum(rows, "answered")
 
 
-def _sum(rows: Sequence[Counts], what: str) -> int:
+def _sum(rows: Sequence[QuestionCounts], what: str) -> int:
     return sum(getattr(row, what) for row in rows)

@@ -21,7 +21,7 @@ from polyculture.instruments.questions.numbers.families import BOUNDS, SURVEY, n
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
-from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
+from polyculture.instruments.questions.numbers.tally import FacetValue, Tally, TallyGroup, count_answers, studies
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.instruments.questions.numbers.withheld import withheld
 from polyculture.metrics.measured import renew
@@ -151,7 +151,7 @@ def _row(metric: str, ratio: Ratio, prompts: Sequence[str], prompt: str | None) 
     )  # fmt: skip
 
 
-def _place(study: Study, part: Part, prompt: str | None, tally: Tally) -> dict[str, Any]:
+def _place(study: TallyGroup, part: FacetValue, prompt: str | None, tally: Tally) -> dict[str, Any]:
     facets = dict(study.apart)
     wording = EVERY if prompt is None else prompt or WITHOUT  # sentences and gaps have no prompt
     columns = {**study._asdict(), "wording": wording, "condition": facets.pop("condition", WITHOUT)}

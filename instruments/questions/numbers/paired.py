@@ -24,15 +24,15 @@ from scipy import stats
 from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
-from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.families import Family, compared_families, families, named
 from polyculture.instruments.questions.numbers.tally import (
     NOT_READ,
+    FacetValue,
     Mask,
-    Part,
-    Study,
     Tally,
+    TallyGroup,
     apart_studies,
     kinds_of,
     stored_studies,
@@ -71,8 +71,8 @@ _UNDER = "SELECT set, list(DISTINCT facets['condition']) FROM questions GROUP BY
 class _Pair(NamedTuple):
     """Two sides, and what they are called in the row."""
 
-    one: Study
-    other: Study
+    one: TallyGroup
+    other: TallyGroup
     dimension: str
     names: tuple[str, str]
 
@@ -106,7 +106,7 @@ def paired_differences(store: Store, measured: Mapping[str, Sequence[str]], inpu
                     yield from _differences(pair, study, part, some, of_sets[study.dataset], inputs)
 
 
-def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) -> Iterator[_Pair]:
+def _pairs(studies: Sequence[TallyGroup], conditions: Mapping[str, Sequence[str]]) -> Iterator[_Pair]:
     read = [study for study in studies if study.reader != NOT_READ]
     for study in read:
         known = conditions.get(study.dataset, ())
@@ -117,7 +117,7 @@ def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) ->
 
 
 def _differences(
-    pair: _Pair, study: Study, part: Part, both: Tally, compared: Sequence[Family], inputs: str
+    pair: _Pair, study: TallyGroup, part: FacetValue, both: Tally, compared: Sequence[Family], inputs: str
 ) -> Iterator[Difference]:
     sides = [_side(both, name) for name in ("one", "other")]
     shared = {
@@ -138,7 +138,9 @@ def _differences(
         paired_sides = [side.where(usable[0] & usable[1]) for side in sides]
         for metric, number in family.of_compared.items():
             one, other = map(number.of, paired_sides)
-            told = Sides(MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets)
+            told = ComparedFacets(
+                MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets
+            )
             units, short = int((one.units & other.units).sum()), (missing[0], missing[1])
             # Whether generated answers were sampled is not kept with them.
             sampled = study.method == "generated"
@@ -161,7 +163,7 @@ def _side(both: Tally, name: str) -> Tally:
 
 RANKS = "rank-sum test"  # why there is no interval
 _PARTS = ("", "label")
-Found = dict[tuple[Part, str], Ratio | None]  # None of a number that is withheld
+Found = dict[tuple[FacetValue, str], Ratio | None]  # None of a number that is withheld
 
 
 class RankSum(NamedTuple):
@@ -173,7 +175,7 @@ class RankSum(NamedTuple):
 
 def set_differences(store: Store, measured: Mapping[str, Sequence[str]], inputs: str) -> Iterator[Difference]:
     """Every two sets of stereotypes that a model answers by one method and reader, still without q."""
-    found: dict[tuple[str, str, str], list[tuple[Study, Found]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[TallyGroup, Found]]] = {}
     for study, tally in studies(store):
         own = measured[study.dataset]
         family = next((one for name, one in families().items() if name in own and one.between_sets), None)
@@ -197,10 +199,10 @@ def set_differences(store: Store, measured: Mapping[str, Sequence[str]], inputs:
                     yield from difference_rows(told, difference, unit="unit", units=0, inputs=inputs, sampled=True)
 
 
-def _sides(one: Study, other: Study, part: Part, metric: str) -> Sides:
+def _sides(one: TallyGroup, other: TallyGroup, part: FacetValue, metric: str) -> ComparedFacets:
     a, b = (f"{study.dataset}, {study.language}" for study in (one, other))
     shared = {"model": one.model, "dataset": EVERY, "wording": EVERY, "method": one.method, "reader": one.reader}
-    return Sides(MEASURE.name, metric, "dataset", a, b, shared, {part.facet: part.value} if part.facet else {})
+    return ComparedFacets(MEASURE.name, metric, "dataset", a, b, shared, {part.facet: part.value} if part.facet else {})
 
 
 def _difference(one: Ratio, other: Ratio) -> PairedDifference | None:

@@ -43,7 +43,7 @@ ORDER BY ALL
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SurveyNumber:
     """A number with its 95 % interval over stereotypes."""
 
     estimate: float
@@ -85,7 +85,7 @@ def survey_numbers(store: Store, datasets: Sequence[str], inputs: str) -> Iterat
                 )
 
 
-def _row(place: Number, found: Measured, some: Sequence[Stereotype]) -> Number:
+def _row(place: Number, found: SurveyNumber, some: Sequence[Stereotype]) -> Number:
     return replace(
         place, estimate=found.estimate, low=found.low, high=found.high, no_interval=found.lacking,
         method_of_interval=found.method, units=len(some), n=sum(len(one.named) for one in some),
@@ -106,13 +106,13 @@ def _stereotypes(rows: Iterator[tuple[Any, ...]]) -> Iterator[Stereotype]:
         yield Stereotype(label, frozenset(held), named, len(answers), unread)
 
 
-def exact_match(some: Sequence[Stereotype]) -> Measured:
+def exact_match(some: Sequence[Stereotype]) -> SurveyNumber:
     """The mean over stereotypes of the share of their answers that name just the groups that are held."""
     shares = np.array([np.mean([named == one.held for named in one.named]) for one in some])
     return _measured(float(shares.mean()), "Student's t", len(some), lambda: float(shares.var(ddof=1)) / len(some))
 
 
-def group_f1(some: Sequence[Stereotype]) -> Measured:
+def group_f1(some: Sequence[Stereotype]) -> SurveyNumber:
     """The mean over groups of their F1, with a jackknife over stereotypes."""
 
     def variance() -> float:
@@ -122,15 +122,15 @@ def group_f1(some: Sequence[Stereotype]) -> Measured:
     return _measured(_f1(some), "jackknife over stereotypes", len(some), variance)
 
 
-METRICS: Mapping[str, Callable[[Sequence[Stereotype]], Measured]] = {"exact_match": exact_match, "f1": group_f1}
+METRICS: Mapping[str, Callable[[Sequence[Stereotype]], SurveyNumber]] = {"exact_match": exact_match, "f1": group_f1}
 
 
-def _measured(value: float, method: str, size: int, variance: Callable[[], float]) -> Measured:
+def _measured(value: float, method: str, size: int, variance: Callable[[], float]) -> SurveyNumber:
     if size < FEWEST:
-        return Measured(value, method, lacking=FEW)
+        return SurveyNumber(value, method, lacking=FEW)
     if not (spread := variance()):
-        return Measured(value, method, lacking=CONSTANT)
-    return Measured(value, method, *symmetric(value, spread, size - 1).limits(0.0, 1.0))
+        return SurveyNumber(value, method, lacking=CONSTANT)
+    return SurveyNumber(value, method, *symmetric(value, spread, size - 1).limits(0.0, 1.0))
 
 
 def _f1(some: Sequence[Stereotype]) -> float:

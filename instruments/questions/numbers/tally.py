@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 _STUDY = "dataset, language, model, method, reader"
 
 
-class Study(NamedTuple):
+class TallyGroup(NamedTuple):
     """What is counted together."""
 
     dataset: str
@@ -39,7 +39,7 @@ class Study(NamedTuple):
     apart: tuple[tuple[str, str], ...] = ()  # facets of `APART` with their values
 
 
-class Part(NamedTuple):
+class FacetValue(NamedTuple):
     """Which questions a number is of: those with this value of a facet; with '' all."""
 
     facet: str = ""
@@ -93,13 +93,13 @@ class Tally:
         facets = {name: np.concatenate([values, values[lost]]) for name, values in self.facets.items()}
         return Tally(columns, facets, self.prompts, self.units)
 
-    def parts(self) -> Iterator[tuple[Part, Tally]]:
+    def parts(self) -> Iterator[tuple[FacetValue, Tally]]:
         """All rows, then those of each value of each facet that groups questions."""
-        yield Part(), self
+        yield FacetValue(), self
         for name, values in self.facets.items():
             if name in _GROUPS or (name not in (*_WITHIN, *APART) and self._joins_units(values)):
                 there = sorted(set(values.tolist()) - {""})
-                yield from ((Part(name, value), self.where(values == value)) for value in there)
+                yield from ((FacetValue(name, value), self.where(values == value)) for value in there)
 
     def _joins_units(self, values: NDArray[Any]) -> bool:
         """Does a facet have several units under one of its values?"""
@@ -130,18 +130,18 @@ def kinds_of(store: Store) -> list[tuple[str, Mapping[str, str]]]:
     return store.sql("SELECT unit, facets FROM question_kinds ORDER BY kind").fetchall()
 
 
-def studies(store: Store) -> Iterator[tuple[Study, Tally]]:
+def studies(store: Store) -> Iterator[tuple[TallyGroup, Tally]]:
     """The tally of every study, from the tables of `count_answers`."""
     kinds = kinds_of(store)
     for study in stored_studies(store):
         yield from apart_studies(study, tally_of(store.execute(_ROWS, list(study[:-1])).fetchnumpy(), kinds))
 
 
-def stored_studies(store: Store) -> list[Study]:
+def stored_studies(store: Store) -> list[TallyGroup]:
     """All studies that have answers. What did not come is of its readers; without any it is a study of its own."""
     found = store.sql(f"SELECT DISTINCT {_STUDY} FROM question_counts ORDER BY ALL").fetchall()  # noqa: S608
     read = {one[:-1] for one in found if one[-1] != NOT_READ}
-    return [Study(*one) for one in found if one[-1] != NOT_READ or one[:-1] not in read]
+    return [TallyGroup(*one) for one in found if one[-1] != NOT_READ or one[:-1] not in read]
 
 
 # Of answers, of questions, of right candidates of gaps.
@@ -180,7 +180,7 @@ def tally_of(rows: Mapping[str, Any], kinds: Sequence[tuple[str, Mapping[str, st
     return Tally(columns, facets, tuple(prompts.tolist()), len(units))
 
 
-def apart_studies(study: Study, tally: Tally) -> Iterator[tuple[Study, Tally]]:
+def apart_studies(study: TallyGroup, tally: Tally) -> Iterator[tuple[TallyGroup, Tally]]:
     """The studies that facets of `APART` make of one."""
     names = [name for name in APART if name in tally.facets]
     keys = list(zip(*(tally.facets[name].tolist() for name in names), strict=True)) if names else []

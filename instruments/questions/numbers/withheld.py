@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from polyculture.cache.store.schema.measured import Difference, Number
-from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
 from polyculture.metrics.inference.family import UNTESTABLE
 
 FEW_READ = "fewer than half of the answers are read"  # why there is no number
@@ -28,7 +28,7 @@ def withheld(row: Number) -> Number:
 
 
 def withheld_differences(
-    sides: Sides, *, unit: str, units: int, inputs: str, missing: tuple[int, int] = (0, 0), sampled: bool
+    sides: ComparedFacets, *, unit: str, units: int, inputs: str, missing: tuple[int, int] = (0, 0), sampled: bool
 ) -> Iterator[Difference]:
     """The rows of a difference of which a side is withheld."""
     rows: Iterable[Difference] = difference_rows(

@@ -24,7 +24,7 @@ _KEY = re.compile("prediction|final|result|label")  # of an answer in JSON, besi
 PROCLITICS = "(?:[وفبکل]?(?:ال)?|[והבכלמש]{1,2})?"  # Arabic, Hebrew: written onto the word that follows
 
 
-class Words(BaseModel):
+class LanguageWords(BaseModel):
     """A language's file. An entry is a regular expression of words; `*` behind a letter is any ending."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,13 +61,13 @@ class Words(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Language:
+class ReadingLanguage:
     """The words of a language with the English ones, compiled. Patterns apply to the text of `folded`."""
 
     code: str
     known: bool  # False: there is no file, so any single letter may be a word
-    own: Words
-    english: Words
+    own: LanguageWords
+    english: LanguageWords
 
     @cached_property
     def one_letter(self) -> frozenset[str]:
@@ -128,12 +128,12 @@ class Language:
         return any(pattern.search(key) for pattern in (self["answer"], self["option"], _KEY))
 
     def __getitem__(self, kind: str) -> re.Pattern[str]:
-        """The words of a kind, a field of `Words`, as they are found in a text of `folded`."""
+        """The words of a kind, a field of `LanguageWords`, as they are found in a text of `folded`."""
         return _compiled(self, kind)
 
 
 @cache
-def _compiled(language: Language, kind: str) -> re.Pattern[str]:
+def _compiled(language: ReadingLanguage, kind: str) -> re.Pattern[str]:
     alone = kind == "follows" or (kind == "than" and language.own.verb_final) or language.own.code == ENGLISH
     files = (language.own,) if alone else (language.own, language.english)
     return re.compile("|".join(_alternatives(getattr(file, kind), file.spaced) for file in files))
@@ -150,16 +150,16 @@ def _alternatives(entries: Sequence[str], spaced: bool) -> str:
 
 
 @cache
-def language_of(code: str) -> Language:
+def language_of(code: str) -> ReadingLanguage:
     """The words of a language by its code; those of its base language, as 'pt' of 'pt-br', where it has no file."""
     english = _words(ENGLISH)
     for name in (code.casefold(), code.casefold().partition("-")[0]):
         if (FOLDER / f"{name}.toml").is_file():
-            return Language(code, True, _words(name), english)
-    return Language(code, False, Words(code=code), english)
+            return ReadingLanguage(code, True, _words(name), english)
+    return ReadingLanguage(code, False, LanguageWords(code=code), english)
 
 
 @cache
-def _words(name: str) -> Words:
+def _words(name: str) -> LanguageWords:
     file = FOLDER / f"{name}.toml"
-    return parse_model(Words, read_toml(file), file)
+    return parse_model(LanguageWords, read_toml(file), file)

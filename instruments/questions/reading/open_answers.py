@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from polyculture.cache.text.folding import ANSWERS, fold, fold_case
 from polyculture.cache.text.inflection import singular
 from polyculture.instruments.questions.reading.answer_text import answer_text, unspelled
-from polyculture.instruments.questions.reading.languages import ENGLISH, Language, language_of
+from polyculture.instruments.questions.reading.languages import ENGLISH, ReadingLanguage, language_of
 from polyculture.instruments.questions.reading.tokens import HANGUL, NO_SPACES
 
 _APART = str.maketrans("-", " ")
@@ -46,7 +46,7 @@ def matches(text: str, answers: Sequence[str], weights: Sequence[float], languag
     }
 
 
-def _within(answer: str, said: str, language: Language) -> bool:
+def _within(answer: str, said: str, language: ReadingLanguage) -> bool:
     one, whole = fold_case(answer).strip().translate(_APART), fold_case(said).translate(_APART)
     if not one or _stands_in(one, whole):
         return bool(one)
@@ -63,18 +63,18 @@ def _stands_in(one: str, whole: str) -> bool:
     return re.search(f"{before}{re.escape(one)}{after}", whole) is not None
 
 
-def _stems(text: str, language: Language) -> list[str]:
+def _stems(text: str, language: ReadingLanguage) -> list[str]:
     words = _words(text, language)
     return [singular(word) for word in words] if language.own.code == ENGLISH else words
 
 
-def _words(text: str, language: Language) -> list[str]:
+def _words(text: str, language: ReadingLanguage) -> list[str]:
     """The words without case, punctuation and articles."""
     articles = {fold(article, ANSWERS) for article in language.own.articles}
     return [word for word in fold(text.translate(_APART), ANSWERS).split() if word not in articles]
 
 
-def units_of(text: str, language: Language) -> list[str]:
+def units_of(text: str, language: ReadingLanguage) -> list[str]:
     """What F1 counts: words; characters where no spaces set words apart, and in Korean, as its particles are joined."""
     return [unit for word in _words(text, language) for unit in (word if _CHARACTERS.search(word) else [word])]
 

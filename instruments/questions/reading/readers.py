@@ -28,12 +28,12 @@ from polyculture.instruments.questions.reading.choice import Ground, Reading, re
 from polyculture.instruments.questions.reading.open_answers import MATCHES, matches
 from polyculture.instruments.questions.reading.several import CUT_OFF, read_several
 
-Rule = Literal["sum", "mean"]
-RULES: tuple[Rule, ...] = get_args(Rule)
+LikelihoodRule = Literal["sum", "mean"]
+RULES: tuple[LikelihoodRule, ...] = get_args(LikelihoodRule)
 TIE, LIKELIEST = "tie", "likeliest"  # grounds
 
 
-def read_likelihoods(rule: Rule, scores: Sequence[float], tokens: Sequence[float] = ()) -> Reading:
+def read_likelihoods(rule: LikelihoodRule, scores: Sequence[float], tokens: Sequence[float] = ()) -> Reading:
     """The option with the highest value, of natural logarithms by place; none where several have it.
 
     'mean' divides `scores` by `tokens`.
@@ -128,7 +128,7 @@ def _published(answer: AnswerRow, _question: Question) -> Reading:
     return read_as_published(text_in(answer.raw or "") or "", answer.shown)
 
 
-def _likeliest(rule: Rule, answer: AnswerRow, _question: Question) -> Reading:
+def _likeliest(rule: LikelihoodRule, answer: AnswerRow, _question: Question) -> Reading:
     return read_likelihoods(rule, answer.scores or (), answer.tokens or ())
 
 
@@ -149,7 +149,7 @@ def _of_texts(name: str, rule: str, read: Callable[[AnswerRow, Question], Readin
     return Reader(name, rule, ("raw",), read)
 
 
-def _of_scores(rule: Rule, needed: str) -> Reader:
+def _of_scores(rule: LikelihoodRule, needed: str) -> Reader:
     return Reader(rule, rule, ("scores", needed), partial(_likeliest, rule))
 
 

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache, partial
 
 from polyculture.cache.text.folding import fold
 from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, plain, unspelled
-from polyculture.instruments.questions.reading.languages import PROCLITICS, Language, language_of
+from polyculture.instruments.questions.reading.languages import PROCLITICS, ReadingLanguage, language_of
 
 LABEL, TEXT = 0xE000, 0xE800  # code points of private use stand for the label, and for the text, of each place
 LABELS, TEXTS = f"{chr(LABEL)}-{chr(TEXT - 1)}", f"{chr(TEXT)}-{chr(TEXT + 0x7FF)}"
@@ -50,7 +50,7 @@ class Offered:
 
     shown: tuple[str, ...]
     labels: tuple[str, ...]
-    language: Language
+    language: ReadingLanguage
 
     @cached_property
     def cores(self) -> tuple[str, ...]:
@@ -217,12 +217,12 @@ class Offered:
 
 
 @lru_cache(maxsize=1024)
-def _label_pattern(cores: tuple[str, ...], language: Language) -> re.Pattern[str] | None:
+def _label_pattern(cores: tuple[str, ...], language: ReadingLanguage) -> re.Pattern[str] | None:
     forms = "|".join(_stand_alone(core, language) for core in sorted(cores, key=len, reverse=True) if core)
     return re.compile(forms) if forms else None
 
 
-def _stand_alone(core: str, language: Language) -> str:
+def _stand_alone(core: str, language: ReadingLanguage) -> str:
     """A pattern of a label that is a token of its own: no part of a word, a number or an abbreviation."""
     escaped = re.escape(core)
     ends = rf"(?!{WORD})" if language.own.spaced else ""
@@ -241,7 +241,7 @@ def _stand_alone(core: str, language: Language) -> str:
     return escaped if NO_SPACES.match(core) else rf"(?<!{WORD}){escaped}{joined}"
 
 
-def _is_foreign(core: str, language: Language) -> bool:
+def _is_foreign(core: str, language: ReadingLanguage) -> bool:
     """Is a label Korean and the language another: no word, and beside letters of other scripts a token of its own?"""
     return language.own.code != "ko" and re.match(HANGUL, core) is not None
 

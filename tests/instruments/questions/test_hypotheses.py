@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from polyculture.instruments.questions.numbers.hypotheses import (
-    Counts,
+    QuestionCounts,
     comparisons,
     contrasts,
     hypothesis_numbers,
@@ -21,12 +21,12 @@ from tests.instruments.questions.answered import FAILED, REFUSAL, UNREAD, Said, 
 
 LEVELS = ("high", "mid", "low")
 HAND = [  # answered, right, biased, other
-    Counts("Q1", "high", 2, 2, 0, 0),
-    Counts("Q1", "mid", 2, 1, 1, 0),
-    Counts("Q1", "low", 2, 0, 2, 0),
-    Counts("Q2", "high", 2, 1, 0, 1),
-    Counts("Q2", "low", 2, 1, 1, 0),
-    Counts("Q3", "low", 2, 0, 1, 0),
+    QuestionCounts("Q1", "high", 2, 2, 0, 0),
+    QuestionCounts("Q1", "mid", 2, 1, 1, 0),
+    QuestionCounts("Q1", "low", 2, 0, 2, 0),
+    QuestionCounts("Q2", "high", 2, 1, 0, 1),
+    QuestionCounts("Q2", "low", 2, 1, 1, 0),
+    QuestionCounts("Q3", "low", 2, 0, 1, 0),
 ]
 
 
@@ -125,7 +125,7 @@ def test_of_a_level_whose_answers_are_hardly_read_there_is_no_test_and_no_differ
 
 
 def test_where_nothing_varies_there_is_no_p() -> None:
-    same = [Counts(f"Q{n}", level, 1, 1, 0, 0) for n in range(4) for level in LEVELS]
+    same = [QuestionCounts(f"Q{n}", level, 1, 1, 0, 0) for n in range(4) for level in LEVELS]
     found = list(comparisons(same, LEVELS))
     assert found
     assert all(one.p is None for one in found if one.hypothesis != "2")
@@ -143,7 +143,7 @@ def test_a_question_that_is_hard_for_all_is_one_witness(effect: float) -> None:
             for level, targets in (("high", 7), ("mid", 3), ("low", 4)):
                 logit = of_question + (effect if level != "low" else 0.0)
                 right = int((draw.random(targets) < 1 / (1 + np.exp(-logit))).sum())
-                rows.append(Counts(f"Q{number}", level, targets, right, 0, targets - right))
+                rows.append(QuestionCounts(f"Q{number}", level, targets, right, 0, targets - right))
         sides = next(
             (one.first, one.second) for one in contrasts(rows, LEVELS)
             if (one.metric, one.first.name) == ("accuracy", "all but low")
