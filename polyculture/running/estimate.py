@@ -9,7 +9,7 @@ as long as those that the run has bought, and knows no stage by name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,13 +31,14 @@ from polyculture.generate.tokens import PER_CHAT, PER_TEXT, count_tokens, token_
 from polyculture.running.batching import in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.calls import Call
+from polyculture.running.layout import layout_of
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
 _ALL = Part()
-_MEANS = """
-SELECT stage, asked, sum(prompt_tokens) / nullif(count(*) FILTER (status = 'ok'), 0) AS read,
-    sum(completion_tokens) / nullif(count(*) FILTER (status = 'ok'), 0) AS written
-FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING written IS NOT NULL
+_BOUGHT = """
+SELECT stage, asked, topic, count(*) FILTER (status = 'ok') AS answers,
+    coalesce(sum(prompt_tokens), 0) AS prompt_tokens, sum(completion_tokens) AS completion_tokens
+FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked, topic
 """
 
 
@@ -74,6 +75,18 @@ class StageEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class _Bought:
+    """A model's answers about the jobs of a topic until now, and their tokens, those of unusable ones included."""
+
+    stage: str
+    model: str
+    topic: str
+    answers: int  # that are usable
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Means:
     """Tokens of a model's answers until now, per usable answer."""
 
@@ -90,7 +103,7 @@ def estimates(
     Final failures that `retry` names are asked again. Raises what the calls' studies raise.
     """
     ledger = _Ledger(
-        {(stage, asked): _Means(read or 0.0, written) for stage, asked, read, written in _rows(workspace, _MEANS)},
+        [_Bought(*row) for row in _rows(workspace, _BOUGHT)],
         {one.model: one for one in named_totals(_rows(workspace, NAMED)) if one.line},
     )
     for call in calls:
@@ -143,16 +156,27 @@ def asked_later(calls: Iterable[Call]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Ledger:
-    """What a run has bought until now: the tokens of its answers, by stage and model, and costs that servers name."""
+    """What a run has bought until now: the tokens of its answers, and costs that servers name."""
 
-    means: Mapping[tuple[str | None, str], _Means]
+    bought: Sequence[_Bought]
     named: Mapping[str, NamedTotal]
 
-    def answer(self, text: AnswerText) -> float:
+    def means(self, stage: str | None, model: str, topics: Collection[str]) -> _Means | None:
+        """The mean tokens of a model's answers about the jobs of some topics, in which all is asked alike; None where
+        it has no usable answer yet."""
+        alike = [one for one in self.bought if (one.stage, one.model) == (stage, model) and one.topic in topics]
+        answers = sum(one.answers for one in alike)
+        if not answers:
+            return None
+        read, written = sum(one.prompt_tokens for one in alike), sum(one.completion_tokens for one in alike)
+        return _Means(read / answers, written / answers)
+
+    def answer(self, text: AnswerText, topics: Collection[str]) -> float:
         """The expected tokens of an answer: as that model's, or as all models' of the stage; else the most."""
-        if found := self.means.get((text.stage, text.model)):
+        if found := self.means(text.stage, text.model, topics):
             return found.answer
-        alike = [one.answer for (stage, _), one in self.means.items() if stage == text.stage]
+        models = dict.fromkeys(one.model for one in self.bought)
+        alike = [found.answer for model in models if (found := self.means(text.stage, model, topics))]
         return sum(alike) / len(alike) if alike else text.most_tokens
 
 
@@ -161,6 +185,7 @@ class _Tokens:
     """The tokens of loads of one model in one stage, as they are expected and at most."""
 
     ledger: _Ledger
+    topics: Collection[str]  # of the jobs
     so_far: _Means | None
     counter: TokenCounter
     bound: Callable[[int], int]  # the most tokens of an answer that is asked for with so many, by the model's options
@@ -181,9 +206,10 @@ class _Tokens:
                 self.assumed[load.assumed] = None
 
     def _add(self, load: Load, text_tokens: int) -> None:
-        times, so_far, answer = load.times * load.distinct, self.so_far, load.answer
+        times, answer = load.times * load.distinct, load.answer
+        so_far = self.so_far if load.chat else None  # what is written behind a scored text is known
         tokens = text_tokens + (PER_CHAT if load.chat else PER_TEXT)
-        of_answer = self.ledger.answer(answer) if answer else 0.0
+        of_answer = self.ledger.answer(answer, self.topics) if answer else 0.0
         # A text that nobody has counted is expected to be as long as those that the model was sent until now.
         self.read += times * (so_far.prompt if so_far and answer else tokens + of_answer)
         self.most_read += load.times * (tokens + (answer.most_tokens if answer else 0))
@@ -218,7 +244,8 @@ def _estimate(
     def bound(most: int) -> int:
         return kind.most_tokens(options, 0, most)[1]
 
-    found = _Tokens(ledger, ledger.means.get((stage, model)), counter, bound)
+    topics = {work.job.topic for work in works}
+    found = _Tokens(ledger, topics, ledger.means(stage, model, topics), counter, bound)
     for work in works:
         remaining = step.remaining(workspace.run, work, retry)
         settled += remaining.settled
@@ -256,7 +283,7 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
     """The results of a query on what the run has bought, at the experiment's prices now; empty without a run."""
     if not workspace.run.manifest.exists():
         return []
-    with open_store(workspace.run, manifest=workspace.present) as store:
+    with open_store(workspace.run, layout_of(workspace.run), manifest=workspace.present) as store:
         return store.sql(query).fetchall()
 
 

@@ -20,7 +20,7 @@ from polyculture.generate.engines.transformers.engine import TransformersEngine
 from polyculture.generate.tokens import count_tokens
 from polyculture.running.calibration import read_rates
 from polyculture.running.call_list import calls_in_file
-from polyculture.running.estimate import estimates
+from polyculture.running.estimate import cap_line, estimates
 from polyculture.running.opening import open_workspace
 from tests.instruments.culture_files import write_sheets
 from tests.instruments.test_cbs_paid import echo
@@ -195,6 +195,32 @@ def test_a_server_reads_what_is_counted(here: Path, words: tuple[str | Path, ...
     assert bodies
     assert truth <= read <= 1.2 * truth
     assert written >= sum(body["max_tokens"] for body in bodies)
+
+
+def test_answers_of_an_instrument_serve_as_measured_lengths_and_as_money_spent(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan read texts' tables alone: answers of 3 tokens were expected to have the most, and to have cost nothing."""
+    monkeypatch.chdir(here)  # where the file's own paths begin
+    answer = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}
+    reply = Reply(body=json.dumps({**answer, "usage": {"prompt_tokens": 70, "completion_tokens": 3}}).encode())
+    priced = f'[instruments.ask]\nset = "made-up.toml"\n[prices."{SERVER}"]\ninput = 0\noutput = 1000\n'
+    with StubServer(behaviour=lambda _body, _before: reply) as server:
+        write(here, SERVER, server.url, more=priced)
+        file = here / "exp.toml"
+        file.write_text(f"max_cost = 0.5\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+        (before,) = estimates(ready := open_workspace(file, here / "runs"), calls_in_file(ready))
+        assert before.answer_tokens == before.most_tokens > 3 * before.left
+        assert polyculture("ask", "made-up.toml", "exp.toml", *ONE, cwd=here).returncode == 0
+        paid = len(server.bodies)
+    (after,) = estimates(ready := open_workspace(file, here / "runs"), calls_in_file(ready))
+    assert 0 < paid < before.left
+    assert after.left == before.left - paid
+    # Of the category Age some answers are there; those of other categories of the set are asked alike.
+    assert after.answer_tokens == 3 * after.left
+    line = cap_line(ready, [after])
+    assert line is not None
+    assert f"{paid * 3 / 1000:.2f} is spent, and what is left is expected to cost {after.left * 3 / 1000:.2f}" in line
 
 
 def test_instruments_alone_are_calibrated_and_nothing_is_asked_twice(
