@@ -18,7 +18,8 @@ from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.store.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.declared import METRICS, Metric, Statistic, is_gain, is_overlap
-from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, rare_variance, shares
+from polyculture.metrics.inference.arrays import Floats, Integers
+from polyculture.metrics.inference.jackknife import Changes, rare_variance, shares
 from polyculture.metrics.inference.named_items import OF_COUNTS, Incidences, consensus, distinct
 from polyculture.metrics.responses import Answers, Cell, Place
 
@@ -35,7 +36,7 @@ class MetricTable:
     found: Changes
     # Rows x C: numerator and denominator of a share or a consensus; of a gain those of the neutral share, too; of a
     # count the count. What unlinked mentions could change (`comparison.tipping`).
-    parts: Numbers
+    parts: Floats
 
     def some(self, columns: Iterable[int]) -> MetricTable:
         """Those of some columns."""
@@ -132,7 +133,7 @@ class CellMetrics:
         there, statistic = self._known, metric.statistic
         counts = statistic in (Statistic.DISTINCT, Statistic.RAREFIED)
 
-        def without(named: Incidences) -> tuple[Numbers, Numbers]:
+        def without(named: Incidences) -> tuple[Floats, Floats]:
             return distinct(named, at) if counts else OF_COUNTS[statistic](named)
 
         values, changes = without(found)
@@ -194,7 +195,7 @@ def _asked(cell: Cell) -> tuple[str, ...]:
     return (cell.topic, cell.condition, cell.country or "", cell.wording, cell.language)
 
 
-def _in_cells(changes: Numbers, found: Incidences) -> csr_array:
+def _in_cells(changes: Floats, found: Incidences) -> csr_array:
     """A change for each group, in the column of its cell."""
     at = (np.arange(len(changes)), found.cell)
     return csr_array((changes, at), shape=(len(changes), len(found.responses)))

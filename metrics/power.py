@@ -26,8 +26,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from polyculture.cache.store.store import Store
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.family import SAME_PROMPTS
-from polyculture.metrics.inference.jackknife import Numbers
 from polyculture.metrics.inference.limits import student
 from polyculture.metrics.inference.prompts import prompt_mean
 
@@ -68,7 +68,7 @@ class PromptValue:
 class SideValues:
     """The values of sides x blocks x wordings; a block is a prompt's topic and country."""
 
-    values: Numbers
+    values: Floats
     sampling: float  # the mean sampling variance of a prompt's value
     count: int  # prompts behind a value
 
@@ -161,7 +161,7 @@ def noise_of_sides(rows: Sequence[PromptValue], side: str, responses: float) -> 
     )
 
 
-def noise_of(flat: Numbers, free: int, sampling: float, responses: float, count: int) -> Noise:
+def noise_of(flat: Floats, free: int, sampling: float, responses: float, count: int) -> Noise:
     """The variances in sides x blocks x wordings of which `free` sides vary freely; a value is of `count` prompts."""
     _, blocks, wordings = flat.shape
     over_blocks, over_wordings = flat.mean(axis=1, keepdims=True), flat.mean(axis=2, keepdims=True)
@@ -204,7 +204,7 @@ def _one_country_a_language(rows: Sequence[PromptValue]) -> bool:
 
 
 @cache
-def _reach(topics: int, countries: int) -> Numbers | None:
+def _reach(topics: int, countries: int) -> Floats | None:
     """Half the widths of intervals over other prompts, in standard errors, where neither factor matters."""
     random = np.random.default_rng(0)
     topic, country = np.divmod(np.arange(topics * countries), countries)
@@ -216,11 +216,11 @@ def _reach(topics: int, countries: int) -> Numbers | None:
     return np.array([one.reach for one in means]) * math.sqrt(topics * countries)
 
 
-def _mean_square(values: Numbers, freedom: int) -> float:
+def _mean_square(values: Floats, freedom: int) -> float:
     return float((values**2).sum()) / freedom
 
 
-def _found(variance: float, reach: Numbers, power: float) -> float:
+def _found(variance: float, reach: Floats, power: float) -> float:
     """The true difference that lies beyond an interval's reach with this power; width and centre are independent."""
 
     def short(away: float) -> float:

@@ -21,7 +21,8 @@ from scipy.sparse import csr_array
 from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.store.store import Store
 from polyculture.metrics.declared import DECLARED, is_overlap, is_per_country
-from polyculture.metrics.inference.jackknife import Clusters, Integers, Numbers, Prompts
+from polyculture.metrics.inference.arrays import Floats, Integers
+from polyculture.metrics.inference.jackknife import Clusters, Prompts
 from polyculture.metrics.inference.named_items import Incidences, incidences
 
 Level = tuple[str, ...]
@@ -153,8 +154,8 @@ class Contributions:
     cell: Integers  # of each place: its cell in `Answers.cells`
     place: Integers  # K
     response: Integers  # K: its row among the R
-    numerators: Numbers  # K
-    denominators: Numbers  # K
+    numerators: Floats  # K
+    denominators: Floats  # K
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ from functools import lru_cache
 import numpy as np
 
 from polyculture.cache.identity import content_id
-from polyculture.instruments.cbs.score_matrix import Numbers, ScoreMatrix, Words, part_of
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix, Words, part_of
 from polyculture.instruments.cbs.uncertainty import ContextScore, compare
 from polyculture.instruments.datasets.model import BOTH, CulturalEntity, MaskedContext
+from polyculture.metrics.inference.arrays import Floats
 
 GENDERS = ("female", "male")
 
@@ -117,7 +118,7 @@ class CamelDraws:
         sides = tuple(zip(matrix.native, matrix.western, strict=True))
         return tuple(tuple(self._one(matrix, sides, draw)) for draw in range(self.draws))
 
-    def _one(self, matrix: ScoreMatrix, sides: Sequence[tuple[Numbers, Numbers]], draw: int) -> Iterator[ContextScore]:
+    def _one(self, matrix: ScoreMatrix, sides: Sequence[tuple[Floats, Floats]], draw: int) -> Iterator[ContextScore]:
         orders = [_order(self.seed, ids, draw) for ids in (tuple(matrix.native_ids), tuple(matrix.western_ids))]
         for native, western in sides:
             comparison = compare(*(
@@ -150,7 +151,7 @@ def _order(seed: int, ids: tuple[str, ...], draw: int) -> list[int]:
     return sorted(range(len(ids)), key=lambda number: content_id(seed, draw, ids[number]))
 
 
-def _first(side: Numbers, order: list[int], limit: int) -> Numbers:
+def _first(side: Floats, order: list[int], limit: int) -> Floats:
     """The likelihoods of one context that a draw takes; NaN marks a missing entity."""
     ordered = side[order]
     return ordered[~np.isnan(ordered)][:limit]

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.crossed import Units
 
-Numbers = NDArray[np.float64]
 Words = NDArray[np.str_]
 
 
@@ -32,8 +32,8 @@ class ScoreMatrix:
     NaN where an entity has no likelihood in a context. Ids and units may be left out where nothing is compared.
     """
 
-    native: Numbers
-    western: Numbers
+    native: Floats
+    western: Floats
     contexts: Units | Sequence[str] = ()  # the id of each row
     context_units: Units | Sequence[str] = ()  # the sheet's row of each, which translations and phrasings share
     native_ids: Units | Sequence[str] = ()  # of each column
@@ -121,7 +121,7 @@ def _masked(one: ScoreMatrix, other: ScoreMatrix) -> ScoreMatrix:
     return replace(one, native=native, western=western) if lost else one
 
 
-def _without(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> Numbers:
+def _without(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> Floats:
     rows, row_numbers = np.unique(other.units("context"), return_inverse=True)
     columns, column_numbers = np.unique(other.units(kind), return_inverse=True)
     present = np.zeros((len(rows), len(columns)), bool)

@@ -28,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate
-from polyculture.instruments.cbs.score_matrix import Numbers, ScoreMatrix
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.crossed import Units, gathered, skewed_variance
 
 
@@ -52,7 +53,7 @@ class ContextScore:
         return self.tied / self.pairs
 
 
-def compare(native: Numbers, western: Numbers) -> ContextScore | None:
+def compare(native: Floats, western: Floats) -> ContextScore | None:
     """The Cultural Bias Score of one context from the likelihoods of its entities; None if a side is empty.
 
     NaN stands for an entity without a likelihood; it is left out.
@@ -66,7 +67,7 @@ def compare(native: Numbers, western: Numbers) -> ContextScore | None:
     return ContextScore(won / (len(native) * len(western)), tied, won, len(native), len(western))
 
 
-def placements(native: Numbers, western: Numbers) -> tuple[Numbers, Numbers]:
+def placements(native: Floats, western: Floats) -> tuple[Floats, Floats]:
     """For each native entity the share of Western ones above it, for each Western one the share of native ones below.
 
     NaN stays NaN. The mean of either is the Cultural Bias Score.
@@ -74,7 +75,7 @@ def placements(native: Numbers, western: Numbers) -> tuple[Numbers, Numbers]:
     return _placed(-western, -native), _placed(native, western)
 
 
-def _placed(others: Numbers, own: Numbers) -> Numbers:
+def _placed(others: Floats, own: Floats) -> Floats:
     """For each of `own`, the share of `others` that are less."""
     known = np.sort(others[~np.isnan(others)])
     less = np.searchsorted(known, own, "left").astype(np.float64)
@@ -86,9 +87,9 @@ def _placed(others: Numbers, own: Numbers) -> Numbers:
 class Placed:
     """The placements of a matrix's entities (`placements`), in the contexts that have entities of both sides."""
 
-    native: Numbers
-    western: Numbers
-    scores: Numbers  # of each context
+    native: Floats
+    western: Floats
+    scores: Floats  # of each context
     contexts: Units
     native_units: Units
     western_units: Units
@@ -101,7 +102,7 @@ class Placed:
         return min(len(self.native_units), len(self.western_units))
 
 
-Term = tuple[Placed, Numbers]  # the weight of each context's score in a sum
+Term = tuple[Placed, Floats]  # the weight of each context's score in a sum
 
 
 def placed(matrix: ScoreMatrix) -> Placed | None:
@@ -163,13 +164,13 @@ def difference_of(one: Sequence[Term], other: Sequence[Term]) -> ScoreEstimate:
     return combined([*one, *((each, -weights) for each, weights in other)])
 
 
-def _of_contexts(one: Placed, weights: Numbers) -> Numbers:
+def _of_contexts(one: Placed, weights: Floats) -> Floats:
     """What each context adds to the sum: its distance from the mean of its matrix."""
     mean = float((weights * one.scores).sum() / weights.sum())
     return weights * (one.scores - mean)
 
 
-def _cells(side: Numbers, scores: Numbers, weights: Numbers) -> tuple[Numbers, Numbers]:
+def _cells(side: Floats, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """What each entity adds in each context, and what of it is neither the context's nor the entity's."""
     known = ~np.isnan(side)
     distance = np.where(known, side - scores[:, None], 0.0)
@@ -178,7 +179,7 @@ def _cells(side: Numbers, scores: Numbers, weights: Numbers) -> tuple[Numbers, N
     return each * distance, each * rest
 
 
-def _interaction(cells: Sequence[tuple[Units, Units, Numbers]]) -> float:
+def _interaction(cells: Sequence[tuple[Units, Units, Floats]]) -> float:
     """The variance that the interactions of contexts and entities make, each of them summed over matrices."""
     cells = [cell for cell in cells if min(cell[2].shape) > 1]
     if not cells:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, NoText, blocks, texts_of
 from polyculture.collect.mining.shares import Progress, in_shares
-from polyculture.instruments.corpus.model import BITS, ORDER, Counts, Keys, Needed, NgramModel
+from polyculture.instruments.corpus.model import BITS, ORDER, Keys, Needed, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, HashedTokens, Hashes, cut, mixed, pieces
+from polyculture.metrics.inference.arrays import Integers
 
 _SIEVE = 22  # bits of a hash in the first look-up
 
@@ -40,8 +41,8 @@ class IngestCounts:
 class PartialCounts:
     """The counts of one process."""
 
-    counts: Counts
-    followed: Counts
+    counts: Integers
+    followed: Integers
     intake: IngestCounts = field(default_factory=IngestCounts)
 
 
@@ -164,7 +165,7 @@ def _together(texts: Sequence[str]) -> Iterator[str]:
         yield "\n".join(held)
 
 
-def _count(counts: Counts, places: NDArray[np.intp]) -> None:
+def _count(counts: Integers, places: NDArray[np.intp]) -> None:
     """Adds one at each place; a place may be named more than once."""
     if len(places):
         ordered = np.sort(places)

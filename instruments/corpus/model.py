@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.corpus.tokens import Hashes, begins_with_word, cut_each, word_at_end
+from polyculture.metrics.inference.arrays import Floats, Integers
 
 ORDER = 4  # of the longest n-gram, the one of the paper; keys have room for no more
 BITS = np.uint64(16)
@@ -97,10 +98,6 @@ def _all_grams(words: Hashes, pairs: Sequence[EntityInContext]) -> Iterator[Keys
     yield np.unique(np.concatenate([np.empty(0, np.uint64), *batch]))
 
 
-Numbers = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
-
 @dataclass(frozen=True, slots=True)
 class NgramModel:
     """The counts of a corpus: for each needed key how often it occurs, and how often a token follows it.
@@ -109,17 +106,17 @@ class NgramModel:
     """
 
     needed: Needed
-    counts: Counts
-    followed: Counts
+    counts: Integers
+    followed: Integers
 
-    def log_probabilities(self, pair: EntityInContext) -> Numbers:
+    def log_probabilities(self, pair: EntityInContext) -> Floats:
         """The log-probability of each token of the entity, -inf where the corpus does not have it."""
         grams = grams_of(self.needed.words, pair)
         longest = (grams > 0).sum(axis=0) - 1
         keys = np.take_along_axis(grams, longest[None, :], axis=0)[0]
         counts, followed = self.counts[self._at(keys)], self.followed[self._at(keys >> BITS)]
         with np.errstate(divide="ignore"):
-            logarithms: Numbers = np.log(counts / np.maximum(followed, 1))
+            logarithms: Floats = np.log(counts / np.maximum(followed, 1))
         return logarithms
 
     def _at(self, keys: Keys) -> NDArray[np.intp]:

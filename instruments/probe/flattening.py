@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.probe.halves import HalfCounts, Limited, limited, to_level, whole_halves
-from polyculture.instruments.probe.occurrences import Counts, Occurrences
+from polyculture.instruments.probe.occurrences import Occurrences
+from polyculture.metrics.inference.arrays import Floats, Integers
 
 FEWEST = 3  # cultures: what two share is over-represented in one of them only, so F is 0
 RESAMPLES = 999
 
-Numbers = NDArray[np.float64]
 Pairs = NDArray[np.bool_]  # which ordered pairs of cultures, [t, s]
 NumberPair = tuple[float, float, Limited]  # two numbers, and their difference
 
@@ -30,11 +30,11 @@ NumberPair = tuple[float, float, Limited]  # two numbers, and their difference
 class Flattening:
     """F of all ordered pairs, and what it is a part of."""
 
-    score: Numbers  # [t, s]; the diagonal is nan
-    total: Numbers  # [t]: the sum of X(k, t)
+    score: Floats  # [t, s]; the diagonal is nan
+    total: Floats  # [t]: the sum of X(k, t)
 
     @property
-    def share(self) -> Numbers:
+    def share(self) -> Floats:
         """F(t -> s) over the total of t; nan where nothing is over-represented for t."""
         total = np.where(self.total > 0, self.total, np.nan)
         return self.score / total[:, None]
@@ -43,8 +43,8 @@ class Flattening:
 class PairLimits(NamedTuple):
     """Ends of the 95 % intervals of pairs, [t, s]; nan where one is withheld, with the reason."""
 
-    low: Numbers
-    high: Numbers
+    low: Floats
+    high: Floats
     lacking: NDArray[np.object_]
 
 
@@ -55,11 +55,11 @@ class JudgedFlattening:
     found: Flattening
     score_interval: PairLimits
     share_interval: PairLimits
-    by_chance: Numbers  # the mean score under permuted cultures
-    p: Numbers  # the share of permutations with as high a score
+    by_chance: Floats  # the mean score under permuted cultures
+    p: Floats  # the share of permutations with as high a score
 
 
-def flattening(counts: Counts) -> Flattening:
+def flattening(counts: Integers) -> Flattening:
     """The score of g, [items, cultures].
 
     Raises `ValueError` of fewer than three cultures, or of one without any item.
@@ -103,13 +103,13 @@ def _intervals(
     def limits(name: str, most: float) -> PairLimits:
         own = getattr(found, name)[pairs]
 
-        def of_halves(_: HalfCounts) -> Numbers:
+        def of_halves(_: HalfCounts) -> Floats:
             # One level for all pairs, as that of a pair varies too much; for shares, too: few items coincide in a half.
             values = np.array([getattr(one, name)[pairs] for one in drawn])
             return values * to_level(own, values)
 
         told = limited(own, halved, of_halves, questions)
-        ends: Numbers = np.full((2, *pairs.shape), np.nan)
+        ends: Floats = np.full((2, *pairs.shape), np.nan)
         lacking = np.full(pairs.shape, None, dtype=object)
         ends[:, pairs] = np.clip(np.array([(one.low, one.high) for one in told], np.float64).T, 0.0, most)
         lacking[pairs] = [one.lacking for one in told]
@@ -118,7 +118,7 @@ def _intervals(
     return limits("score", np.inf), limits("share", 1.0)
 
 
-def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Iterator[Counts]:
+def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Iterator[Integers]:
     """g with the cultures of each question permuted among those that have items there."""
     block = data.question * data.cultures + data.culture
     there, which = np.unique(block, return_inverse=True)
@@ -130,7 +130,7 @@ def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Ite
         yield data.counted(culture=shuffled[which])
 
 
-def beside(probe: Counts, arm: Counts) -> Numbers:
+def beside(probe: Integers, arm: Integers) -> Floats:
     """F and its share of g of the probe and of an arm, as means over the ordered pairs: [2 numbers, 2 sides].
 
     g are [items, cultures] of the same cultures. A share is nan where nothing is particular to a culture.
@@ -147,7 +147,7 @@ def compared(
     found = beside(probe.counted(), arm.counted())
     apart = found[:, 0] - found[:, 1]
 
-    def of_halves(halved: HalfCounts) -> Numbers:
+    def of_halves(halved: HalfCounts) -> Floats:
         drawn = np.array([beside(one, other) for one, other in halved])
         # F of each side is brought to its level of all questions.
         own, other = (to_level(found[0, side : side + 1], drawn[:, 0, side]) for side in (0, 1))
@@ -172,7 +172,7 @@ def groups_of_pairs(
     sides = {name: tuple(_mean(found[some]) for some in both) for name, both in groups.items()}
     apart = np.array([one - other for one, other in sides.values()])
 
-    def of_halves(halved: HalfCounts) -> Numbers:
+    def of_halves(halved: HalfCounts) -> Floats:
         drawn = [flattening(counts).score for (counts,) in halved]
         pairs = ~np.eye(data.cultures, dtype=bool)
         level = to_level(found[pairs], np.array([one[pairs] for one in drawn]))
@@ -183,5 +183,5 @@ def groups_of_pairs(
     return {name: (*sides[name], one) for name, one in zip(groups, limits, strict=True)}  # type: ignore[misc]
 
 
-def _mean(values: Numbers) -> float:
+def _mean(values: Floats) -> float:
     return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.probe.occurrences import Occurrences
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.limits import StudentInterval
 
-Numbers = NDArray[np.float64]
 Weights = NDArray[np.int64]
 HalfCounts = list[tuple[NDArray[np.int64], ...]]  # the counts of each half
 FEWEST_QUESTIONS = 12  # of fewer, simulated intervals do not hold what they promise
@@ -50,7 +50,7 @@ def whole_halves(
     return found if len(found) == needed else MISSED
 
 
-def student(found: Numbers, of_halves: Numbers, questions: int) -> tuple[Numbers, Numbers]:
+def student(found: Floats, of_halves: Floats, questions: int) -> tuple[Floats, Floats]:
     """Student's limits of numbers, with the spread of halves ([halves, numbers]).
 
     nan where a half has no number, and where all halves have the same one: they do not tell how far others may lie.
@@ -76,7 +76,7 @@ class Limited:
 
 
 def limited(
-    found: Numbers, halved: HalfCounts | str, of_halves: Callable[[HalfCounts], Numbers], questions: int
+    found: Floats, halved: HalfCounts | str, of_halves: Callable[[HalfCounts], Floats], questions: int
 ) -> list[Limited]:
     """Each of some numbers with Student's limits, from its values in halves: [halves, numbers]."""
     if isinstance(halved, str):
@@ -95,7 +95,7 @@ def limited(
     return told
 
 
-def to_level(found: Numbers, of_halves: Numbers) -> float:
+def to_level(found: Floats, of_halves: Floats) -> float:
     """By what scores of halves are multiplied, that their mean is that of all questions; 1 where all are 0."""
     known, own = of_halves[~np.isnan(of_halves)], found[~np.isnan(found)]
     return float(own.mean()) / (float(known.mean()) or 1.0) if len(known) and len(own) else 1.0

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Counts = NDArray[np.int64]
+from polyculture.metrics.inference.arrays import Integers
+
 Row = tuple[str, str, str, int]  # question, culture, item, occurrences
 
 
@@ -16,10 +16,10 @@ Row = tuple[str, str, str, int]  # question, culture, item, occurrences
 class Occurrences:
     """How often items occur: parallel arrays of the numbers of question, culture and item, and a count."""
 
-    question: Counts
-    culture: Counts
-    item: Counts
-    count: Counts
+    question: Integers
+    culture: Integers
+    item: Integers
+    count: Integers
     cultures: int
 
     @classmethod
@@ -31,7 +31,7 @@ class Occurrences:
         question, culture, item, count = np.array(numbered, np.int64).T
         return cls(question, culture, item, count, len(cultures))
 
-    def counted(self, weights: Counts | None = None, culture: Counts | None = None) -> Counts:
+    def counted(self, weights: Integers | None = None, culture: Integers | None = None) -> Integers:
         """g: [items, cultures]; questions may have weights, occurrences other cultures."""
         place = self.item * self.cultures + (self.culture if culture is None else culture)
         count = self.count if weights is None else self.count * weights[self.question]

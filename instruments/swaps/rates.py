@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.datasets.model import LABELS
 from polyculture.instruments.differences import PairedDifference, paired_difference
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.crossed import crossed_variance, way
 from polyculture.metrics.inference.limits import WilsonEstimate, wilson
 
-Numbers = NDArray[np.float64]
 Numbering = NDArray[np.int64]
 
 
@@ -38,8 +38,8 @@ class SideAnswers:
     Numerators and denominators are of one ratio, or of several, a row each: of these the mean is taken.
     """
 
-    numerators: Numbers
-    denominators: Numbers
+    numerators: Floats
+    denominators: Floats
     contexts: Numbering
     entities: Numbering
     draws: Numbering
@@ -57,7 +57,7 @@ class DrawRatio:
 
     draws: Mapping[int, float]  # draw -> ratio
     answers: SideAnswers
-    added: Numbers
+    added: Floats
 
     @property
     def value(self) -> float:
@@ -127,7 +127,7 @@ def variance_of(terms: Sequence[tuple[DrawRatio, float]]) -> tuple[float, float]
     return crossed_variance(ways, shared)
 
 
-def _sums(numbering: NDArray[Any], added: Numbers) -> Numbers:
+def _sums(numbering: NDArray[Any], added: Floats) -> Floats:
     """What each that has a number adds."""
     _, numbers = np.unique(numbering, return_inverse=True)
     return np.bincount(numbers, added).astype(np.float64)
@@ -148,7 +148,7 @@ def chance_of_size(one: Sequence[DrawRatio], other: Sequence[DrawRatio], texts: 
 
 Columns = Mapping[str, NDArray[Any]]
 # A metric is the ratio of two sums over answers; these are an answer's terms in each.
-Metric = Callable[[Columns], tuple[Numbers, Numbers]]
+Metric = Callable[[Columns], tuple[Floats, Floats]]
 
 
 class Whole(NamedTuple):
@@ -192,21 +192,21 @@ def _missed(label: str) -> Metric:
     )
 
 
-def _macro_f1(answers: Columns) -> tuple[Numbers, Numbers]:
+def _macro_f1(answers: Columns) -> tuple[Floats, Floats]:
     """F1 of each label, a row each: their mean, over the labels that the texts or the answers of a draw have."""
     gold, said = (np.stack([answers[name] == label for label in LABELS]) for name in ("gold", "answer"))
     return 2 * _number(gold & said), _number(gold) + _number(said)
 
 
-def _accuracy(answers: Columns) -> tuple[Numbers, Numbers]:
+def _accuracy(answers: Columns) -> tuple[Floats, Floats]:
     return _number(answers["matched"]), np.ones(len(answers["matched"]))
 
 
-def _precision(answers: Columns) -> tuple[Numbers, Numbers]:
+def _precision(answers: Columns) -> tuple[Floats, Floats]:
     return _number(answers["matched"]), _number(answers["predicted"])
 
 
-def _f1(answers: Columns) -> tuple[Numbers, Numbers]:
+def _f1(answers: Columns) -> tuple[Floats, Floats]:
     """Harmonic mean of precision and recall: each text has one entity to be found."""
     return 2 * _number(answers["matched"]), _number(answers["predicted"]) + 1
 
@@ -283,7 +283,7 @@ def sides_of(read: Columns, metric: Metric) -> dict[str, DrawRatio]:
     return found
 
 
-def _shares(read: Columns) -> Numbers:
+def _shares(read: Columns) -> Floats:
     """The weight of each answer: as often as its draw takes it; a context in several languages counts once."""
     times = _number(read["times"])
     if len(set(read["language"])) < 2:
@@ -295,5 +295,5 @@ def _shares(read: Columns) -> Numbers:
     return np.asarray(times / present.sum(axis=1)[contexts])
 
 
-def _number(column: NDArray[Any]) -> Numbers:
+def _number(column: NDArray[Any]) -> Floats:
     return column.astype(np.float64)

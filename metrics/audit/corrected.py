@@ -44,10 +44,10 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
 from polyculture.metrics.comparison.compare import Part, Row
 from polyculture.metrics.declared import DECLARED, RANGES, Judged, Metric, is_count, is_per_country
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.family import HIGHER, LOWER
 from polyculture.metrics.inference.limits import WilsonEstimate, Z, student
 
-Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")
 FEWEST = 10  # judged responses; with fewer, nothing is corrected
 READINGS = ("half", "least", "most")  # of what judges differ on
@@ -163,46 +163,46 @@ def _of_metric(rows: Mapping[str, NDArray[Any]], metric: Metric) -> Shift:
     return _shift(rows["response_id"], parts(rows), of)
 
 
-def _labels(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+def _labels(rows: Mapping[str, NDArray[Any]]) -> list[Floats]:
     made, right = (_numbers(rows["linked"]) * _numbers(rows[name]) for name in ("once", "once_right"))
     true = [right * _numbers(rows[name]) for name in ("right_specific", "is_right")]
     return [*true, made * _numbers(rows["label"]), made]
 
 
-def _links(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+def _links(rows: Mapping[str, NDArray[Any]]) -> list[Floats]:
     asked, associated = _numbers(rows["linked"]) * _numbers(rows["explicit"]), _numbers(rows["associated"])
     made = asked * _numbers(rows["once"])
     true = asked * _numbers(rows["once_linked"]) * _numbers(rows["link_right"])
     return [true * associated, true, made * associated, made]
 
 
-def _right_items(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+def _right_items(rows: Mapping[str, NDArray[Any]]) -> list[Floats]:
     made = _numbers(rows["linked"]) * _numbers(rows["weight"])
     return [made * _numbers(rows[name]) for name in ("link_right", "link_judged", "is_right")] + [made]
 
 
-def _numbers(values: NDArray[Any]) -> Numbers:
+def _numbers(values: NDArray[Any]) -> Floats:
     return np.nan_to_num(np.asarray(np.ma.filled(np.ma.asarray(values, dtype=float), 0.0)))
 
 
-def _difference(sums: Numbers) -> Numbers:
+def _difference(sums: Floats) -> Floats:
     return np.asarray(sums[0] / sums[1] - sums[2] / sums[3])
 
 
-def _right_share(sums: Numbers) -> Numbers:
+def _right_share(sums: Floats) -> Floats:
     """The share of right links among judged ones of right mentions, times that of right mentions; 0 without any."""
     return np.where(sums[2] == 0, 0.0, sums[0] / sums[1] * sums[2] / sums[3])
 
 
-_Parts = Callable[[Mapping[str, NDArray[Any]]], list[Numbers]]
-_PARTS: Mapping[Judged | None, tuple[_Parts, Callable[[Numbers], Numbers]]] = {
+_Parts = Callable[[Mapping[str, NDArray[Any]]], list[Floats]]
+_PARTS: Mapping[Judged | None, tuple[_Parts, Callable[[Floats], Floats]]] = {
     "labels": (_labels, _difference),
     "links": (_links, _difference),
     "count": (_right_items, _right_share),
 }
 
 
-def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbers], Numbers] = _difference) -> Shift:
+def _shift(response: NDArray[Any], parts: Sequence[Floats], of: Callable[[Floats], Floats] = _difference) -> Shift:
     """A function of sums over mentions, with its limits by the jackknife over the responses that hold any.
 
     The variance depends on the truth, so that a sample without errors still has uncertainty. Errors are clustered in

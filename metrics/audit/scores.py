@@ -13,17 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.jackknife import share_of
 
 _SQL = Path(__file__).with_name("sql")
 FEWEST = 10  # responses with a judged case: of fewer all is left open
 SCORES = ("extraction precision", "extraction recall", "link precision", "link recall")
 ANSWERS = ("extraction F1", "link F1", "fabrication", "real without an item", "relevance")
-Numbers = NDArray[np.float64]
 _RESPONSES = """
 SELECT what, language, topic, hits, cases, disputed, hits_at_best, cases_at_best, hits_at_worst, cases_at_worst
 FROM audit_response_shares
@@ -77,7 +76,7 @@ def answer_shares(store: Store) -> list[Share]:
     return [_share(*group, groups[group]) for group in ordered]
 
 
-def share_limits(hits: Numbers, cases: Numbers) -> tuple[float, float]:
+def share_limits(hits: Floats, cases: Floats) -> tuple[float, float]:
     """The 95 % limits of a share of cases, from a row per response; a reading without a case leaves all open."""
     estimate = share_of(hits, cases) if np.count_nonzero(cases) >= FEWEST else None
     return estimate.interval() if estimate else (0.0, 1.0)
@@ -89,7 +88,7 @@ def open_rows(store: Store) -> tuple[int, int]:
     return disputed, relinked
 
 
-def _by_place(store: Store, shares: Sequence[str]) -> dict[tuple[str, Place], Numbers]:
+def _by_place(store: Store, shares: Sequence[str]) -> dict[tuple[str, Place], Floats]:
     """What each response adds to some shares, a row per response: over all, by language, and by language and topic."""
     groups: dict[tuple[str, Place], list[Sequence[float]]] = defaultdict(list)
     for what, language, topic, *sums in store.execute(_RESPONSES, {"shares": list(shares)}).fetchall():
@@ -103,7 +102,7 @@ def _order(place: Place) -> tuple[bool, str, str]:
     return topic is not None, language or "", topic or ""
 
 
-def _share(what: str, place: Place, rows: Numbers) -> Share:
+def _share(what: str, place: Place, rows: Floats) -> Share:
     """A share from a row per response: hits, cases, disputed, and hits and cases at best and at worst."""
     hits, cases, disputed, best_hits, best_cases, worst_hits, worst_cases = rows.sum(axis=0).tolist()
     low: float | None = share_limits(rows[:, 5], rows[:, 6])[0]

@@ -19,7 +19,8 @@ from polyculture.cache.store.store import Store
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable
 from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
 from polyculture.metrics.declared import is_overlap
-from polyculture.metrics.inference.jackknife import Changes, Clusters, Integers, Numbers, Prompts
+from polyculture.metrics.inference.arrays import Floats, Integers
+from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts
 from polyculture.metrics.responses import ALL, Answers, Cell, Place, ResponseReader
 from polyculture.metrics.text_doubts import models_alike
 
@@ -106,7 +107,7 @@ class Columns:
     places: Sequence[tuple[Place, int]]
     found: Changes
     prompts: Prompts
-    parts: Numbers
+    parts: Floats
     runs: Sequence[ComparedRun]
     selection: str
 
@@ -155,19 +156,19 @@ class Columns:
             }
         return np.array([known[cell] for cell in self._cells[0]], dtype=np.int64).reshape(-1, 2).T
 
-    def named(self, weights: Numbers) -> tuple[int, int]:
+    def named(self, weights: Floats) -> tuple[int, int]:
         """The responses that name a linked item, and these items, of the cells behind the columns with a weight."""
         naming, items = self._named[:, self._used(weights)].sum(axis=1).tolist()
         return naming, items
 
-    def _used(self, weights: Numbers) -> NDArray[np.bool_]:
+    def _used(self, weights: Floats) -> NDArray[np.bool_]:
         cells, rows = self._cells
         used = np.zeros(len(cells) + 1, dtype=bool)  # the last is that of no cell
         used[rows[:, weights != 0]] = True
         return used[:-1]
 
     @cached_property
-    def doubts(self) -> Numbers:
+    def doubts(self) -> Floats:
         """Of each column what is not linked in its first and in its second cell, three numbers each: 6 x columns."""
         cells, rows = self._cells
         unlinked = np.zeros((len(cells) + 1, 3))  # the last is that of no cell
@@ -194,7 +195,7 @@ class Columns:
         sizes = self._counts[0]
         return np.asarray((second >= 0) & (sizes[first] != sizes[second]))
 
-    def counts(self, weights: Numbers) -> tuple[int, float]:
+    def counts(self, weights: Floats) -> tuple[int, float]:
         """The responses of all cells behind the columns that have a weight, and the share of cells whose texts another
         model wrote, too: together with that model they are no further samples."""
         responses, alike, models = self._counts[:, self._used(weights)]

@@ -42,8 +42,9 @@ from polyculture.metrics.declared import (
     is_per_country,
     is_share,
 )
+from polyculture.metrics.inference.arrays import Integers
 from polyculture.metrics.inference.family import NEW_PROMPTS, NO_SAMPLING, SAME_PROMPTS, UNTESTABLE, in_families
-from polyculture.metrics.inference.jackknife import Integers, Moments, moments
+from polyculture.metrics.inference.jackknife import Moments, moments
 from polyculture.metrics.inference.limits import Contrast, Estimate, Interval, StudentInterval
 from polyculture.metrics.inference.prompts import NO_SPREAD, prompt_mean
 from polyculture.metrics.means import (

@@ -18,7 +18,7 @@ from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.declared import is_gain, is_overlap
-from polyculture.metrics.inference.jackknife import Integers, Numbers
+from polyculture.metrics.inference.arrays import Floats, Integers
 from polyculture.metrics.responses import Place
 
 FIELDS = Place._fields
@@ -73,11 +73,11 @@ class Matched:
     columns: Integers
     key: Integers
 
-    def means(self, values: Numbers, keys: int) -> Numbers:
+    def means(self, values: Floats, keys: int) -> Floats:
         """The mean value of each key; NaN where a column has none."""
         return np.bincount(self.key, values[self.columns], keys) / np.bincount(self.key, minlength=keys)
 
-    def weights(self, used: NDArray[np.bool_], columns: int) -> Numbers:
+    def weights(self, used: NDArray[np.bool_], columns: int) -> Floats:
         """The weight of each column in the mean over the keys that are `used`, each with the same weight."""
         inside = used[self.key]
         own = inside / np.bincount(self.key, minlength=len(used))[self.key] / max(int(used.sum()), 1)

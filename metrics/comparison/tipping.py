@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from polyculture.metrics.declared import METRICS, Metric, Statistic
-from polyculture.metrics.inference.jackknife import Numbers
+from polyculture.metrics.inference.arrays import Floats
 
 _HALVINGS = 30
 _LEAST = 1e-9  # of a denominator
 
 
-def tipping_point(metric: str, parts: Numbers, doubts: Numbers, signed: Numbers) -> float | None:
+def tipping_point(metric: str, parts: Floats, doubts: Floats, signed: Floats) -> float | None:
     """The share at which the difference is 0; None where no share turns it, or the metric has no bound.
 
     `parts` and `doubts` are those of `Columns`; `signed` are the weights of the columns in the difference, a - b.
@@ -48,30 +48,30 @@ def tipping_point(metric: str, parts: Numbers, doubts: Numbers, signed: Numbers)
     return high
 
 
-def _share(top: Numbers, bottom: Numbers, counts: Numbers, rest: Numbers, up: int) -> Numbers:
+def _share(top: Floats, bottom: Floats, counts: Floats, rest: Floats, up: int) -> Floats:
     """A share with more mentions: those that count (up), or those that do not (down)."""
     top, bottom = (top + counts, bottom + counts) if up > 0 else (top, bottom + rest)
     return np.divide(top, bottom, out=np.zeros(len(top)), where=bottom > 0)
 
 
-def _label_share(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+def _label_share(parts: Floats, doubts: Floats, up: int) -> Floats:
     return _share(parts[0], parts[1], doubts[1], doubts[0] - doubts[1], up)
 
 
-def _any_share(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+def _any_share(parts: Floats, doubts: Floats, up: int) -> Floats:
     return _share(parts[0], parts[1], doubts[0], doubts[0], up)
 
 
-def _gain(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+def _gain(parts: Floats, doubts: Floats, up: int) -> Floats:
     own = _share(parts[0], parts[1], doubts[0], doubts[0], up)
     return np.asarray(own - _share(parts[2], parts[3], doubts[3], doubts[3], -up))
 
 
-def _diversity(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+def _diversity(parts: Floats, doubts: Floats, up: int) -> Floats:
     return np.asarray(parts[0] + doubts[2] * (up > 0))
 
 
-def _consensus(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+def _consensus(parts: Floats, doubts: Floats, up: int) -> Floats:
     shared, either = parts
     surfaces = doubts[2] + doubts[5]
     if up > 0:
@@ -79,14 +79,14 @@ def _consensus(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
     return np.asarray(shared / np.maximum(either + surfaces, _LEAST))
 
 
-def moves_of(metric: Metric) -> Callable[[Numbers, Numbers, int], Numbers] | None:
+def moves_of(metric: Metric) -> Callable[[Floats, Floats, int], Floats] | None:
     """How a metric moves with what is unlinked: up (1), or down (-1)."""
     if metric.statistic is Statistic.SHARE:
         return _label_share if metric.labels_known else _any_share
     return _OTHERS.get(metric.statistic)
 
 
-_OTHERS: Mapping[Statistic, Callable[[Numbers, Numbers, int], Numbers]] = {
+_OTHERS: Mapping[Statistic, Callable[[Floats, Floats, int], Floats]] = {
     Statistic.GAIN: _gain,
     Statistic.DISTINCT: _diversity,
     Statistic.OVERLAP: _consensus,

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from polyculture.metrics.inference.arrays import Floats
+
 Units = NDArray[Any]  # the name or number of each unit
 ROUNDING = 1e-13  # a smaller influence is rounding
 # How far a variance from few units may be too low: with d degrees of freedom by this over d, of itself. By simulation.
@@ -33,7 +34,7 @@ UNDERSTATED = 5.0
 class Way:
     """What each unit of one kind adds to a number; the squares sum to its variance over such units."""
 
-    influences: Numbers
+    influences: Floats
     freedom: float  # of that variance; 0 where it is unknown
 
     @property
@@ -41,7 +42,7 @@ class Way:
         return float((self.influences**2).sum())
 
 
-def way(influences: Numbers) -> Way:
+def way(influences: Floats) -> Way:
     """The units of one sample, from their influences, centred on zero. A unit that adds nothing at all is left out."""
     cleaned = np.where(np.abs(influences) < ROUNDING, 0.0, influences)
     present = np.count_nonzero(cleaned) if np.any(cleaned) else len(cleaned)
@@ -50,7 +51,7 @@ def way(influences: Numbers) -> Way:
     return Way(cleaned * math.sqrt(present / (present - 1)), present - 1.0)
 
 
-def gathered(samples: Sequence[tuple[Units, Numbers]]) -> Way:
+def gathered(samples: Sequence[tuple[Units, Floats]]) -> Way:
     """The units of several samples, each centred on zero, that may have units in common, as languages have.
 
     Samples that share units lose one degree of freedom together.
@@ -66,7 +67,7 @@ def gathered(samples: Sequence[tuple[Units, Numbers]]) -> Way:
     return Way(np.where(np.abs(summed) < ROUNDING, 0.0, summed), float(freedom))
 
 
-def _summed(units: Units, influences: Numbers) -> tuple[Units, Numbers]:
+def _summed(units: Units, influences: Floats) -> tuple[Units, Floats]:
     names, numbers = np.unique(units, return_inverse=True)
     return names, np.bincount(numbers, influences, len(names)).astype(np.float64)
 
@@ -122,7 +123,7 @@ def satterthwaite(variance: float, parts: Sequence[tuple[float, float]]) -> floa
     return float(degrees_of_freedom(np.array(variance), np.array(squares)))
 
 
-def degrees_of_freedom(variances: Numbers, squares: Numbers) -> Numbers:
+def degrees_of_freedom(variances: Floats, squares: Floats) -> Floats:
     """Satterthwaite's, of many variances at once: `squares` are sums over parts of the square by its degrees."""
     return np.asarray(np.divide(variances**2, squares, out=np.full(np.shape(variances), math.inf), where=squares > 0))
 

@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from polyculture.metrics.inference.arrays import Floats, Integers
 from polyculture.metrics.inference.crossed import degrees_of_freedom, weighted_variance
 from polyculture.metrics.inference.limits import Estimate
 
-Numbers = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _ROUNDING = 1e-12  # a smaller change is rounding
 
 
@@ -76,11 +75,11 @@ class Changes:
     A change that all responses of a cell share does not matter, and may be left out.
     """
 
-    values: Numbers  # C; NaN: no value
+    values: Floats  # C; NaN: no value
     changes: csr_array  # R x C
     told: Integers  # C: responses that say something of the value: of one or none its variance is not known
     single: NDArray[np.bool_]  # C: does a prompt of the cell have one response alone?
-    rare: Numbers  # C: variance of what is too rare to have been seen (`rare_variance`)
+    rare: Floats  # C: variance of what is too rare to have been seen (`rare_variance`)
 
     def at(self, columns: Integers) -> Changes:
         """Those of some cells."""
@@ -92,11 +91,11 @@ class Changes:
 class Moments:
     """G weighted sums of values, with their variances over other samples of the same prompts."""
 
-    values: Numbers  # G
-    variances: Numbers  # G
-    freedom: Numbers  # G; infinite where the variance is 0
+    values: Floats  # G
+    variances: Floats  # G
+    freedom: Floats  # G; infinite where the variance is 0
     told: Integers  # G: responses that say something of the values
-    single: Numbers  # G: share of the weight of cells with a prompt of one response, of which nothing is known
+    single: Floats  # G: share of the weight of cells with a prompt of one response, of which nothing is known
 
 
 def moments(found: Changes, prompts: Prompts, weights: csr_array) -> Moments:
@@ -134,7 +133,7 @@ def moments(found: Changes, prompts: Prompts, weights: csr_array) -> Moments:
 
 def _between_responses(
     clusters: Clusters, change: csr_array, means: csr_array, sizes: Integers
-) -> tuple[Numbers, Numbers]:
+) -> tuple[Floats, Floats]:
     """What the covariance of responses of one cluster adds to each variance (G), and the clusters less one (G).
 
     `change` is R x G; `means` is prompts x G: the mean change of the responses of a prompt.
@@ -150,7 +149,7 @@ def _between_responses(
     size, unit = sizes[prompt].astype(np.float64), np.maximum(units[prompt], 2).astype(np.float64)
     told = units[prompt] > 1
 
-    def scaled(by: Numbers) -> csr_array:
+    def scaled(by: Floats) -> csr_array:
         return csr_array((by * told, (members, members)), shape=(len(members), len(members)))
 
     centred = picked @ change - means[prompt]
@@ -170,15 +169,15 @@ def _between_responses(
 class Shares:
     """sum / sum over the responses of each of P places, and its changes without each, of K pairs of these."""
 
-    tops: Numbers  # P
-    bottoms: Numbers  # P
-    values: Numbers  # P; NaN where no response has a denominator
-    changes: Numbers  # K; 0 where a response is the only one with a denominator
+    tops: Floats  # P
+    bottoms: Floats  # P
+    values: Floats  # P; NaN where no response has a denominator
+    changes: Floats  # K; 0 where a response is the only one with a denominator
     told: Integers  # P: responses with a denominator
-    rare: Numbers  # P: variance of what is too rare to have been seen (`long_response_variance`)
+    rare: Floats  # P: variance of what is too rare to have been seen (`long_response_variance`)
 
 
-def shares(numerators: Numbers, denominators: Numbers, place: Integers, places: int) -> Shares:
+def shares(numerators: Floats, denominators: Floats, place: Integers, places: int) -> Shares:
     """The shares of so many places, from K pairs of a response and a place: what it adds to each sum, and the place."""
     tops, bottoms = (np.bincount(place, part, places).astype(np.float64) for part in (numerators, denominators))
     values, changes = np.full(places, np.nan), np.zeros(len(place))
@@ -191,7 +190,7 @@ def shares(numerators: Numbers, denominators: Numbers, place: Integers, places: 
     return Shares(tops, bottoms, values, changes, told, long_response_variance(np.nan_to_num(values), bottoms, longest))
 
 
-def long_response_variance(values: Numbers, denominators: Numbers, longest: Numbers) -> Numbers:
+def long_response_variance(values: Floats, denominators: Floats, longest: Floats) -> Floats:
     """The variance of a share by an exception that has not come yet: a tenth of one as long as the longest response.
 
     The few responses that are exceptions decide the jackknife's variance. Where responses have one mention at most this
@@ -202,7 +201,7 @@ def long_response_variance(values: Numbers, denominators: Numbers, longest: Numb
     return np.asarray(np.where(longest > 1, 0.1 * effect**2, 0.0), dtype=np.float64)
 
 
-def rare_variance(sizes: Integers, responses: Integers, effect: Numbers | float = 1.0) -> Numbers:
+def rare_variance(sizes: Integers, responses: Integers, effect: Floats | float = 1.0) -> Floats:
     """The variance of items too rare to have been seen: half an item that one response names, of this `effect`.
 
     Without it a cell whose items all recur, or none, would seem to have no variance. `sizes` are responses at which
@@ -211,7 +210,7 @@ def rare_variance(sizes: Integers, responses: Integers, effect: Numbers | float 
     return np.asarray(0.5 * (effect * np.minimum(1.0, sizes / np.maximum(responses, 1))) ** 2, dtype=np.float64)
 
 
-def share_of(numerators: Numbers, denominators: Numbers) -> Estimate | None:
+def share_of(numerators: Floats, denominators: Floats) -> Estimate | None:
     """sum / sum over responses, by the jackknife over them; None where no response has a denominator.
 
     Responses without a denominator say nothing, and are not needed.

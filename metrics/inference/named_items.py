@@ -19,7 +19,8 @@ from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import gammaln
 
 from polyculture.metrics.declared import Statistic
-from polyculture.metrics.inference.jackknife import Integers, Numbers, rare_variance
+from polyculture.metrics.inference.arrays import Floats, Integers
+from polyculture.metrics.inference.jackknife import rare_variance
 
 _AT_ONCE = 1_000_000  # pairs of a response and an item that consensus holds in memory
 _ROUNDING = 1e-12
@@ -38,11 +39,11 @@ class Incidences:
     items: Integers  # of each entry: its item; sorted by cell, then by item
     counts: Integers  # of each entry: the responses that name it
 
-    def per_group(self, of_pairs: Numbers | Integers) -> Numbers:
+    def per_group(self, of_pairs: Floats | Integers) -> Floats:
         """Sums over the items of each group."""
         return np.bincount(self.group, of_pairs, len(self.cell)).astype(np.float64)
 
-    def per_cell(self, of_entries: Numbers) -> Numbers:
+    def per_cell(self, of_entries: Floats) -> Floats:
         """Sums over the items of each cell."""
         return np.bincount(self.cell_of, of_entries, len(self.responses)).astype(np.float64)
 
@@ -114,7 +115,7 @@ def incidences(responses: Integers, cell: Integers, group: Integers, item: Integ
     return Incidences(responses, cell, group, entry, named, cell_of, items[at], counts)
 
 
-def named_in(size: Integers | int, responses: Integers | int, counts: Integers) -> Numbers:
+def named_in(size: Integers | int, responses: Integers | int, counts: Integers) -> Floats:
     """The chance that a draw of `size` out of `responses` responses names what `counts` of them name."""
     named = (counts > 0).astype(np.float64)
     some = np.broadcast_to(np.less(size, responses), counts.shape)
@@ -127,7 +128,7 @@ def named_in(size: Integers | int, responses: Integers | int, counts: Integers) 
     return named
 
 
-def distinct(cells: Incidences, sizes: Integers) -> tuple[Numbers, Numbers]:
+def distinct(cells: Incidences, sizes: Integers) -> tuple[Floats, Floats]:
     """The distinct items in so many responses of each cell (C), and the changes without each group (R), less that
     without one that names nothing."""
     at, responses = sizes[cells.cell_of], cells.responses[cells.cell_of]
@@ -136,12 +137,12 @@ def distinct(cells: Incidences, sizes: Integers) -> tuple[Numbers, Numbers]:
     return values, cells.per_group(_lost(at[entry], responses[entry], cells.counts[entry], cells.named))
 
 
-def _with_one_less(size: Integers, responses: Integers, counts: Integers) -> Numbers:
+def _with_one_less(size: Integers, responses: Integers, counts: Integers) -> Floats:
     """How likely something is named without a response that does not name it."""
     return named_in(np.minimum(size, responses - 1), responses - 1, np.minimum(counts, responses - 1))
 
 
-def _lost(size: Integers, responses: Integers, counts: Integers, named: Integers) -> Numbers:
+def _lost(size: Integers, responses: Integers, counts: Integers, named: Integers) -> Floats:
     """How much less likely something is named once a group is left out of which `named` responses name it, than without
     one that names nothing."""
     left = responses - 1
@@ -149,7 +150,7 @@ def _lost(size: Integers, responses: Integers, counts: Integers, named: Integers
     return np.asarray(without - _with_one_less(size, responses, counts))
 
 
-def hill_1(cells: Incidences) -> tuple[Numbers, Numbers]:
+def hill_1(cells: Incidences) -> tuple[Floats, Floats]:
     """The exponential of Shannon's entropy of the items' shares."""
     counts = cells.counts.astype(np.float64)
     total, entropy = cells.per_cell(counts), cells.per_cell(_x_log_x(counts))
@@ -160,7 +161,7 @@ def hill_1(cells: Incidences) -> tuple[Numbers, Numbers]:
     return values, np.where(left > 0, left * np.exp(-less / np.maximum(left, 1)), before) - before
 
 
-def hill_2(cells: Incidences) -> tuple[Numbers, Numbers]:
+def hill_2(cells: Incidences) -> tuple[Floats, Floats]:
     """The inverse of Simpson's concentration."""
     counts = cells.counts.astype(np.float64)
     total, squares = cells.per_cell(counts), cells.per_cell(counts**2)
@@ -171,7 +172,7 @@ def hill_2(cells: Incidences) -> tuple[Numbers, Numbers]:
     return values, np.where(left > 0, left**2 / np.maximum(less, 1), before) - before
 
 
-def coverage(cells: Incidences) -> tuple[Numbers, Numbers]:
+def coverage(cells: Incidences) -> tuple[Floats, Floats]:
     """Good and Turing's share of all mentions that fall on items seen here (Chao and Jost 2012)."""
     counts = cells.counts
     once, twice = (cells.per_cell((counts == k).astype(np.float64)) for k in (1, 2))
@@ -187,7 +188,7 @@ def coverage(cells: Incidences) -> tuple[Numbers, Numbers]:
     return _good_turing(cells.responses, once, twice, total), without - others
 
 
-def largest_share(cells: Incidences) -> tuple[Numbers, Numbers]:
+def largest_share(cells: Incidences) -> tuple[Floats, Floats]:
     """The largest share of responses that name one item."""
     largest = np.zeros(len(cells.responses), dtype=np.int64)
     np.maximum.at(largest, cells.cell_of, cells.counts)
@@ -204,18 +205,18 @@ def largest_share(cells: Incidences) -> tuple[Numbers, Numbers]:
     return values, -less / np.maximum(cells.responses - 1, 1)[cells.cell]
 
 
-def _good_turing(responses: Integers, once: Numbers, twice: Numbers, total: Numbers) -> Numbers:
+def _good_turing(responses: Integers, once: Floats, twice: Floats, total: Floats) -> Floats:
     others = (responses - 1) * np.where(twice > 0, once, np.maximum(once - 1, 0))
     kept = np.divide(others, others + 2 * np.maximum(twice, 1), out=np.zeros(len(once)), where=others > 0)
     return np.asarray(1 - np.where(once > 0, once / np.maximum(total, 1) * kept, 0.0))
 
 
-def _x_log_x(counts: Numbers) -> Numbers:
+def _x_log_x(counts: Floats) -> Floats:
     return np.asarray(counts * np.log(np.maximum(counts, 1)))
 
 
 # Each gives values (C), which mean nothing for a cell without an item, and changes (R).
-OF_COUNTS: Mapping[Statistic, Callable[[Incidences], tuple[Numbers, Numbers]]] = {
+OF_COUNTS: Mapping[Statistic, Callable[[Incidences], tuple[Floats, Floats]]] = {
     Statistic.HILL_1: hill_1,
     Statistic.HILL_2: hill_2,
     Statistic.COVERAGE: coverage,
@@ -227,10 +228,10 @@ OF_COUNTS: Mapping[Statistic, Callable[[Incidences], tuple[Numbers, Numbers]]] =
 class Agreement:
     """The consensus of K pairs of cells; NaN where neither names an item."""
 
-    values: Numbers  # K
+    values: Floats  # K
     changes: csr_array  # R x K: without each group, less that without one that names nothing
-    rare: Numbers  # K: the variance of what is too rare to have been seen
-    either: Numbers  # K: how many items either names
+    rare: Floats  # K: the variance of what is too rare to have been seen
+    either: Floats  # K: how many items either names
 
 
 def consensus(cells: Incidences, pairs: Integers, sizes: Integers) -> Agreement:
@@ -275,8 +276,8 @@ class _Side:
     entry: Integers
     pair: Integers  # of each entry
     begins: Integers  # K: of the first entry of each pair
-    named: Numbers  # of each entry: the chance that it is named
-    other: Numbers  # of each entry: the same of this item in the other cell
+    named: Floats  # of each entry: the chance that it is named
+    other: Floats  # of each entry: the same of this item in the other cell
 
     @classmethod
     def of(cls, cells: Incidences, cell: Integers, other: Integers, sizes: Integers) -> _Side:
@@ -292,11 +293,11 @@ class _Side:
         in_other[there] = named_in(theirs[pair[there]], cells.responses[other][pair[there]], cells.counts[at[there]])
         return cls(cells, cell, own, entry, pair, begins, named, in_other)
 
-    def per_pair(self, of_entries: Numbers) -> Numbers:
+    def per_pair(self, of_entries: Floats) -> Floats:
         """Sums over the entries of each pair."""
         return np.bincount(self.pair, of_entries, len(self.cell)).astype(np.float64)
 
-    def changes(self, values: Numbers, others: Numbers) -> tuple[Integers, Integers, Numbers]:
+    def changes(self, values: Floats, others: Floats) -> tuple[Integers, Integers, Floats]:
         """Without each group of this side: its number, its pair, and the change of the pair's value. `others` is how
         many items the other side names."""
         cells, responses = self.cells, self.cells.responses[self.cell]

@@ -28,11 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.metrics.inference.arrays import Floats, Integers
 from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.limits import student
 
-Numbers = NDArray[np.float64]
-Integers = NDArray[np.int64]
 # Topics and countries that a run needs of each that it samples. Five have four degrees of freedom where they weigh
 # alike; where they do not, three are asked for. With three topics an interval reaches 4.3 standard errors.
 FEWEST, FEWEST_FREEDOM = 5, 3.0
@@ -71,7 +70,7 @@ class PromptMean:
         return max(lowest, value - self.reach), min(highest, value + self.reach)
 
 
-def prompt_mean(topics: Sequence[object], countries: Sequence[object], values: Numbers) -> PromptMean:
+def prompt_mean(topics: Sequence[object], countries: Sequence[object], values: Floats) -> PromptMean:
     """The mean of the cells' `values` over other topics and countries like theirs; None: no country."""
     named = np.array([country is not None for country in countries], dtype=bool)
     share = np.full(len(values), 1 / len(values))
@@ -106,7 +105,7 @@ def prompt_mean(topics: Sequence[object], countries: Sequence[object], values: N
     return PromptMean(*sizes, variance, max(satterthwaite(variance, parts), fewest))
 
 
-def _of_factor(unit: Integers, weights: Numbers, values: Numbers) -> tuple[float, float]:
+def _of_factor(unit: Integers, weights: Floats, values: Floats) -> tuple[float, float]:
     """V_T of topics, with its degrees of freedom."""
     whole = np.bincount(unit, weights)
     means, total = np.bincount(unit, weights * values) / whole, float(whole.sum())
@@ -118,7 +117,7 @@ def _of_factor(unit: Integers, weights: Numbers, values: Numbers) -> tuple[float
     return variance, float(np.trace(form) ** 2 / (form**2).sum())
 
 
-def _of_both(topic: Integers, country: Integers, weights: Numbers, values: Numbers) -> tuple[float, float] | None:
+def _of_both(topic: Integers, country: Integers, weights: Floats, values: Floats) -> tuple[float, float] | None:
     """V_I with its degrees of freedom; None where too many places have no value."""
     _, row = np.unique(topic, return_inverse=True)
     shape = int(row.max()) + 1, int(country.max()) + 1
@@ -133,7 +132,7 @@ def _of_both(topic: Integers, country: Integers, weights: Numbers, values: Numbe
     return float((whole**2 * rest**2).sum()) * int((~missing).sum()) / freedom, float(freedom)
 
 
-def _filled(table: Numbers, missing: NDArray[np.bool_]) -> Numbers:
+def _filled(table: Floats, missing: NDArray[np.bool_]) -> Floats:
     """The table with its missing values at what topic and country add up to."""
     if not missing.any():
         return table

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.probe.flattening import NumberPair, PairLimits, beside, compared, flattening, judge
 from polyculture.instruments.probe.occurrences import Occurrences
+from polyculture.metrics.inference.arrays import Floats
 
 Random = np.random.Generator
-Numbers = NDArray[np.float64]
 Draw = Callable[[], tuple[Occurrences, Occurrences]]
 
 
@@ -54,7 +54,7 @@ class ArmWorld:
 
         return study
 
-    def _items(self, chance: Random, own: Numbers, topics: Numbers, volume: int) -> NDArray[np.int64]:
+    def _items(self, chance: Random, own: Floats, topics: Floats, volume: int) -> NDArray[np.int64]:
         weights = own[None] * topics[:, None]
         many = 1 + chance.poisson(volume, size=weights.shape[:2])
         return np.asarray(chance.multinomial(many, weights / weights.sum(-1, keepdims=True)), np.int64)
@@ -105,8 +105,8 @@ PAIR_WORLDS: Mapping[str, ArmWorld] = {
 class Held:
     """Of the intervals of F and of its share: those that hold the truth, and those withheld, as shares."""
 
-    covered: Numbers
-    withheld: Numbers
+    covered: Floats
+    withheld: Floats
 
 
 def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> Held:
@@ -123,12 +123,12 @@ def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> 
     return Held(np.nanmean(found, axis=0), np.isnan(found).mean(0))
 
 
-def _found(study: Draw) -> Numbers:
+def _found(study: Draw) -> Floats:
     found = beside(*(one.counted() for one in study()))
     return np.asarray(found[:, 0] - found[:, 1])
 
 
-def _holds(truth: Numbers, numbers: tuple[NumberPair, NumberPair]) -> list[float]:
+def _holds(truth: Floats, numbers: tuple[NumberPair, NumberPair]) -> list[float]:
     """1: the truth is between the limits; nan without limits."""
     limits = [(one.low, one.high) for *_, one in numbers]
     return [
@@ -157,6 +157,6 @@ def pairs_tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 
     return Held(covered, np.isnan(of_pairs).mean(axis=(0, 2)))
 
 
-def _pairs_hold(limits: PairLimits, truth: Numbers, pairs: NDArray[np.bool_]) -> Numbers:
+def _pairs_hold(limits: PairLimits, truth: Floats, pairs: NDArray[np.bool_]) -> Floats:
     low, high = limits.low[pairs], limits.high[pairs]
     return np.where(np.isnan(low), np.nan, (low <= truth) & (truth <= high))

@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from polyculture.cache.identity import content_id
 from polyculture.instruments.cbs.averages import averaged_draws, tally
 from polyculture.instruments.cbs.camel_draws import CamelDraws
-from polyculture.instruments.cbs.score_matrix import Numbers, ScoreMatrix
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 from polyculture.instruments.cbs.uncertainty import compare, placements
+from polyculture.metrics.inference.arrays import Floats
 from tests.instruments.bias_worlds import bias
 
 # Few distinct values, so that ties are common; NaN is an entity without a likelihood.
 LIKELIHOODS = st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(float("nan")), st.floats(-50, 0)), max_size=30)
 
 
-def all_pairs(native: Numbers, western: Numbers) -> tuple[float, float] | None:
+def all_pairs(native: Floats, western: Floats) -> tuple[float, float] | None:
     pairs = [(a, b) for a in native for b in western if not (np.isnan(a) or np.isnan(b))]
     if not pairs:
         return None
@@ -84,7 +85,7 @@ def test_camels_protocol_is_that_of_brute_force_over_its_draws() -> None:
         native[0, :7] = np.nan  # names of another gender
         panels.append(ScoreMatrix(native, western, native_ids=ids[0], western_ids=ids[1]))
 
-    def drawn(names: tuple[str, ...], row: Numbers, draw: int) -> list[float]:
+    def drawn(names: tuple[str, ...], row: Floats, draw: int) -> list[float]:
         there = [(content_id(3, draw, name), value) for name, value in zip(names, row, strict=True)]
         return [value for _, value in sorted(pair for pair in there if not np.isnan(pair[1]))[:6]]
 

@@ -19,7 +19,8 @@ from polyculture.instruments.cbs.averages import (
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.camel_draws import CamelDraws, lacking_columns
 from polyculture.instruments.cbs.protocol import Protocol, columns_of, protocol_score
-from polyculture.instruments.cbs.score_matrix import ContextCondition, Genders, Numbers, ScoreMatrix
+from polyculture.instruments.cbs.score_matrix import ContextCondition, Genders, ScoreMatrix
+from polyculture.metrics.inference.arrays import Floats
 from tests.instruments.bias_worlds import bias
 
 SIZES = {"female": (5, 4), "male": (3, 7), "both": (1, 1)}  # native and Western names
@@ -49,7 +50,7 @@ def food(random: np.random.Generator) -> ScoreMatrix:
     return ScoreMatrix(random.normal(size=(4, 6)), random.normal(0.2, 1, (4, 6)), places, (), ids[0], ids[1])
 
 
-def share(native: Numbers, western: Numbers) -> list[bool]:
+def share(native: Floats, western: Floats) -> list[bool]:
     return [b > a for a in native for b in western if not (np.isnan(a) or np.isnan(b))]
 
 

@@ -15,13 +15,14 @@ from scipy.stats import ttest_1samp
 
 from polyculture.instruments.probe.flattening import flattening, groups_of_pairs, judge
 from polyculture.instruments.probe.halves import halves, student
-from polyculture.instruments.probe.occurrences import Counts, Occurrences
+from polyculture.instruments.probe.occurrences import Occurrences
+from polyculture.metrics.inference.arrays import Integers
 from tests.instruments.arm_worlds import PAIR_WORLDS, WORLDS, ArmWorld, pairs_tried, tried
 
 BY_HAND = np.array([[4, 3, 0], [0, 1, 3], [2, 2, 3]])  # items x cultures; 6 occurrences of each culture
 
 
-def brute_force(counts: Counts) -> dict[tuple[int, int], tuple[float, float]]:
+def brute_force(counts: Integers) -> dict[tuple[int, int], tuple[float, float]]:
     """F and the total of t of each pair, by the words of the definition."""
     items, cultures = counts.shape
     volume = [sum(int(counts[k][y]) for k in range(items)) for y in range(cultures)]
@@ -59,7 +60,7 @@ def test_one_occurrence_each_in_two_of_fourteen_cultures() -> None:
 
 
 @pytest.mark.parametrize("counts", [BY_HAND[:, :2], np.array([[1, 1, 0], [2, 1, 0]])])
-def test_fewer_than_three_cultures_are_refused(counts: Counts) -> None:
+def test_fewer_than_three_cultures_are_refused(counts: Integers) -> None:
     with pytest.raises(ValueError, match="at least 3 cultures"):
         flattening(counts)
 
@@ -71,7 +72,7 @@ matrices = st.tuples(st.integers(1, 6), st.integers(3, 5)).flatmap(
 
 @settings(max_examples=30, deadline=None)
 @given(matrices.filter(lambda counts: bool(counts.sum(0).all())))
-def test_the_function_is_the_definition(counts: Counts) -> None:
+def test_the_function_is_the_definition(counts: Integers) -> None:
     found = flattening(counts)
     for (t, s), (score, total) in brute_force(counts).items():
         assert found.score[t, s] == pytest.approx(score, abs=1e-9)

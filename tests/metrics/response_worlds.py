@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.metrics.declared import METRICS
+from polyculture.metrics.inference.arrays import Floats, Integers
 from polyculture.metrics.inference.jackknife import rare_variance, share_of
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.named_items import OF_COUNTS, Incidences, consensus, distinct, incidences
 
 Random = np.random.Generator
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 Lengths = Callable[[Random, int], Integers]
 Shares = Callable[[Random, int], tuple[Integers, Integers]]  # mentions that count, and all, of each response
 
@@ -81,7 +80,7 @@ class World(NamedTuple):
         return response, item
 
 
-def zipf(items: int, slope: float, shuffled: float = 0.0, random: Random | None = None) -> Numbers:
+def zipf(items: int, slope: float, shuffled: float = 0.0, random: Random | None = None) -> Floats:
     """The popularity of items, added up; `shuffled` disturbs their order: another language's view of the same items."""
     rank = np.arange(1, items + 1)
     if shuffled and random:
@@ -90,11 +89,11 @@ def zipf(items: int, slope: float, shuffled: float = 0.0, random: Random | None 
     return (weights / weights.sum()).cumsum()
 
 
-def chosen(random: Random, popularity: Numbers, size: int | tuple[int, ...]) -> Integers:
+def chosen(random: Random, popularity: Floats, size: int | tuple[int, ...]) -> Integers:
     return np.minimum(np.searchsorted(popularity, random.random(size)), len(popularity) - 1)
 
 
-def popular(lengths: Lengths, popularity: Numbers) -> World:
+def popular(lengths: Lengths, popularity: Floats) -> World:
     """Independent items of this popularity, as many a response as `lengths` says."""
 
     def pairs(random: Random, responses: int) -> tuple[Integers, Integers]:
@@ -104,7 +103,7 @@ def popular(lengths: Lengths, popularity: Numbers) -> World:
     return World(len(popularity), pairs)
 
 
-def bundled(lengths: Lengths, popularity: Numbers, bundles: Integers, often: float = 1.0, whole: float = 0.8) -> World:
+def bundled(lengths: Lengths, popularity: Floats, bundles: Integers, often: float = 1.0, whole: float = 0.8) -> World:
     """Beside independent items a share of responses, `often`, names most of one of the bundles of items."""
     weights = zipf(len(bundles), 1.0)
     plain = popular(lengths, popularity)
@@ -131,7 +130,7 @@ def mixed(share: float, one: World, other: World) -> World:
     return World(one.items + other.items, pairs)
 
 
-def repeating(lengths: Lengths, popularity: Numbers) -> World:
+def repeating(lengths: Lengths, popularity: Floats) -> World:
     """Seven of ten mentions of a response repeat one item."""
 
     def pairs(random: Random, responses: int) -> tuple[Integers, Integers]:
@@ -142,7 +141,7 @@ def repeating(lengths: Lengths, popularity: Numbers) -> World:
     return World(len(popularity), pairs)
 
 
-def _bundles(items: int, number: int, size: int, popularity: Numbers) -> Integers:
+def _bundles(items: int, number: int, size: int, popularity: Floats) -> Integers:
     random = np.random.default_rng(1)
     weights = np.diff(popularity, prepend=0)
     return np.array([random.choice(items, size, replace=False, p=weights) for _ in range(number)])
@@ -179,7 +178,7 @@ UNEQUAL = {
 }
 
 
-def marked(random: Random, lengths: Integers, share: Numbers | float, alike: float) -> Integers:
+def marked(random: Random, lengths: Integers, share: Floats | float, alike: float) -> Integers:
     """How many mentions of each response count: each with this chance, `alike` within a response (0 to 1)."""
     chance = np.broadcast_to(np.asarray(share, dtype=np.float64), lengths.shape)
     if alike == 0:
@@ -200,7 +199,7 @@ def share(lengths: Lengths, chance: float, alike: float) -> Shares:
     return draw
 
 
-def by_length(lengths: Lengths, chance: Callable[[Integers], Numbers], alike: float) -> Shares:
+def by_length(lengths: Lengths, chance: Callable[[Integers], Floats], alike: float) -> Shares:
     """The chance of a response's mentions depends on their number."""
 
     def draw(random: Random, responses: int) -> tuple[Integers, Integers]:
@@ -399,7 +398,7 @@ def consensus_covered(name: str, sizes: tuple[int, int], count: int, seed: int =
     return _covered(found[:count], float(np.mean([one.value for one in found[count:]])))
 
 
-def _variances(cells: Incidences, changes: Numbers) -> Numbers:
+def _variances(cells: Incidences, changes: Floats) -> Floats:
     """The jackknife's, of each cell."""
     size = cells.responses
     squares, sums = (np.bincount(cells.cell, part, len(size)) for part in (changes**2, changes))

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyculture.instruments.questions.numbers.tally import Mask, Tally
-from polyculture.instruments.questions.numbers.uncertainty import Numbers, Ratio
+from polyculture.instruments.questions.numbers.uncertainty import Ratio
 from polyculture.instruments.questions.numbers.withheld import few_are_read
 from polyculture.instruments.questions.numbers.words import (
     ANSWERS,
@@ -34,6 +34,7 @@ from polyculture.instruments.questions.numbers.words import (
     is_directed,
     roles_in,
 )
+from polyculture.metrics.inference.arrays import Floats
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][\w-]*)|(?P<where>\[[^\]]*\])|(?P<sign>[-+*/()&=]))"
@@ -52,7 +53,7 @@ class Share:
     bottoms: WeightedCounts
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()  # facet, and the values that count
 
-    def of(self, at: Tally) -> tuple[Numbers, Numbers]:
+    def of(self, at: Tally) -> tuple[Floats, Floats]:
         """What is counted above and below the line, (units, prompts) each."""
         here = self._rows(at)
         nothing = np.zeros((at.units, len(at.prompts)))

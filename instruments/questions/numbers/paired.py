@@ -39,8 +39,9 @@ from polyculture.instruments.questions.numbers.tally import (
     studies,
     tally_of,
 )
-from polyculture.instruments.questions.numbers.uncertainty import Numbers, Ratio, paired
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.instruments.questions.numbers.withheld import withheld_differences
+from polyculture.metrics.inference.arrays import Floats
 
 # Conditions of which the first is compared with the second: the rest is no question that anybody asks.
 _CONDITIONS = (
@@ -215,7 +216,7 @@ def _difference(one: Ratio, other: Ratio) -> PairedDifference | None:
     return PairedDifference(a, b, p=ranks.p if ranks and agree else None, lacking=RANKS)
 
 
-def unit_values(number: Ratio) -> Numbers:
+def unit_values(number: Ratio) -> Floats:
     """Each unit's own number as the mean over the prompts that have it; units without it are left out.
 
     They are rounded: equal numbers that were summed in another order would else be no ties of a rank test.
@@ -226,7 +227,7 @@ def unit_values(number: Ratio) -> Numbers:
     return np.asarray(np.round(values[~np.isnan(values)], 12))
 
 
-def rank_sum(one: Numbers, other: Numbers) -> RankSum | None:
+def rank_sum(one: Floats, other: Floats) -> RankSum | None:
     """Do the units of two sets differ? None where one of them has no unit with the number."""
     if not len(one) or not len(other):
         return None

@@ -22,8 +22,8 @@ from polyculture.cache.store.schema.measured import Number
 from polyculture.cache.store.store import Store
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import UNKNOWN
-from polyculture.instruments.questions.numbers.uncertainty import Numbers
 from polyculture.instruments.questions.numbers.withheld import few_are_read, withheld
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.limits import FEW, symmetric
 
 FEWEST = 10  # stereotypes for an interval
@@ -144,6 +144,6 @@ def _f1(some: Sequence[Stereotype]) -> float:
     return float(np.mean([2 * both / (named + held) for both, named, held in counts.values() if held]))
 
 
-def _jackknife(without: Numbers) -> float:
+def _jackknife(without: Floats) -> float:
     """The variance of a number from its values without each stereotype."""
     return (len(without) - 1) / len(without) * float(((without - without.mean()) ** 2).sum())

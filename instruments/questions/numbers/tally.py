@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from polyculture.cache.store.store import Store
 from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.likeness import likeness_rows
-from polyculture.instruments.questions.numbers.uncertainty import Numbers
+from polyculture.metrics.inference.arrays import Floats
 
 NOT_READ = "-"  # the reader of what did not come
 # Facets whose values are studies of their own: what stands under one is never added to what stands under another.
@@ -66,7 +66,7 @@ class Tally:
         """The value of each row; '' where it has none."""
         return self.facets.get(name, np.full(len(self["unit"]), ""))
 
-    def count(self, rows: Mask, what: str = "n") -> Numbers:
+    def count(self, rows: Mask, what: str = "n") -> Floats:
         """The sum of a column over some rows: (units, prompts)."""
         places = self["unit"][rows] * len(self.prompts) + self["wording"][rows]
         sums = np.bincount(places, self[what][rows], self.units * len(self.prompts))

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.differences import PairedDifference, paired_difference
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_variance, way
 from polyculture.metrics.inference.limits import FEW, WilsonEstimate, Z, between, symmetric, wilson
 
-Numbers = NDArray[np.float64]
 ONE_KIND, FEW_PROMPTS = "few units differ", "few prompts"  # why a number has no interval, besides `FEW`
 FEWEST_FREEDOM = 2.0  # of units and prompts together: with fewer, two prompts that differ, an interval says nothing
 FEWEST_UNITS = 8  # that a number rests on: with fewer, it has no interval
@@ -45,8 +45,8 @@ class Ratio:
     of a bias; `highest` the most. Without weights it is the first ratio, less the second where there are two.
     """
 
-    numerators: Numbers
-    denominators: Numbers
+    numerators: Floats
+    denominators: Floats
     lowest: float = 0.0
     highest: float = 1.0
     weights: tuple[float, ...] = ()
@@ -68,16 +68,16 @@ class Ratio:
             np.nan_to_num(own)[np.newaxis], (~np.isnan(own)).astype(np.float64)[np.newaxis], self.lowest, self.highest
         )
 
-    def of_prompts(self) -> Numbers:
+    def of_prompts(self) -> Floats:
         """The number under each prompt; NaN where a denominator is 0."""
         return self._sum(_divided(self.numerators.sum(axis=1), self.denominators.sum(axis=1)))
 
-    def without_unit(self) -> Numbers:
+    def without_unit(self) -> Floats:
         """The number under each prompt without each unit: (units, prompts)."""
         tops, bottoms = (part.sum(axis=1, keepdims=True) - part for part in (self.numerators, self.denominators))
         return self._sum(_divided(tops, bottoms))
 
-    def influences(self) -> Numbers:
+    def influences(self) -> Floats:
         """What a unit adds to the number under a prompt, to first order: (units, prompts)."""
         bottoms = self.denominators.sum(axis=1, keepdims=True)
         ratios = _divided(self.numerators.sum(axis=1, keepdims=True), bottoms)
@@ -88,7 +88,7 @@ class Ratio:
         here = np.ix_(np.arange(len(self.numerators)), units, prompts)
         return replace(self, numerators=self.numerators[here], denominators=self.denominators[here])
 
-    def _sum(self, ratios: Numbers) -> Numbers:
+    def _sum(self, ratios: Floats) -> Floats:
         weights = self.weights or (1.0, -1.0)[: len(ratios)]
         return np.asarray(sum(weight * ratio for weight, ratio in zip(weights, ratios, strict=True)))
 
@@ -147,7 +147,7 @@ def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
     return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
 
 
-def _ways(influences: Numbers, of_prompts: Numbers, units: Numbers) -> tuple[list[Way], float]:
+def _ways(influences: Floats, of_prompts: Floats, units: Floats) -> tuple[list[Way], float]:
     """What units and prompts add, and the variance that both include."""
     count, size = len(of_prompts), len(units)
     if count == 1:
@@ -179,7 +179,7 @@ def _in_range(value: float, variance: float, freedom: float, size: int, number: 
     return between(value, below, above, found.freedom)
 
 
-def _skewed(found: WilsonEstimate, variance: float, changes: Numbers) -> WilsonEstimate:
+def _skewed(found: WilsonEstimate, variance: float, changes: Floats) -> WilsonEstimate:
     """`found` with limits no nearer than the skewness of the units asks for."""
     square, cube = float((changes**2).sum()), float((changes**3).sum())
     if square <= 0:
@@ -189,7 +189,7 @@ def _skewed(found: WilsonEstimate, variance: float, changes: Numbers) -> WilsonE
     return between(found.value, max(below, own_below), max(above, own_above), found.freedom)
 
 
-def _with_exception(found: WilsonEstimate, variance: float, changes: Numbers, number: Ratio) -> WilsonEstimate:
+def _with_exception(found: WilsonEstimate, variance: float, changes: Floats, number: Ratio) -> WilsonEstimate:
     """`found` with limits that leave room for one more unit, far from the others on either side."""
     square, cube = float((changes**2).sum()), float((changes**3).sum())
     limits = []
@@ -201,7 +201,7 @@ def _with_exception(found: WilsonEstimate, variance: float, changes: Numbers, nu
     return between(found.value, limits[0], limits[1], found.freedom)
 
 
-def _divided(tops: Numbers, bottoms: Numbers) -> Numbers:
+def _divided(tops: Floats, bottoms: Floats) -> Floats:
     """NaN where the denominator is 0."""
-    nothing: Numbers = np.full(np.broadcast_shapes(tops.shape, bottoms.shape), np.nan)
+    nothing: Floats = np.full(np.broadcast_shapes(tops.shape, bottoms.shape), np.nan)
     return np.divide(tops, bottoms, out=nothing, where=bottoms > 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from polyculture.instruments.questions.model import BIASED, OTHER
 from polyculture.instruments.questions.numbers.tally import Mask, Tally
-from polyculture.instruments.questions.numbers.uncertainty import Numbers
+from polyculture.metrics.inference.arrays import Floats
 
 NOT = "not-"  # before a role: any other option
 
@@ -55,7 +55,7 @@ WHATEVER_IS_READ = ("all", "keyed")
 COUNTS = (*ANSWERS, *SUMS)
 
 
-def counted(at: Tally, word: str, rows: Mask) -> Numbers:
+def counted(at: Tally, word: str, rows: Mask) -> Floats:
     """How much a word, or several that are joined by '&', counts of some rows: (units, prompts)."""
     if word in SUMS:
         column, answers = SUMS[word]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.questions.numbers.uncertainty import Ratio
+from polyculture.metrics.inference.arrays import Floats
 
-Numbers = NDArray[np.float64]
 Logits = tuple[tuple[float, float, float], ...]  # of biased, other, unknown; ambiguous, biased, counter-biased
 QUESTIONS = np.array([12, 6, 6])
 CHECKED = ("acc_a", "acc_d", "diff_bias_a", "diff_bias_d")
@@ -49,7 +49,7 @@ class TemplateWorld:
             asked = random.binomial(asked, left[:, np.newaxis, np.newaxis])
         return _ratios(random.multinomial(asked, chances / chances.sum(axis=3, keepdims=True)).astype(np.float64))
 
-    def _sizes(self, random: np.random.Generator, logits: Numbers) -> NDArray[np.int64]:
+    def _sizes(self, random: np.random.Generator, logits: Floats) -> NDArray[np.int64]:
         larger = self.longer * (logits[:, 0, 0] - logits[:, 0, 2])
         factors = np.exp(random.normal(1, self.sizes, len(logits)) + larger) if self.sizes else np.ones(len(logits))
         return np.ceil(factors).astype(np.int64)[:, np.newaxis, np.newaxis]
@@ -61,7 +61,7 @@ class TemplateWorld:
         return {name: float(np.mean([one[name].of_prompts().mean() for one in found])) for name in CHECKED}
 
 
-def _ratios(chosen: Numbers) -> Mapping[str, Ratio]:
+def _ratios(chosen: Floats) -> Mapping[str, Ratio]:
     """From counts (templates, contexts, prompts, roles)."""
     biased, other, unknown = np.moveaxis(chosen, 3, 0)
     (n_a, n_b, n_c), (n_bb, n_cc) = np.moveaxis(chosen.sum(axis=3), 1, 0), (biased[:, 1], other[:, 2])
