@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -29,11 +28,10 @@ from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.means import FEWEST_RESPONSES
 from polyculture.metrics.text_selections import TextSelections
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FEWEST, count, probability, share
+from polyculture.reports.numbers import FEWEST, Row, count, probability, share
 from polyculture.reports.reading import SQL, Reading, statements
 from polyculture.reports.texts import texts
 
-Row = Mapping[str, Any]
 _SQL = statements(SQL / "asked_about.sql")
 _ALL_TEXTS = TextSelections()
 _LOST = 0.1  # of what was asked: refused or missing. With more, the others may differ

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from polyculture.metrics.inference.family import HIGHER, LOWER, SAME_PROMPTS
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import (
     FormattedEstimate,
+    Row,
     count,
     difference,
     known,
@@ -25,7 +26,6 @@ from polyculture.reports.sections import COMPARISONS
 from polyculture.reports.table_section import Column, PageTable, TextCell, plain_table
 from polyculture.reports.texts import texts
 
-Row = Mapping[str, Any]
 MODELS, LANGUAGES, CONDITIONS = "model", "language", "condition"
 _TOLD = (HIGHER, LOWER)
 _TURNS = "share of the unlinked mentions that, linked against it, turns the difference"

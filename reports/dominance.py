@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from polyculture.reports.names import Names, short
-from polyculture.reports.numbers import count, estimate_of, known, share
+from polyculture.reports.numbers import Row, count, estimate_of, known, share
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, TextCell, counted, model_table
 from polyculture.reports.texts import texts
-
-Row = Mapping[str, Any]
 
 
 def build(data: ReportData) -> PageTable | None:

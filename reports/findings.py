@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -27,10 +26,9 @@ from polyculture.metrics.inference.limits import found_with_power
 from polyculture.metrics.text_selections import TextSelections
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import FEWEST, count, decimal, difference, more_decimals, probability
+from polyculture.reports.numbers import FEWEST, Row, count, decimal, difference, more_decimals, probability
 from polyculture.reports.texts import texts
 
-Row = Mapping[str, Any]
 _ALL_TEXTS = TextSelections()
 _MOST = 3  # sentences; of one family and metric the clearest alone
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
 from polyculture.cache.store.sql_file import OVER_ALL, Header, limits
 from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import count, decimal, difference, known, probability
+from polyculture.reports.numbers import Row, count, decimal, difference, known, probability
 from polyculture.reports.texts import texts
 
 LONGEST = 60  # letters of a cell: a word of ten thousand is wider than TeX can count
 _COMPARED = "family"  # a table with this column is of paired differences
-
-Row = dict[str, Any]
 
 
 def latex_table(header: Header, frame: pd.DataFrame, names: Names, headings: Mapping[str, str] | None = None) -> str:
@@ -120,7 +117,7 @@ def _side_by_side(shown: pd.DataFrame, metric: str) -> pd.DataFrame:
     return table[shown[metric].drop_duplicates().tolist()].fillna("").reset_index()
 
 
-def _has_intervals(rows: list[Row]) -> bool:
+def _has_intervals(rows: Sequence[Row]) -> bool:
     return any(row[name] is not None for row in rows for name in row if name == "low" or name.endswith("_low"))
 
 

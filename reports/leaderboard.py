@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known
+from polyculture.reports.numbers import FormattedEstimate, Row, count, estimate, known
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, plain_table
 from polyculture.reports.texts import texts
 
-Row = Mapping[str, Any]
 _TEXTS = "texts"  # the task of the metrics of texts, whose numbers are over cells
 _SIZES = {"contexts": "Contexts", "native_entities": "Native", "western_entities": "Western"}
 _BOARD = ("task", "metric", "dataset", "setting", "variant", "goal")

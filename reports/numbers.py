@@ -12,7 +12,7 @@ from polyculture.reports.texts import texts
 _SPACE = "\u00a0"  # does not break
 FEWEST = 10  # linked items, each counted once per response: a share of fewer moves by a tenth and more with each
 
-Row = Mapping[Any, Any]
+Row = Mapping[Any, Any]  # of a query or a data frame, by column
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known
+from polyculture.reports.numbers import FormattedEstimate, Row, count, decimal, estimate, known
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.texts import section_texts
 
-Row = Mapping[str, Any]
 _TEMPLATE = Path(__file__).parent / "templates" / "table.html.jinja"
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyculture.metrics.text_regions import RegionShare, region_shares
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import FormattedEstimate, count, estimate_of, known, lacking
+from polyculture.reports.numbers import FormattedEstimate, Row, count, estimate_of, known, lacking
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import SAID, TEXTS
 from polyculture.reports.table_section import Column, PageTable, TextCell, page_table
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from polyculture.cache.store.store import Store
 
 MOST_REGIONS = 6  # with more, as those of M49, the section would be a wall of numbers
-Row = Mapping[str, Any]
 _LEFT_OUT = ("refused", "empty", "failed", "unread")
 _PLACE = ("model", "language", "condition", "topic")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, share
+from polyculture.reports.numbers import FormattedEstimate, Row, count, estimate, known, share
 from polyculture.reports.section import ReportData, ReportTable, Section
-from polyculture.reports.table_section import Column, PageTable, Row, TextCell, counted, page_table, written
+from polyculture.reports.table_section import Column, PageTable, TextCell, counted, page_table, written
 from polyculture.reports.texts import section_texts
 
 _FOLDER = Path(__file__).parent

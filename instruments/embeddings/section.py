@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyculture.reports.names import Names, short
-from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known, lacking, probability
+from polyculture.reports.numbers import FormattedEstimate, Row, count, decimal, estimate, known, lacking, probability
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.table_section import Column, PageTable, page_table
 
@@ -24,8 +24,6 @@ MAP_KEY = (
     "model", "dataset", "language", "culture", "entity_type", "gender", "form", "setting", "layer", "contexts",
 )  # fmt: skip
 _SIDE = 204.0  # points: two maps stand side by side in the page
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

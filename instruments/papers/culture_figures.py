@@ -3,10 +3,8 @@ wrong sentiments."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,13 +14,12 @@ from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.heat import Head, Heat, plain_heads
 from polyculture.reports.figures.kinds import NARROW, axis_limits, dots, lines, scatter
 from polyculture.reports.names import Names, ordered, short
-from polyculture.reports.numbers import known
+from polyculture.reports.numbers import Row, known
 from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SIDES = ("native", "western")
 _APART = 0.05  # of the distance of the two conditions: so far apart are the models, that intervals can be told apart
-Row = Mapping[Hashable, Any]
 
 
 def score_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[tuple[Panel, ...], ...]:

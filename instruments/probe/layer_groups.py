@@ -21,10 +21,10 @@ from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.figures.kinds import lines
 from polyculture.reports.names import Names, ordered, short
+from polyculture.reports.numbers import Row
 from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
-Row = Mapping[str, Any]
 _WIDE = 216.0  # points: two figures stand side by side
 _TICKS = 8
 _ASIDE = 0.15  # of the width: the distance of what has no layer from the first

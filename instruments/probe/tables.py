@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyculture.instruments.probe.arms import CONTROLS, missing_controls
 from polyculture.reports.names import ordered, short
-from polyculture.reports.numbers import FormattedEstimate, known
+from polyculture.reports.numbers import FormattedEstimate, Row, known
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, TextCell, counted, page_table
 
 if TYPE_CHECKING:
     from polyculture.reports.table_section import PageTable
 
-Row = Mapping[str, Any]
 _NONE = "–"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -25,7 +25,7 @@ from polyculture.instruments.questions.set_words import (
     unread_by_languages,
 )
 from polyculture.instruments.questions.shown import COVERAGE, SCORES, SETTINGS, TEXTS
-from polyculture.reports.numbers import FormattedEstimate, decimal, estimate, known, lacking, share
+from polyculture.reports.numbers import FormattedEstimate, Row, decimal, estimate, known, lacking, share
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, counted, page_table
 from polyculture.reports.texts import section_texts, texts
@@ -35,7 +35,6 @@ _BOUNDS = ("chance", "max_bias_a", "max_bias_d")
 _KEYED = ("accuracy", "ranked_first")  # of answers to questions that have a right option
 _MARKS = ("ᵃ", "ᵇ", "ᶜ", "ᵈ", "ᵉ", "ᶠ", "ᵍ")  # of reasons, each of which is written below the table once
 _MINUS, _FACETS = re.compile(r"(?<!\w)-"), re.compile(r"\[[^\]]*\]")
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -12,11 +11,11 @@ from polyculture.instruments.questions.set_words import STUDY, study_label, unre
 from polyculture.instruments.questions.shown import TEXTS
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.kinds import dots
+from polyculture.reports.numbers import Row
 from polyculture.reports.section import ReportData
 from polyculture.reports.texts import section_texts
 
 SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis")  # numbers that can be below 0
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

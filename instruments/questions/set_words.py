@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -11,13 +11,12 @@ from polyculture.instruments.questions.reading_step import UNREAD, unread_by_lan
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.shown import TEXTS
 from polyculture.reports.names import short
-from polyculture.reports.numbers import count, share
+from polyculture.reports.numbers import Row, count, share
 from polyculture.reports.section import ReportData
 from polyculture.reports.texts import section_texts
 
 STUDY = ("dataset", "language", "model", "method", "reader", "condition", "prompt")
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking
+from polyculture.reports.numbers import FormattedEstimate, Row, count, estimate, known, lacking
 from polyculture.reports.section import ReportData, ReportTable, Section
-from polyculture.reports.table_section import Column, PageTable, Row, counted, page_table
+from polyculture.reports.table_section import Column, PageTable, counted, page_table
 from polyculture.reports.texts import section_texts
 
 _FOLDER = Path(__file__).parent

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
-from typing import Any
 
 import pandas as pd
 
@@ -13,11 +12,10 @@ from polyculture.reports.figures.chart import Mark
 from polyculture.reports.figures.figure import Figure, Key, Panel, key_of, make_figure, number_mark
 from polyculture.reports.figures.kinds import FEWEST_IN_BOX, axis_limits, boxes
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import decimal
+from polyculture.reports.numbers import Row, decimal
 from polyculture.reports.texts import texts
 
 NATIVE, OTHER = "native", "other"
-Row = Mapping[Hashable, Any]
 
 
 def country_boxes(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:

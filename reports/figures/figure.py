@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +14,8 @@ from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.figures.style import SERIES, SHAPES, marker_of
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import FEWEST, count, decimal, estimate_of, known, rests_on
+from polyculture.reports.numbers import FEWEST, Row, count, decimal, estimate_of, known, rests_on
 from polyculture.reports.texts import texts
-
-Row = Mapping[Hashable, Any]
-
 
 Drawable = Chart | Heat  # drawn for the page as SVG or HTML, and for a file
 

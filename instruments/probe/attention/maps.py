@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +14,7 @@ from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.reports.figures.figure import Panel
 from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.names import Names, ordered, short
-from polyculture.reports.numbers import FormattedEstimate, difference, known, p_value
+from polyculture.reports.numbers import FormattedEstimate, Row, difference, known, p_value
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, counted, page_table
 from polyculture.reports.texts import section_texts
@@ -25,8 +25,6 @@ WORDS = section_texts(_FOLDER / "section.toml").words
 _GROUP = ("dataset", "model", "reader", "prompt", "type")
 _COLUMNS = {"resource": "resource level", "region": "region"}  # of `culture-mcq`; of other sets the role of an option
 _SHOWN_GROUPS = 8  # each of four heat maps: a page holds no more; the table has all
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
