@@ -18,9 +18,9 @@ from typing import Any
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import Cultures
-from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows
 from polyculture.instruments.questions.rules.opened import rules_of
+from polyculture.sources.left_out import LeftOut, SourceLocation
+from polyculture.sources.rows import Joined, files_of, read_rows
 
 REPOSITORY = "https://github.com/nlee0212/BLEnD"
 NUMERIC, UNANSWERED = "asks for a number", "nobody answered it"

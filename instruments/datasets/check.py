@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from babel.core import get_global
 
 from polyculture.cache.text.folding import fold
-from polyculture.instruments.datasets.model import BOTH, CAUSAL, CulturalEntity, DataSet, LeftOut, MaskedContext
+from polyculture.instruments.datasets.model import BOTH, CAUSAL, CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.selection import with_missing_sides
 from polyculture.published.cells import NONE, PAPERS, UNITS, PublishedCell, published
+from polyculture.sources.left_out import LeftOut
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.rules import DatasetRules

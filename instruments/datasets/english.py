@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from polyculture.instruments.datasets.model import BOTH, MASK, CulturalEntity, DataSet, LeftOut, MaskedContext, again_of
+from polyculture.instruments.datasets.model import BOTH, MASK, CulturalEntity, DataSet, MaskedContext, again_of
+from polyculture.sources.left_out import LeftOut
 
 ENGLISH = "en"
 

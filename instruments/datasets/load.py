@@ -31,14 +31,13 @@ from polyculture.instruments.datasets.model import (
     OF_SENTIMENT,
     CulturalEntity,
     DataSet,
-    LeftOut,
     MaskedContext,
-    SourceLocation,
     again_of,
     read_sentiment,
 )
 from polyculture.instruments.datasets.rules import Block, DatasetRules
 from polyculture.instruments.datasets.sheets import RECORDS, SUFFIXES, Row, Sheet, cell, read_sheets
+from polyculture.sources.left_out import LeftOut, SourceLocation
 
 ANY = "any"  # the form of a context without one
 QA = (

@@ -5,9 +5,7 @@ The sentiment that a data set gives a context.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from polyculture.cache.identity import content_id
+from polyculture.sources.left_out import LeftOut, SourceLocation
 
 MASK = "[MASK]"
 BOTH = "both"
@@ -23,19 +22,6 @@ CAUSAL = "causal"  # the form of contexts of which what matters stands before th
 OF_SENTIMENT = "so out of the task of sentiment"
 OF_CAUSAL = "so out of causal scoring"
 OF_ENGLISH = "so out of the translation"
-
-
-@dataclass(frozen=True, slots=True)
-class SourceLocation:
-    """A place in the data set: a file in its folder, a sheet of it, a row counted from 1."""
-
-    file: str
-    sheet: str | None = None
-    row: int | None = None
-
-    def __str__(self) -> str:
-        sheet = f" sheet {self.sheet!r}" if self.sheet else ""
-        return f"{self.file}{sheet}" + (f" row {self.row}" if self.row else "")
 
 
 @dataclass(frozen=True)
@@ -162,31 +148,6 @@ R = TypeVar("R", CulturalEntity, MaskedContext)
 def again_of(row: R) -> Iterator[R]:
     """The same row as further occurrences of it."""
     return (replace(row, occurrence=number) for number in range(row.occurrence + 1, 10**6))
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Something in the files that is left out or changed, and why."""
-
-    place: SourceLocation
-    reason: str
-    text: str | None = None
-    languages: tuple[str, ...] = ()  # that it is about; (): all
-    is_published: bool = False  # a reading as published has it
-
-
-_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
-_OTHER_ROW = re.compile(r" stands in .*| as in .* row \d+")
-
-
-def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:
-    """Reasons, how many lines have each, and its first place; most frequent first.
-
-    What differs from row to row is no part of a reason: quoted values, and the place of another row.
-    """
-    reasons = [_VALUE.sub("…", _OTHER_ROW.sub(" as in another row", line.reason)) for line in lines]
-    first = {reason: line.place for reason, line in zip(reversed(reasons), reversed(lines), strict=True)}
-    return [(reason, number, first[reason]) for reason, number in Counter(reasons).most_common()]
 
 
 @dataclass(frozen=True)

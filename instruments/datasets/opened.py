@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.cache.errors import DataSetError
-from polyculture.cache.files import cache_folder, is_folder_name
 from polyculture.instruments.contract import AtLeastOne, in_file
-from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, by_reason
+from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT
+from polyculture.sources.fetch import check_as_received, data_folder
+from polyculture.sources.left_out import by_reason
 
 if TYPE_CHECKING:
-    from polyculture.instruments.datasets.model import DataSet, LeftOut
+    from polyculture.instruments.datasets.model import DataSet
     from polyculture.instruments.datasets.selection import Selection
+    from polyculture.sources.left_out import LeftOut
 
 Names = tuple[str, ...]
 
@@ -82,34 +83,8 @@ class DatasetOptions(BaseModel):
 FileState = tuple[tuple[str, int, int], ...]  # path, time of the last change in nanoseconds, bytes
 
 
-def data_folder(name: str) -> Path:
-    """Where `polyculture data fetch` puts a data set: in the user's cache folder.
-
-    Raises `DataSetError` where `name`, which a rules file says, cannot be a folder's.
-    """
-    if not is_folder_name(name):
-        remedy = "Give it one of letters, digits, '.', '_' and '-'."
-        raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
-    return cache_folder() / "data" / name
-
-
-def place_of(folder: Path | None, name: str) -> Path:
-    """The folder or file, or where a data set was fetched to. Raises `DataSetError` where it is not there, or was
-    changed since."""
-    from polyculture.instruments.datasets.fetch import check_as_received
-
-    place = folder or data_folder(name)
-    if not place.exists():
-        remedy = "Name the folder of its files with --folder."
-        raise DataSetError(f"there is no folder of {name}", where=place, remedy=remedy)
-    if place.is_dir():
-        check_as_received(place)
-    return place
-
-
 def open_data_set(name: str, folder: Path | None, *, english: bool = False, as_published: bool = False) -> DataSet:
     """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
-    from polyculture.instruments.datasets.fetch import check_as_received
     from polyculture.instruments.datasets.rules import rules_of
 
     place = folder or data_folder(rules_of(name).name)

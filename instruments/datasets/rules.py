@@ -11,77 +11,26 @@ not. `{language}` and `{code}` in a column's name stand for each language of the
 
 from __future__ import annotations
 
-import glob
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.datasets.sheets import SUFFIXES
-
-
-class Source(BaseModel):
-    """A data set and its publisher."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")]  # a folder is called like it
-    title: str
-    licence: str
-    citation: str = ""
-    repository: str | None = None  # a git repository: an https address or a folder
-    published_at: str = ""  # where no git repository has it: an address
-    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
-    pinned: str = ""  # how sure the commit is, and what of the data set it holds
-    paths: tuple[str, ...] = ()  # the folders and files that are kept of the repository; empty: all
-
+from polyculture.sources.places import Source, fields_of, parse_files, path_expression
 
 RULES = Path(__file__).parent / "rules"
+QUESTIONS = Path(__file__).parents[1] / "questions" / "sets"  # where a name may be that is no data set's
 Columns = tuple[str, ...]
 
 
 FIELDS = ("culture", "type", "setting", "form")  # that a path may say
-_PLACE = re.compile(r"(\{[A-Za-z_]\w*\}|\*+)")
-_MOST = 3  # fields and stars in one part of a path: matching takes a time that grows with each
-
-
-def parse_files(pattern: str) -> str:
-    """A pattern of files that can be matched in bounded time. Raises `ValueError` where it is none."""
-    named = fields_of(pattern)
-    if not pattern.strip("/"):
-        raise ValueError("is empty")
-    if pattern.startswith("/") or ".." in pattern.split("/"):
-        raise ValueError("leaves the set's folder; it is a path inside it")
-    if any(sign in _PLACE.sub("", pattern) for sign in "{}"):
-        raise ValueError(f"{pattern!r} has a brace without its other half, or no name in braces")
-    if len(set(named)) < len(named):
-        raise ValueError("has a field twice")
-    if any(len(_PLACE.findall(part)) > _MOST for part in pattern.split("/")):
-        raise ValueError(f"has more than {_MOST} fields and stars in one part of the path")
-    return pattern
-
-
-def fields_of(pattern: str) -> list[str]:
-    """The fields of a pattern of files."""
-    return [place[1:-1] for place in _PLACE.findall(pattern) if place[0] == "{"]
-
-
-def path_expression(pattern: str, field: str = "[^/]+") -> str:
-    """A pattern of files as a regular expression, in which each field takes what `field` matches."""
-    pieces = enumerate(_PLACE.split(pattern))  # what stands at odd places is a field or a star
-    return "".join(re.escape(piece) if not place % 2 else f"(?P<{piece[1:-1]}>{field})" if piece[0] == "{" else "[^/]*"
-                   for place, piece in pieces)  # fmt: skip
-
-
-def path_glob(pattern: str) -> str:
-    """The same as a glob: only folders that it names are looked into."""
-    return "".join("*" if place % 2 else glob.escape(piece) for place, piece in enumerate(_PLACE.split(pattern)))
 
 
 def _known_fields(files: str) -> str:
@@ -174,9 +123,7 @@ def rules_of(name: str) -> DatasetRules:
         return _called(rules_of(name), called)
     file = RULES / f"{name}.toml"
     if not is_folder_name(name) or not file.exists():
-        from polyculture.instruments.questions.rules.opened import known_sets  # which reads its own rules
-
-        if name in known_sets():
+        if (QUESTIONS / f"{name}.toml").is_file():
             what = f"{name!r} holds questions with choices, no contexts and entities"
             raise DataSetError(what, remedy=f"Ask them with `polyculture ask {name}`.")
         known = [path.stem for path in RULES.glob("*.toml")]
@@ -194,21 +141,3 @@ def _called(rules: DatasetRules, name: str) -> DatasetRules:
 def read_rules(file: Path) -> DatasetRules:
     """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
     return parse_model(DatasetRules, read_toml(file, DataSetError), file)
-
-
-def source_of(name: str) -> Source:
-    """Where a data set is published: by name, or by a rules file, which is of questions where it says which.
-
-    Raises `DataSetError` where there is none of it.
-    """
-    from polyculture.instruments.questions.rules.opened import known_sets, read_rules
-
-    found = known_sets()
-    if name in found:
-        return found[name]
-    if name.endswith(".toml") and not read_toml(Path(name), DataSetError).keys().isdisjoint(("questions", "loader")):
-        return read_rules(Path(name))
-    known = known_data_sets()
-    if ":" in name or name.endswith(".toml") or name in known:
-        return rules_of(name)
-    raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, [*known, *found]))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from polyculture.cache.errors import DataSetError, UserError
 from polyculture.cache.spreadsheet import is_error, open_workbook
 from polyculture.cache.text.folding import fold
-from polyculture.instruments.datasets.model import SourceLocation
 from polyculture.sources.encoding import UTF_8, encoding_of
+from polyculture.sources.left_out import SourceLocation
 from polyculture.sources.tables import LOOKED_AT, separator_of
 
 if TYPE_CHECKING:

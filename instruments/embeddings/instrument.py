@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
-from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
+from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
+from polyculture.sources.rules import Names
 
 if TYPE_CHECKING:
     import pyarrow as pa

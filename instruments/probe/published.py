@@ -17,7 +17,7 @@ from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, r
 
 if TYPE_CHECKING:
     from polyculture.instruments.cultures.blend import Blend, BlendQuestion
-    from polyculture.instruments.datasets.model import LeftOut
+    from polyculture.sources.left_out import LeftOut
 
 Data = Literal["blend", "camel2", "culturescope"]
 LOCAL, ENGLISH = "local", "en"
@@ -56,8 +56,8 @@ def open_table(file: Path, cultures: Path | None) -> Opened:
 
 def open_published(data: Data, folder: Path | None, languages: Sequence[str], cultures: Path | None) -> Opened:
     """The questions of published data. Raises `DataSetError` where files are missing or hold none that can be asked."""
-    from polyculture.instruments.datasets.opened import place_of
     from polyculture.instruments.probe.camel2 import CULTURES, open_camel2
+    from polyculture.sources.fetch import place_of
 
     place = place_of(folder, data)
     if data == "camel2":
@@ -117,11 +117,11 @@ def _texts_in(code: str, blend: Blend, cultures: Cultures) -> dict[str, str]:
 def open_sheets(folder: Path, cultures: Cultures) -> Opened:
     """The study's multiple-choice sheets as open questions: each question and target once; the right option answers."""
     from polyculture.instruments.cultures.blend import NUMERIC, asks_for_number
-    from polyculture.instruments.datasets.model import LeftOut
     from polyculture.instruments.questions.loaders.culturescope import rows as culture_rows
-    from polyculture.instruments.questions.rules.files import row_place
     from polyculture.sources.files import read_file
+    from polyculture.sources.left_out import LeftOut
     from polyculture.sources.record import BadRow
+    from polyculture.sources.rows import row_place
 
     found: dict[tuple[str, str], OpenQuestion] = {}
     left_out: list[LeftOut] = []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from polyculture.cache.identity import content_id
-from polyculture.instruments.datasets.model import LeftOut, SourceLocation
+from polyculture.sources.left_out import LeftOut, SourceLocation
 
 # 'choice': options under letters; 'pair': two sentences; 'gap': candidates in the gap of `text`; 'open': no options.
 Kind = Literal["choice", "pair", "gap", "open"]

@@ -23,7 +23,6 @@ from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import PROMPT, Asked, Setup, Shown, Study, Validity
-from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.layout import QUESTIONS, WANTED_ANSWERS, WantedAnswer
@@ -33,6 +32,7 @@ from polyculture.instruments.questions.reading_step import ReadingStep, unread_l
 from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.rules.questions import LEFT_OUT
 from polyculture.instruments.questions.shown import MAIN, SCORES
+from polyculture.sources.left_out import by_reason
 
 _KEY = ("request_id", "question_id", "prompt")
 

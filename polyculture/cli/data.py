@@ -15,15 +15,15 @@ from polyculture.cli.tables import WIDTH, print_table, write_values
 from polyculture.console import say
 from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.check import findings, published_rows
-from polyculture.instruments.datasets.fetch import fetch as get
-from polyculture.instruments.datasets.fetch import fetched_commit
-from polyculture.instruments.datasets.model import by_reason
-from polyculture.instruments.datasets.opened import data_folder, open_data_set
-from polyculture.instruments.datasets.rules import DatasetRules, known_data_sets, rules_of, source_of
+from polyculture.instruments.datasets.opened import open_data_set
+from polyculture.instruments.datasets.rules import DatasetRules, known_data_sets, rules_of
+from polyculture.sources.fetch import data_folder, fetched_commit
+from polyculture.sources.fetch import fetch as get
+from polyculture.sources.left_out import by_reason
 
 if TYPE_CHECKING:
-    from polyculture.instruments.datasets.model import LeftOut
-    from polyculture.instruments.datasets.rules import Source
+    from polyculture.sources.left_out import LeftOut
+    from polyculture.sources.places import Source
 
 
 AnyName = Annotated[str, typer.Argument(metavar="NAME", help="One of `data list`, or a rules file of yours.")]
@@ -53,6 +53,8 @@ def fetch(
     repository: Annotated[str | None, typer.Option(help="A mirror: an https address, or a folder.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
+    from polyculture.instruments.questions.rules.opened import source_of
+
     source = source_of(name)
     target = folder or data_folder(source.name)
     got = get(source, target, commit, repository)
@@ -87,11 +89,12 @@ def check(
     Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, beside the published
     number, and the first as they will be asked.
     """
+    from polyculture.instruments.questions.rules.opened import open_set, source_of
+
     named, _, selection = name.partition(":")
     if not isinstance(source_of(named), DatasetRules):
         from polyculture.instruments.questions.rules.check import CheckRow, asked_texts, check_rows
         from polyculture.instruments.questions.rules.check import published_rows as published_of
-        from polyculture.instruments.questions.rules.opened import open_set
 
         questions = open_set(named, folder, selection or None)
         if published:

@@ -9,9 +9,8 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError, StoreError
 from polyculture.cache.files import claim_folder, is_folder_name, remove_folder
-from polyculture.instruments.datasets.fetch import SOURCE, SUMS, check_as_received, fetch, fetched_commit, git_address
-from polyculture.instruments.datasets.opened import data_folder
 from polyculture.instruments.datasets.rules import DatasetRules, read_rules, rules_of
+from polyculture.sources.fetch import SOURCE, SUMS, check_as_received, data_folder, fetch, fetched_commit, git_address
 
 RULES = """
 name = "{name}"

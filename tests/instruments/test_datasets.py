@@ -18,14 +18,15 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.check import findings
 from polyculture.instruments.datasets.english import in_english
-from polyculture.instruments.datasets.fetch import check_as_received, fetch, fetched_commit
 from polyculture.instruments.datasets.gaps import GapReading, read_gaps
 from polyculture.instruments.datasets.load import load
-from polyculture.instruments.datasets.model import DataSet, by_reason, gold_label
+from polyculture.instruments.datasets.model import DataSet, gold_label
 from polyculture.instruments.datasets.opened import DatasetOptions, open_data_set
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 from polyculture.instruments.swaps.selection import DrawOptions, swap_texts
+from polyculture.sources.fetch import check_as_received, fetch, fetched_commit
+from polyculture.sources.left_out import by_reason
 from tests.polyculture.test_command_line import one_line, polyculture
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"

@@ -15,7 +15,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
-from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, SourceLocation
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings import measure
 from polyculture.instruments.embeddings.separation import (
@@ -28,6 +28,7 @@ from polyculture.instruments.embeddings.separation import (
 from polyculture.instruments.embeddings.step import representing_jobs
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_cbs_command import EXPERIMENT, tiny
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import polyculture

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from polyculture.instruments.datasets.check import COLUMNS, published_rows
-from polyculture.instruments.datasets.model import CulturalEntity, DataSet, LeftOut, MaskedContext, SourceLocation
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.rules.check import published_rows as of_set
 from polyculture.published.cells import published
+from polyculture.sources.left_out import LeftOut, SourceLocation
 
 
 def entity(row: int, sheet: str, kind: str, culture: str, gender: str | None, language: str = "zh") -> CulturalEntity:

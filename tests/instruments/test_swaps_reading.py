@@ -11,11 +11,12 @@ import pytest
 from polyculture.cache.errors import IncompleteError
 from polyculture.cli.instrument_command import _ask
 from polyculture.generate.engines.answer import NO_ANSWER
-from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext, SourceLocation
+from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import asking as reading
 from polyculture.instruments.swaps.asking import Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
 from polyculture.instruments.swaps.tasks import TASKS, Filled, JudgedAnswer, Sentiment
+from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.published import open_published
 from polyculture.instruments.probe.questions import OpenQuestion
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
+from polyculture.sources.left_out import LeftOut, SourceLocation
 
 LANGUAGE = "en"
 OPEN: Mapping[str, Mapping[str, int]] = {  # data -> what the paper states (Table 6)

@@ -19,8 +19,8 @@ from string import ascii_uppercase
 from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.blend import ANNOTATIONS, Blend, load_blend
 from polyculture.instruments.cultures.cultures import Culture, Cultures, read_cultures
-from polyculture.instruments.datasets.opened import data_folder
 from polyculture.instruments.questions.model import BIASED, OTHER
+from polyculture.sources.fetch import data_folder
 from polyculture.sources.record import BadRow, Record
 
 OPTIONS = 4

@@ -17,8 +17,8 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from polyculture.instruments.questions.rules.values import tidy
 from polyculture.sources.record import BadRow, Record
+from polyculture.sources.values import tidy
 
 UNKNOWN = "알 수 없음"
 _WITH_THE_STEREOTYPE = {"a": False, "b": True, "c": False, "d": True}

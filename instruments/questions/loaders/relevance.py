@@ -21,11 +21,11 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import read_cultures
-from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.splitting import echo_of
 from polyculture.instruments.questions.loaders.culture_open import open_prompt, open_question, wordings
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.probed import Asked, read_concepts, read_probed
+from polyculture.sources.left_out import LeftOut, SourceLocation
 
 ALONE, CULTURE, PROBE, SOURCE = "alone", "culture", "probe", "source"
 NAME = "relevance"

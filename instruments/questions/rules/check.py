@@ -16,7 +16,6 @@ from scipy import stats
 
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.check import DATA, Read, no_file, printed_rows
-from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.loaders.culturescope import OWN
 from polyculture.instruments.questions.model import BIASED, OTHER, Question, QuestionSet
@@ -24,6 +23,7 @@ from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.numbers.families import Family, families
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 from polyculture.published.cells import PAPERS, PublishedCell, published
+from polyculture.sources.left_out import by_reason
 
 SHOWN = 3  # questions that are shown as they will be asked
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from polyculture.instruments.datasets.rules import Source, parse_files
 from polyculture.instruments.questions.loaders import rows_of, set_of
 from polyculture.instruments.questions.model import Kind
-from polyculture.instruments.questions.rules.values import parse_name, parse_pattern
+from polyculture.sources.places import Source, parse_files
+from polyculture.sources.rules import (
+    FileRules,
+    From,
+    Join,
+    Name,
+    Names,
+    Skip,
+    TableRules,
+    Texts,
+    Value,
+    one_or_several,
+    shape_of,
+)
 
 TEXTS, SEVERAL = "texts", "several"  # families of open questions that accept no answer, and of several right options
 OF_CODE_ALONE = ("hypotheses", "survey")  # families of sets whose rows code makes
@@ -20,11 +32,6 @@ TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no role
 # column of the same name the whole set would have no number, or the column none.
 OF_CODE = ("condition", "type", "model", "version", "levels", "countries", "groups")
 LANGUAGE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
-
-
-def _several(value: Any) -> Any:
-    """One in place of a list of one."""
-    return (value,) if isinstance(value, (str, dict)) else value
 
 
 def _loading(found: Callable[[str], object]) -> Callable[[str], str]:
@@ -37,56 +44,14 @@ def _loading(found: Callable[[str], object]) -> Callable[[str], str]:
     return check
 
 
-Name = Annotated[str, AfterValidator(parse_name)]  # a column, a path or, with braces, a template of columns
-Names = Annotated[tuple[Name, ...], BeforeValidator(_several)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_several)]
-Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(_several)]
 Order = Annotated[tuple[int, ...], AfterValidator(lambda order: _permuted(order))]
 Language = Annotated[str, Field(pattern=LANGUAGE)]
 
 
-def _shape(value: Any) -> str:
-    """Which of several forms a value has, so that an error is about the one that was meant."""
-    if isinstance(value, dict):
-        whole = isinstance(value.get("column"), str) or isinstance(value.get("text"), (str, list, tuple))
-        return "in a column" if whole else "from" if "from" in value else "table"
-    if isinstance(value, BaseModel):
-        return "in a column" if isinstance(value, OptionsColumn) else "from"
-    return "list" if isinstance(value, (list, tuple)) else "name"
-
-
-SHAPES = ("in a column", "from", "table", "list", "name")
-
-
-class _Rules(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class From(_Rules):
-    """A value in other words: `{ from = "polarity", bsd = "biased", cnt = "counter-biased" }`."""
-
-    source: Name = Field(alias="from")
-    cldr: bool = False  # the English name of a language as its code
-    words: Mapping[str, str] = {}  # any other key is a word; a value without one stays
-
-    @model_validator(mode="before")
-    @classmethod
-    def _other_keys_are_words(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        words = {key: value for key, value in data.items() if key not in ("from", "cldr", "words")}
-        kept = {key: value for key, value in data.items() if key not in words}
-        return {**kept, "words": {**words, **kept.get("words", {})}} if words else kept
-
-
-# A column's number (from 0), or a name.
-_NumberOrName = Annotated[int | str, AfterValidator(lambda told: parse_name(told) if isinstance(told, str) else told)]
-Value = Annotated[Annotated[_NumberOrName, Tag("name")] | Annotated[From, Tag("from")], Discriminator(_shape)]
-
-
-class OptionsColumn(_Rules):
+class OptionsColumn(TableRules):
     """Options, their roles or accepted answers in one column; or the same of every row."""
 
+    shape: ClassVar[str] = "in a column"
     column: Name | None = None
     text: Texts = ()  # of every row: `{ text = ["True", "False"] }`
     form: Literal["list", "python list", "split"] = Field(default="list", alias="as")
@@ -100,10 +65,12 @@ class OptionsColumn(_Rules):
 
 
 # Accepted answers, or their weights: a column, a path to several (`annotations[].answers`), or a list in one column.
-Accepted = Annotated[Annotated[Name, Tag("name")] | Annotated[OptionsColumn, Tag("in a column")], Discriminator(_shape)]
+Accepted = Annotated[
+    Annotated[Name, Tag("name")] | Annotated[OptionsColumn, Tag("in a column")], Discriminator(shape_of)
+]
 
 
-class Where(_Rules):
+class Where(TableRules):
     """Which option is meant: one of `column`, `text`, `place`, `of` with `is`, or `groups` with `of`."""
 
     column: Name | None = None  # whose value names it
@@ -127,66 +94,31 @@ class Where(_Rules):
         return self
 
 
-Wheres = Annotated[tuple[Where, ...], BeforeValidator(_several)]  # the first that finds one counts
+Wheres = Annotated[tuple[Where, ...], BeforeValidator(one_or_several)]  # the first that finds one counts
 
 
-class Join(_Rules):
-    """Columns of a second file, for the row with the same key."""
-
-    files: Annotated[Files, Field(min_length=1)]  # the first that is there
-    on: Name  # its key
-    key: Name | None = None  # ours; None: the id
-    take: tuple[Name, ...]
-    optional: bool = False  # True: a remark where the file is missing, not an error
-
-
-class Skip(_Rules):
-    """Rows that are left out, and why: where a column is empty, has one of some values, holds a text, or is as high.
-
-    Of several columns the numbers are added.
-    """
-
-    column: Names
-    empty: bool = False
-    value: Texts = Field(default=(), alias="is")
-    contains: str = ""
-    at_least: float | None = None
-    reason: str
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Skip:
-        if sum((self.empty, bool(self.value), bool(self.contains), self.at_least is not None)) != 1:
-            raise ValueError("needs one of: empty, is, contains, at_least")
-        return self
-
-
-class Block(_Rules):
+class Block(FileRules):
     """Files of one form, or one of the languages of their rows."""
 
-    files: Annotated[Files, Field(min_length=1)]
-    without: Files = ()  # of these files, none that fits one of these patterns
-    rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
-    quotes: bool = True  # False: in a CSV or TSV a quotation mark is a sign like any other
-    turns: tuple[str, ...] = ()  # what rows take turns in: {turn} of a row, {round} from 1
     expand: Annotated[str, AfterValidator(_loading(rows_of))] | None = None  # code that makes the rows: `loaders`
-    split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
     id: Value = "row"
     text: Value | None = None
     context: Value | None = None
     options: Annotated[
-        Annotated[tuple[Value, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")], Discriminator(_shape)
+        Annotated[tuple[Value, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")],
+        Discriminator(shape_of),
     ] = ()
     roles: Annotated[
         Annotated[tuple[str, ...], Tag("list")]
         | Annotated[OptionsColumn, Tag("in a column")]
         | Annotated[Mapping[str, Wheres], Tag("table")],
-        Discriminator(_shape),
-    ] = {}
+        Discriminator(shape_of),
+    ] = Field(default={})
     right: Wheres = ()
-    answers: Annotated[tuple[Accepted, ...], BeforeValidator(_several)] = ()  # of an open question, from all of these
+    answers: Annotated[
+        tuple[Accepted, ...], BeforeValidator(one_or_several)
+    ] = ()  # of an open question, from all of these
     weights: Accepted | None = None  # as many as each of these has answers; of a survey as many as options
-    join: Annotated[tuple[Join, ...], BeforeValidator(_several)] = ()
-    skip: Annotated[tuple[Skip, ...], BeforeValidator(_several)] = ()
     replace: Mapping[str, str] = {}  # in texts: the publisher's placeholder -> '', or '[MASK]' for a gap
     facets: Mapping[str, Value] = {}  # without braces: the value
 
@@ -199,14 +131,14 @@ class Block(_Rules):
         return {**data, "right": roles[RIGHT], "roles": {name: one for name, one in roles.items() if name != RIGHT}}
 
 
-class Selection(_Rules):
+class Selection(TableRules):
     """A part of a set, or the set read in another way: `set` puts other values into every block."""
 
     published: Mapping[str, int] = {}
     set: Mapping[str, Any] = {}
 
 
-class PromptRules(_Rules):
+class PromptRules(TableRules):
     """The prompts: a publisher's file of them, or templates by language; ours where nothing is said."""
 
     files: Annotated[str, AfterValidator(parse_files)] | None = None

@@ -15,14 +15,17 @@ from polyculture.cache.files import is_folder_name
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
 from polyculture.cache.validation import describe_fault
-from polyculture.instruments.datasets.fetch import check_as_received
-from polyculture.instruments.datasets.opened import data_folder
+from polyculture.instruments.datasets.rules import known_data_sets
+from polyculture.instruments.datasets.rules import rules_of as data_rules_of
 from polyculture.instruments.questions.loaders import set_of
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.instruments.questions.rules.files import root_of
-from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
+from polyculture.instruments.questions.rules.model import EVERY, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions, where_from
+from polyculture.sources.fetch import check_as_received, data_folder
+from polyculture.sources.places import Source
+from polyculture.sources.rows import root_of
+from polyculture.sources.rules import SHAPES
 
 SETS = Path(__file__).parent.with_name("sets")
 RELEVANCE = "relevance"  # the loader whose folder is a run's: without one, that of the experiment that asks
@@ -51,6 +54,22 @@ def rules_of(name_or_file: str) -> Rules:
         remedy = did_you_mean(name_or_file, known)
         raise DataSetError(f"there is no question set {name_or_file!r}", remedy=f"{remedy} Or name a rules file.")
     return read_rules(SETS / f"{name_or_file}.toml")
+
+
+def source_of(name: str) -> Source:
+    """Where a data set is published, of questions or of contexts and entities: by name, or by a rules file.
+
+    Raises `DataSetError` where there is none of it.
+    """
+    found = known_sets()
+    if name in found:
+        return found[name]
+    if name.endswith(".toml") and not read_toml(Path(name), DataSetError).keys().isdisjoint(("questions", "loader")):
+        return read_rules(Path(name))
+    known = known_data_sets()
+    if ":" in name or name.endswith(".toml") or name in known:
+        return data_rules_of(name)
+    raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, [*known, *found]))
 
 
 def _named_apart(rules: Rules, file: str) -> Rules:

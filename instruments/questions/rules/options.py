@@ -11,9 +11,10 @@ from typing import Any
 
 from polyculture.instruments.questions.model import BIASED, OTHER, PERSON, UNKNOWN
 from polyculture.instruments.questions.rules.groups import Person, split_groups, targets
-from polyculture.instruments.questions.rules.model import OptionsColumn, Value, Where
-from polyculture.instruments.questions.rules.values import Row, RowError, as_text
+from polyculture.instruments.questions.rules.model import OptionsColumn, Where
 from polyculture.sources.cells import opened
+from polyculture.sources.rules import Value
+from polyculture.sources.values import Row, RowError, as_text
 
 MOST_OPTIONS = 1000  # candidates of a gap
 _LONGEST_LIST = 1_000_000  # characters of a list that is written as in Python

@@ -13,11 +13,11 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.text.sanitize import mended
 from polyculture.instruments.questions.asking import SLOT
 from polyculture.instruments.questions.model import Prompt, Question
-from polyculture.instruments.questions.rules.files import row_place
 from polyculture.instruments.questions.rules.model import PromptRules, Rules
-from polyculture.instruments.questions.rules.values import Row, RowError
 from polyculture.sources.files import read_file
 from polyculture.sources.record import BadRow
+from polyculture.sources.rows import row_place
+from polyculture.sources.values import Row, RowError
 
 HOUSE_PROMPTS = Path(__file__).parent.with_name("prompts.toml")
 HOUSE = "house"

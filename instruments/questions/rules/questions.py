@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.instruments.datasets.model import MASK, LeftOut
+from polyculture.instruments.datasets.model import MASK
+from polyculture.instruments.questions.loaders import rows_of
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
-from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows
-from polyculture.instruments.questions.rules.model import (
-    TARGET,
-    Accepted,
-    Block,
-    From,
-    OptionsColumn,
-    Rules,
-    Skip,
-    Value,
-    Wheres,
-)
+from polyculture.instruments.questions.rules.model import TARGET, Accepted, Block, OptionsColumn, Rules, Wheres
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
-from polyculture.instruments.questions.rules.values import Row, RowError, as_text, number_of, tidy
+from polyculture.sources.fields import is_language, is_skipped, value_of
+from polyculture.sources.left_out import LeftOut
+from polyculture.sources.rows import Joined, files_of, read_rows
+from polyculture.sources.rules import From, Value
+from polyculture.sources.values import Row, RowError, as_text, number_of, tidy
 
 NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
@@ -61,7 +54,7 @@ class Questions:
                                remedy=where_from(self.rules))  # fmt: skip
         joins = {id(join): Joined(self.folder, join) for block in self.rules.questions for join in block.join}
         for file, block, told in files:
-            for row in read_rows(self.folder, file, block, told):
+            for row in read_rows(self.folder, file, block, told, rows_of(block.expand) if block.expand else None):
                 if isinstance(row, LeftOut):
                     self.remarks.append(row)
                     continue
@@ -73,11 +66,11 @@ class Questions:
         self._check_ids()
 
     def _take(self, row: Row, block: Block, joins: Mapping[int, Joined]) -> None:
-        name = self._value(row, block.id)
+        name = value_of(row, block.id)
         for join in block.join:
             row = Row(row.place, row.record, {**row.more, **joins[id(join)].columns(row, name)})
         for skip in block.skip:
-            if _is_skipped(row, skip):
+            if is_skipped(row, skip):
                 self.remarks.append(LeftOut(row.place, f"{SKIPPED}{skip.reason}", name))
                 return
         if block.id == "row":
@@ -101,8 +94,7 @@ class Questions:
         language = self._language(row, facets)
         context, text = (self._text(row, block, one) for one in (block.context, block.text))
         options = [
-            _replaced(one, block)
-            for one in options_of(row, block.options, lambda one: self._value(row, one, whole=True))
+            _replaced(one, block) for one in options_of(row, block.options, lambda one: value_of(row, one, whole=True))
         ]
         if self.rules.kind == "gap":
             options = list(dict.fromkeys(options))  # a candidate that stands there twice is scored once
@@ -194,7 +186,7 @@ class Questions:
         )
 
     def _facets(self, row: Row, block: Block) -> dict[str, str]:
-        found = {name: rule if isinstance(rule, str) and "{" not in rule else self._value(row, rule)
+        found = {name: rule if isinstance(rule, str) and "{" not in rule else value_of(row, rule)
                  for name, rule in block.facets.items()}  # fmt: skip
         for name, words in _DERIVED.items():
             if name in found and found[name] not in words.values():
@@ -210,23 +202,12 @@ class Questions:
         if not told:
             raise DataSetError("no rule says its language", where=row.place,
                                remedy="Write `language`, {language} in `files`, or facets.language.")  # fmt: skip
-        if not _is_code(told):
+        if not is_language(told):
             raise RowError(f"language {told!r} is no code: facets.language = {{ from = ..., cldr = true }} reads names")
         return told
 
     def _text(self, row: Row, block: Block, rule: Value | None) -> str:
-        return "" if rule is None else _replaced(self._value(row, rule, whole=True), block)
-
-    def _value(self, row: Row, rule: Value, *, whole: bool = False) -> str:
-        if not isinstance(rule, From):
-            return row.text(rule, whole=whole)
-        told = row.text(rule.source)
-        if told in rule.words or not rule.cldr:
-            return rule.words.get(told, told)
-        code = _codes().get(told.casefold())
-        if code is None:
-            raise RowError(f"{rule.source} {told!r} is the name of no language in CLDR: add it beside `cldr`")
-        return code
+        return "" if rule is None else _replaced(value_of(row, rule, whole=True), block)
 
     def _check_ids(self) -> None:
         if not self._repeated:
@@ -263,17 +244,6 @@ def _context(told: str | None, right: tuple[int, ...], biased: int | None, unkno
     return "biased" if biased in right else "counter-biased"
 
 
-def _is_skipped(row: Row, skip: Skip) -> bool:
-    """Whether a row is left out. Raises `RowError` where there is no such column."""
-    values = [row.get(column) if row.has(column) else row.text(column) for column in skip.column]
-    texts = ["" if value is None else tidy(str(value)) for value in values]
-    if skip.at_least is not None:
-        return sum(map(number_of, skip.column, texts)) >= skip.at_least
-    if skip.empty:
-        return all(value in ([], {}) or not text for value, text in zip(values, texts, strict=True))
-    return any(text in skip.value or (skip.contains and skip.contains in text) for text in texts)
-
-
 def _content(question: Question) -> tuple[object, ...]:
     return (question.context, question.text, question.options, question.right, question.roles, question.answers,
             question.facets)  # fmt: skip
@@ -306,21 +276,3 @@ def where_from(rules: Rules) -> str:
         return f"Get it with `polyculture data fetch {rules.name}`, or name the folder of its files with --folder."
     published = f"It is published at {rules.published_at}: download it, and name" if rules.published_at else "Name"
     return f"{published} the folder of its files with --folder."
-
-
-@cache
-def _codes() -> Mapping[str, str]:
-    """Codes of languages by their English names, from CLDR; the shortest of several."""
-    from babel import Locale  # here: few sets need it
-
-    names = sorted(Locale("en").languages.items(), key=lambda one: (-len(one[0]), one[0]))
-    return {name.casefold(): code.replace("_", "-") for code, name in names}
-
-
-def _is_code(text: str) -> bool:
-    return text.replace("_", "-").partition("-")[0] in _known_codes()
-
-
-@cache
-def _known_codes() -> frozenset[str]:
-    return frozenset(_codes().values())

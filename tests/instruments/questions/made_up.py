@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from polyculture.instruments.datasets.model import SourceLocation
 from polyculture.instruments.questions.model import Kind, Prompt, Question, QuestionSet
+from polyculture.sources.left_out import SourceLocation
 
 HERE = SourceLocation("made-up.tsv", row=2)
 OWN = Prompt(

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from polyculture.instruments.datasets.model import SourceLocation
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.option_lists import shown_in
 from polyculture.instruments.questions.reading.choice import read_choice
+from polyculture.sources.left_out import SourceLocation
 
 CASES = [
     json.loads(line) for line in Path(__file__).with_name("layouts.jsonl").read_text(encoding="utf-8").splitlines()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.instruments.datasets.model import SourceLocation
 from polyculture.instruments.questions.model import UNKNOWN, Question
 from polyculture.instruments.questions.option_lists import shown_in
 from polyculture.instruments.questions.reading.choice import read_choice
+from polyculture.sources.left_out import SourceLocation
 from tests.instruments.questions.test_import import demo_questions, here, shares, write_lines  # noqa: F401, a fixture
 
 CASES = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[3] / ".." / "shared")).resolve() / "data/cases"

@@ -19,7 +19,7 @@ from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.rules.model import Block
 from polyculture.instruments.questions.rules.opened import SETS, open_set, read_rules, rules_of
 from polyculture.instruments.questions.rules.questions import NO_RIGHT
-from polyculture.instruments.questions.rules.values import parse_pattern, tidy
+from polyculture.sources.values import parse_pattern, tidy
 from tests.instruments.questions.test_reading import unread_options
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nlicence = "ours"\n'

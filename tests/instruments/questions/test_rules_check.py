@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.datasets.fetch import fetch
-from polyculture.instruments.datasets.rules import rules_of, source_of
+from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.questions.rules.check import asked_texts, check_rows, lacking
 from polyculture.instruments.questions.rules.model import Rules
-from polyculture.instruments.questions.rules.opened import open_set
+from polyculture.instruments.questions.rules.opened import open_set, source_of
 from polyculture.instruments.questions.study import tell_remarks
+from polyculture.sources.fetch import fetch
 from tests.instruments.questions.test_rules import BIAS, HEAD, ROW, lines, rules
 from tests.polyculture.test_command_line import polyculture
 

@@ -1,31 +1,26 @@
-"""The files of a block, and their rows.
-
-A pattern is a path in the set's folder. `{language}`, `{category}` or any other name takes what stands there, the first
-as much as it can; `*` takes anything but a slash.
-"""
+"""The files that a block of rules reads, and their rows: which count, their parts, and columns of second files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias, TypeVar
 
 from polyculture.cache.errors import DataSetError, UserError
-from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.datasets.rules import path_expression, path_glob
-from polyculture.instruments.questions.loaders import rows_of
-from polyculture.instruments.questions.rules.values import Row, RowError, split_texts
 from polyculture.sources.encoding import encoding_of
 from polyculture.sources.files import read_file
+from polyculture.sources.left_out import LeftOut, SourceLocation
+from polyculture.sources.places import path_expression, path_glob
 from polyculture.sources.record import BadRow, Record, find
+from polyculture.sources.rules import FileRules, Join
 from polyculture.sources.tables import read_separated
-
-if TYPE_CHECKING:
-    from polyculture.instruments.questions.rules.model import Block, Join
+from polyculture.sources.values import Row, RowError, split_texts
 
 MOST_ROWS = 1_000_000
+Expand: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
+B = TypeVar("B", bound=FileRules)
 
 
 @lru_cache(maxsize=256)
@@ -42,10 +37,10 @@ def root_of(folder: Path, patterns: Iterable[str]) -> Path:
     return folder.parent if inside and not (folder / folder.name).is_dir() else folder
 
 
-def files_of(folder: Path, blocks: Iterable[Block]) -> list[tuple[Path, Block, Mapping[str, str]]]:
+def files_of(folder: Path, blocks: Iterable[B]) -> list[tuple[Path, B, Mapping[str, str]]]:
     """The files of each block in the order of their paths, with what their paths say."""
     root = folder.resolve()
-    found: list[tuple[Path, Block, Mapping[str, str]]] = []
+    found: list[tuple[Path, B, Mapping[str, str]]] = []
     for block in blocks:
         told: dict[Path, Mapping[str, str]] = {}
         for pattern in block.files:
@@ -61,11 +56,16 @@ def files_of(folder: Path, blocks: Iterable[Block]) -> list[tuple[Path, Block, M
     return found
 
 
-def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -> Iterator[Row | LeftOut]:
-    """The rows of a file; in place of one that cannot be read or split, why."""
+def read_rows(
+    folder: Path, file: Path, block: FileRules, told: Mapping[str, str], expand: Expand | None = None
+) -> Iterator[Row | LeftOut]:
+    """The rows of a file; in place of one that cannot be read or split, why.
+
+    `told` is what the file's path says. `expand` makes rows of the file's records, where code has to.
+    """
     name = file.relative_to(folder).as_posix()
     records: list[tuple[SourceLocation, Record]] = []
-    for record in _records(file, block):
+    for record in _records(file, block, expand):
         place = row_place(name, record.row)
         if isinstance(record, BadRow):
             if record.lost and block.turns:
@@ -86,7 +86,7 @@ def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -
     yield from rows
 
 
-def _turn(number: int, block: Block) -> dict[str, str]:
+def _turn(number: int, block: FileRules) -> dict[str, str]:
     if not block.turns:
         return {}
     round_, turn = divmod(number, len(block.turns))
@@ -112,15 +112,15 @@ def _split(rows: list[Row], column: str, pattern: str) -> Generator[LeftOut, Non
     return kept
 
 
-def _records(file: Path, block: Block) -> Iterator[Record | BadRow]:
+def _records(file: Path, block: FileRules, expand: Expand | None) -> Iterator[Record | BadRow]:
     try:
         records: Iterator[Record | BadRow] = (
             read_file(file) if block.quotes else read_separated(file, encoding_of(file), quoted=False)
         )
         if block.rows is not None:
             records = _inside(records, block.rows)
-        if block.expand is not None:
-            records = rows_of(block.expand)(records, file)
+        if expand is not None:
+            records = expand(records, file)
         yield from records
     except UserError as fault:
         raise DataSetError(fault.what, where=fault.where or file, remedy=fault.remedy) from fault

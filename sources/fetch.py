@@ -20,10 +20,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.files import arriving_folder, exchange, store_faults
+from polyculture.cache.files import arriving_folder, cache_folder, exchange, is_folder_name, store_faults
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.text.sanitize import replace_control_chars
-from polyculture.instruments.datasets.rules import Source
+from polyculture.sources.places import Source
 
 TIMEOUT = 600  # seconds for one step of git
 _SAFE = (
@@ -224,3 +224,26 @@ def _sums(folder: Path) -> Iterator[str]:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             yield f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n"
+
+
+def data_folder(name: str) -> Path:
+    """Where `polyculture data fetch` puts a data set: in the user's cache folder.
+
+    Raises `DataSetError` where `name`, which a rules file says, cannot be a folder's.
+    """
+    if not is_folder_name(name):
+        remedy = "Give it one of letters, digits, '.', '_' and '-'."
+        raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
+    return cache_folder() / "data" / name
+
+
+def place_of(folder: Path | None, name: str) -> Path:
+    """The folder or file, or where a data set was fetched to. Raises `DataSetError` where it is not there, or was
+    changed since."""
+    place = folder or data_folder(name)
+    if not place.exists():
+        remedy = "Name the folder of its files with --folder."
+        raise DataSetError(f"there is no folder of {name}", where=place, remedy=remedy)
+    if place.is_dir():
+        check_as_received(place)
+    return place

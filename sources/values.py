@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.instruments.datasets.model import SourceLocation
 from polyculture.sources.cells import opened
+from polyculture.sources.left_out import SourceLocation
 from polyculture.sources.record import Record, find, names
 
 _BRACES = re.compile(r"\{([^{}]+)\}")

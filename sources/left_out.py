@@ -1,0 +1,46 @@
+"""What is left out of a publisher's files or changed when they are read, where it is, and why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLocation:
+    """A place in the data set: a file in its folder, a sheet of it, a row counted from 1."""
+
+    file: str
+    sheet: str | None = None
+    row: int | None = None
+
+    def __str__(self) -> str:
+        sheet = f" sheet {self.sheet!r}" if self.sheet else ""
+        return f"{self.file}{sheet}" + (f" row {self.row}" if self.row else "")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something in the files that is left out or changed, and why."""
+
+    place: SourceLocation
+    reason: str
+    text: str | None = None
+    languages: tuple[str, ...] = ()  # that it is about; (): all
+    is_published: bool = False  # a reading as published has it
+
+
+_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
+_OTHER_ROW = re.compile(r" stands in .*| as in .* row \d+")
+
+
+def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:
+    """Reasons, how many lines have each, and its first place; most frequent first.
+
+    What differs from row to row is no part of a reason: quoted values, and the place of another row.
+    """
+    reasons = [_VALUE.sub("…", _OTHER_ROW.sub(" as in another row", line.reason)) for line in lines]
+    first = {reason: line.place for reason, line in zip(reversed(reasons), reversed(lines), strict=True)}
+    return [(reason, number, first[reason]) for reason, number in Counter(reasons).most_common()]

@@ -1,0 +1,112 @@
+"""The part of a rules file that says which files of a publisher are read, and which rows and fields they have.
+
+Each kind of data set adds what its rows are: `instruments/datasets/rules.py` entities and contexts,
+`instruments/questions/rules/model.py` questions. See docs/datasets.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from polyculture.sources.places import parse_files
+from polyculture.sources.values import parse_name, parse_pattern
+
+
+def one_or_several(value: Any) -> Any:
+    """One in place of a list of one."""
+    return (value,) if isinstance(value, (str, dict)) else value
+
+
+Name = Annotated[str, AfterValidator(parse_name)]  # a column, a path or, with braces, a template of columns
+Names = Annotated[tuple[Name, ...], BeforeValidator(one_or_several)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(one_or_several)]
+Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(one_or_several)]
+
+
+class TableRules(BaseModel):
+    """A table of a rules file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    shape: ClassVar[str] = "table"  # of several forms that a value may have: `shape_of`
+
+
+def shape_of(value: Any) -> str:
+    """Which of several forms a value has, so that an error is about the one that was meant."""
+    if isinstance(value, dict):
+        whole = isinstance(value.get("column"), str) or isinstance(value.get("text"), (str, list, tuple))
+        return "in a column" if whole else "from" if "from" in value else "table"
+    if isinstance(value, TableRules):
+        return value.shape
+    return "list" if isinstance(value, (list, tuple)) else "name"
+
+
+SHAPES = ("in a column", "from", "table", "list", "name")
+
+
+class From(TableRules):
+    """A value in other words: `{ from = "polarity", bsd = "biased", cnt = "counter-biased" }`."""
+
+    shape: ClassVar[str] = "from"
+    source: Name = Field(alias="from")
+    cldr: bool = False  # the English name of a language as its code
+    words: Mapping[str, str] = {}  # any other key is a word; a value without one stays
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_keys_are_words(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        words = {key: value for key, value in data.items() if key not in ("from", "cldr", "words")}
+        kept = {key: value for key, value in data.items() if key not in words}
+        return {**kept, "words": {**words, **kept.get("words", {})}} if words else kept
+
+
+# A column's number (from 0), or a name.
+_NumberOrName = Annotated[int | str, AfterValidator(lambda told: parse_name(told) if isinstance(told, str) else told)]
+Value = Annotated[Annotated[_NumberOrName, Tag("name")] | Annotated[From, Tag("from")], Discriminator(shape_of)]
+
+
+class Join(TableRules):
+    """Columns of a second file, for the row with the same key."""
+
+    files: Annotated[Files, Field(min_length=1)]  # the first that is there
+    on: Name  # its key
+    key: Name | None = None  # ours; None: the id
+    take: tuple[Name, ...]
+    optional: bool = False  # True: a remark where the file is missing, not an error
+
+
+class Skip(TableRules):
+    """Rows that are left out, and why: where a column is empty, has one of some values, holds a text, or is as high.
+
+    Of several columns the numbers are added.
+    """
+
+    column: Names
+    empty: bool = False
+    value: Texts = Field(default=(), alias="is")
+    contains: str = ""
+    at_least: float | None = None
+    reason: str
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Skip:
+        if sum((self.empty, bool(self.value), bool(self.contains), self.at_least is not None)) != 1:
+            raise ValueError("needs one of: empty, is, contains, at_least")
+        return self
+
+
+class FileRules(TableRules):
+    """Files of one form, and the rows that count in them."""
+
+    files: Annotated[Files, Field(min_length=1)]
+    without: Files = ()  # of these files, none that fits one of these patterns
+    rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
+    quotes: bool = True  # False: in a CSV or TSV a quotation mark is a sign like any other
+    turns: tuple[str, ...] = ()  # what rows take turns in: {turn} of a row, {round} from 1
+    split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
+    join: Annotated[tuple[Join, ...], BeforeValidator(one_or_several)] = ()
+    skip: Annotated[tuple[Skip, ...], BeforeValidator(one_or_several)] = ()
