@@ -17,17 +17,17 @@ from pathlib import Path
 
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
-from polyculture.metrics import CELLS, METRICS_LAYOUT
-from polyculture.metrics.declared import OF_PROMPTS
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.power import (
     LANGUAGE,
     MODEL,
     Noise,
     SideValues,
     noise_of,
-    prompt_values,
+    of_one_condition,
     side_values,
 )
+from polyculture.metrics.prompt_values import prompt_values
 
 SMALLEST = ("{run}",)
 SAYS = "SmolLM2-135M-Instruct in English: 3 topics, 4 countries, 3 wordings, 24 responses, by the gazetteer"
@@ -39,15 +39,16 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     asked = parser.parse_args()
     sys.stdout.write(f'# Written by bench/demo_noise.py.\nrun = "{SAYS}"\n')
-    with open_store(RunFolder(asked.run), METRICS_LAYOUT, CELLS) as store:
-        for metric in OF_PROMPTS:
-            found = prompt_values(store, metric)
-            noise = found and noise_of_one_side([side_values(found[2], side) for side in (MODEL, LANGUAGE)], found[1])
-            if found is None or noise is None:
-                sys.exit(f"demo_noise: {asked.run} says nothing of {metric}")
-            values = {name: value for name, value in asdict(noise).items() if value is not None}
-            numbers = "".join(f"{name} = {value!r}\n" for name, value in values.items())
-            sys.stdout.write(f'\n[{metric}]\ncondition = "{found[0]}"\n\n[{metric}.noise]\n{numbers}')
+    with open_store(RunFolder(asked.run), METRICS_LAYOUT, KEPT) as store:
+        of_metrics = prompt_values(store)
+    for metric, rows in of_metrics.items():
+        found = of_one_condition(rows)
+        noise = found and noise_of_one_side([side_values(found[2], side) for side in (MODEL, LANGUAGE)], found[1])
+        if found is None or noise is None:
+            sys.exit(f"demo_noise: {asked.run} says nothing of {metric}")
+        values = {name: value for name, value in asdict(noise).items() if value is not None}
+        numbers = "".join(f"{name} = {value!r}\n" for name, value in values.items())
+        sys.stdout.write(f'\n[{metric}]\ncondition = "{found[0]}"\n\n[{metric}.noise]\n{numbers}')
 
 
 def noise_of_one_side(tables: Sequence[SideValues | None], responses: float) -> Noise | None:

@@ -18,13 +18,12 @@ from polyculture.cache.store.schema import (
     RESPONSES,
     WANTED_RESPONSES,
 )
-from polyculture.metrics.declared import DECLARED, contributions_in_sql, rows_in_sql
+from polyculture.metrics.declared import DECLARED, rows_in_sql
 
-# The numbered cells, their prompts, and the copies, which all queries of mentions start from.
-CELLS = ("numbered_cells", "asked_prompts", "copies")
 # The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
-    *CELLS,
+    # The numbered cells, their prompts, and the copies, which all queries of mentions start from.
+    *("numbered_cells", "asked_prompts", "copies"),
     *(
         "numbered_mentions",
         "cell_extractions",
@@ -49,9 +48,8 @@ VIEWS = Layer(
         "board_entries": ("text_board_entries",),
         "board_orders": ("text_board_orders",),
         "board_failures": ("no_board_failures",),
-        "prompt_contributions": contributions_in_sql(),
     },
-    (_OWN / "prompt_values.sql", _OWN / "boards" / "leaderboard.sql"),
+    (_OWN / "boards" / "leaderboard.sql",),
 )
 
 

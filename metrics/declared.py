@@ -141,17 +141,6 @@ def rows_in_sql() -> tuple[str, ...]:
     return tuple(f"(SELECT {_columns(metric, place)})" for place, metric in enumerate(DECLARED))
 
 
-def contributions_in_sql() -> tuple[str, ...]:
-    """The rows of the view `prompt_contributions`: of each share that has a value for each prompt."""
-    columns = "response, numerator::DOUBLE AS numerator, denominator::DOUBLE AS denominator"
-    of_country = "JOIN numbered_cells USING (cell, country)"
-    return tuple(
-        f"(FROM {one.contributions} {of_country if one.per_country else ''} SELECT '{one.name}' AS metric, {columns})"
-        for one in DECLARED
-        if one.of_prompts and one.statistic is Statistic.SHARE
-    )
-
-
 def _columns(metric: Metric, place: int) -> str:
     words = {
         "name": metric.name,
@@ -165,7 +154,6 @@ def _columns(metric: Metric, place: int) -> str:
         "place": place,
         "per_country": metric.per_country,
         "of_diversity": metric.name in OF_DIVERSITY,
-        "of_prompts": metric.of_prompts,
     }
     quoted = {name: "'" + word.replace("'", "''") + "'" for name, word in words.items()}
     return ", ".join(f"{value} AS {name}" for name, value in {**quoted, **facts}.items())

@@ -16,7 +16,7 @@ Prompts without a value of each side in each wording are left out.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,43 +25,14 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from polyculture.cache.store.store import Store
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.family import SAME_PROMPTS
 from polyculture.metrics.inference.limits import student
 from polyculture.metrics.inference.prompts import prompt_mean
+from polyculture.metrics.prompt_values import PromptValue
 
 MODEL, LANGUAGE = "model", "language"  # what is compared
 _DRAWN = 1000
-# The first of $conditions with values of a metric, and the mean number of responses behind each; where none of them has
-# any, the condition with the most.
-_MOST_PROMPTS = """
-SELECT condition, avg(responses)
-FROM prompt_values
-WHERE metric = $metric AND estimate IS NOT NULL
-GROUP BY condition
-ORDER BY coalesce(list_position($conditions, condition), 99), count(*) DESC, condition
-LIMIT 1
-"""
-_VALUES = """
-SELECT model, language, topic, country, wording, estimate, variance
-FROM prompt_values
-WHERE metric = $metric AND condition = $condition
-ORDER BY model, prompt_id
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class PromptValue:
-    """A metric of one prompt as one model answered it; `variance` is that of sampling, over other responses."""
-
-    model: str
-    language: str
-    topic: str
-    country: str | None
-    wording: str
-    estimate: float | None
-    variance: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +44,30 @@ class SideValues:
     count: int  # prompts behind a value
 
 
-def prompt_values(
-    store: Store, metric: str, conditions: Sequence[str] = ()
+def of_one_condition(
+    rows: Sequence[PromptValue], conditions: Sequence[str] = ()
 ) -> tuple[str, float, list[PromptValue]] | None:
     """The first of `conditions` that has values, else the one with most: its responses a prompt, and its values."""
-    store.execute("CREATE TEMP TABLE IF NOT EXISTS prompt_values AS FROM prompt_values")  # several metrics read it once
-    most = store.execute(_MOST_PROMPTS, {"metric": metric, "conditions": list(conditions)}).fetchone()
-    if most is None:
+    counts = Counter(row.place.condition for row in rows)
+    if not counts:
         return None
-    condition, responses = most
-    rows = store.execute(_VALUES, {"metric": metric, "condition": condition}).fetchall()
-    return str(condition), float(responses), [PromptValue(*row) for row in rows]
+    asked = [condition for condition in conditions if condition in counts]
+    condition = asked[0] if asked else min(counts, key=lambda one: (-counts[one], one))
+    own = [row for row in rows if row.place.condition == condition]
+    return condition, sum(row.responses for row in own) / len(own), own
 
 
 def side_values(rows: Sequence[PromptValue], side: str) -> SideValues | None:
     """The values by side; None where no block has all sides and wordings, or nothing tells sampling from the rest."""
-    known = [row for row in rows if row.estimate is not None and math.isfinite(row.estimate)]
-    merged = _one_country_a_language(known)
+    merged = _one_country_a_language(rows)
     found: dict[tuple[str, tuple[str, str], str], list[float]] = defaultdict(list)
-    for row in known:
-        block = row.topic, "" if merged else row.country or ""
-        found[getattr(row, side), block, row.wording].append(row.estimate or 0.0)
+    for row in rows:
+        block = row.place.topic, "" if merged else row.place.country
+        found[getattr(row.place, side), block, row.place.wording].append(row.estimate)
     sides, wordings = sorted({one for one, _, _ in found}), sorted({wording for _, _, wording in found})
     blocks = sorted({block for _, block, _ in found})
     whole = [block for block in blocks if all((one, block, wording) in found for one in sides for wording in wordings)]
-    noise = [row.variance for row in known if row.variance is not None]
+    noise = [row.variance for row in rows if row.variance is not None]
     if not whole or not noise:
         return None
     lists = [[[found[one, block, wording] for wording in wordings] for block in whole] for one in sides]
@@ -199,7 +169,7 @@ def found_difference(noise: Noise, plan: Plan, power: float, target: str) -> flo
 
 def _one_country_a_language(rows: Sequence[PromptValue]) -> bool:
     """Does the country say no more than the language? Then there are several of each, and never two in one language."""
-    pairs = {(row.language, row.country) for row in rows}
+    pairs = {(row.place.language, row.place.country) for row in rows}
     return len({country for _, country in pairs}) > 1 and len(pairs) == len({language for language, _ in pairs})
 
 

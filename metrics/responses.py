@@ -10,7 +10,7 @@ for model in reader.models:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -52,6 +52,18 @@ SELECT
     denominator::DOUBLE AS denominator
 FROM {{rows}} SEMI JOIN {_COUNTED} USING (response)
 ORDER BY response, place
+"""  # noqa: S608
+# Of each prompt of which a text was read: are its items known, as those of a cell are (`cell_sizes`)?
+_KNOWN = f"""
+SELECT looked_up(p.n, coalesce(m.mentions, 0), coalesce(m.awaiting, 0)) AS known
+FROM ({_SIZES}) AS p
+LEFT JOIN (
+    SELECT prompt, count(*) AS mentions, count(*) FILTER (status IS NULL) AS awaiting
+    FROM numbered_mentions LEFT JOIN (SELECT query, status FROM links) USING (query)
+    WHERE counts
+    GROUP BY prompt
+) AS m USING (prompt)
+ORDER BY p.prompt
 """  # noqa: S608
 _CLUSTERS = f"""
 SELECT d.kind, d.cluster, d.prompt, d.response
@@ -168,14 +180,60 @@ class Answers:
 
     cells: Sequence[Cell]
     names: Integers  # R, sorted: the response's number in the run
-    prompts: Prompts  # of these responses; sizes count all that were read
-    of_cell: Integers  # R: the place of the response's cell in `cells`
-    sizes: Integers  # per cell: responses that were read
-    fewest: Integers  # per cell: the responses of the prompt that has the fewest
+    prompts: Prompts  # P, of these responses; sizes count all that were read
+    cell_of_prompt: Integers  # P: the place of the prompt's cell in `cells`
     response: Integers  # per pair
     item: Integers  # per pair
     shares: Mapping[str, Contributions]  # by the view that has them
     countries: Sequence[str] = ()  # of the experiment; shares of others, of neutral responses, are for gains alone
+
+    @cached_property
+    def of_cell(self) -> Integers:
+        """R: the place of the response's cell in `cells`."""
+        return self.cell_of_prompt[self.prompts.of_response]
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """Per cell: responses that were read."""
+        return np.bincount(self.cell_of_prompt, self.prompts.sizes, len(self.cells)).astype(np.int64)
+
+    @cached_property
+    def fewest(self) -> Integers:
+        """Per cell: the responses of the prompt that has the fewest."""
+        found = np.full(len(self.cells), np.iinfo(np.int64).max)
+        np.minimum.at(found, self.cell_of_prompt, self.prompts.sizes)
+        return found
+
+    def by_prompt(self, known: NDArray[np.bool_]) -> Answers:
+        """The same responses, each prompt in place of its cell, which may hold several; P: are its items known?
+
+        Countries are those that prompts name: neutral prompts have no shares of countries.
+        """
+        cells = [
+            replace(self.cells[cell], responses=size, known=its)
+            for cell, size, its in zip(
+                self.cell_of_prompt.tolist(), self.prompts.sizes.tolist(), known.tolist(), strict=True
+            )
+        ]
+        prompts = np.arange(len(cells))
+        shares = {view: self._of_prompts(one, cells) for view, one in self.shares.items()}
+        return replace(self, cells=cells, cell_of_prompt=prompts, shares=shares)
+
+    def _of_prompts(self, of: Contributions, cells: Sequence[Cell]) -> Contributions:
+        own = np.array(
+            [place.named_country == self.cells[cell].country for place, cell in zip(of.places, of.cell, strict=True)],
+            dtype=bool,
+        )
+        rows = own[of.place]
+        prompt = self.prompts.of_response[of.response[rows]]
+        return Contributions(
+            [cell.place for cell in cells],
+            np.arange(len(cells)),
+            prompt,
+            of.response[rows],
+            of.numerators[rows],
+            of.denominators[rows],
+        )
 
     @property
     def single(self) -> NDArray[np.bool_]:
@@ -266,21 +324,21 @@ class ResponseReader:
         contributing = (items, *shares.values())
         names, first = np.unique(np.concatenate([rows["response"] for rows in contributing]), return_index=True)
         prompt = np.searchsorted(sizes["prompt"], np.concatenate([rows["prompt"] for rows in contributing])[first])
-        of_prompt = np.array([place[int(number)] for number in sizes["cell"]], dtype=np.int64)
-        fewest = np.full(len(cells), np.iinfo(np.int64).max)
-        np.minimum.at(fewest, of_prompt, sizes["n"].astype(np.int64))
         return Answers(
             cells,
             names,
             Prompts(prompt, sizes["n"].astype(np.int64), self._clusters(model, selection, sizes["prompt"], names)),
-            of_prompt[prompt],
-            np.bincount(of_prompt, sizes["n"], len(cells)).astype(np.int64),
-            fewest,
+            np.array([place[int(number)] for number in sizes["cell"]], dtype=np.int64),
             np.searchsorted(names, items["response"]),
             items["item"],
             {view: self._contributions(cells, names, rows, self._shares[view]) for view, rows in shares.items()},
             self.countries,
         )
+
+    def read_prompts(self, model: str) -> Answers:
+        """What a model's responses name, each prompt in place of its cell."""
+        known = self._numbers(_KNOWN, model, ALL)["known"]
+        return self.read(model).by_prompt(known.astype(bool))
 
     def _contributions(
         self, cells: Sequence[Cell], names: Integers, rows: Mapping[str, NDArray[Any]], per_country: bool

@@ -7,7 +7,6 @@
 --   place: its place in the order of the report
 --   per_country: has it a number of neutral prompts for each country?
 --   of_diversity: is it diversity, or does it say how many things are named in cells of any size?
---   of_prompts: has it a value for each prompt in `prompt_values`?
 --   judged: what a judged sample of mentions corrects it by: 'labels', 'links' or 'count'; '' where it is not corrected
 
 -- cells: a row is one cell of the experiment: what a model was asked about a topic, in a language, under a condition,

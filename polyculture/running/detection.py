@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.store import Store, open_store
+from polyculture.cache.store.store import open_store
 from polyculture.experiment.workspace import Workspace
-from polyculture.metrics import CELLS, METRICS_LAYOUT
+from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.table import NEEDS
 from polyculture.metrics.declared import OF_PROMPTS, RANGES
 from polyculture.metrics.inference.family import NEW_PROMPTS, SAME_PROMPTS
@@ -26,8 +26,9 @@ from polyculture.metrics.power import (
     Plan,
     found_difference,
     noise_of_sides,
-    prompt_values,
+    of_one_condition,
 )
+from polyculture.metrics.prompt_values import PromptValue, prompt_values
 
 DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by bench.demo_noise
 POWER = 0.8  # how often a difference is to be found
@@ -100,9 +101,9 @@ def _sources(workspace: Workspace) -> Iterator[tuple[str, Source | None]]:
     if not workspace.run.manifest.exists():
         yield from ((metric, _of_demo(metric)) for metric in OF_PROMPTS)
         return
-    with open_store(workspace.run, METRICS_LAYOUT, CELLS) as store:
-        for metric in OF_PROMPTS:
-            yield metric, _of_run(store, workspace, metric) or _of_demo(metric)
+    with open_store(workspace.run, METRICS_LAYOUT, KEPT) as store:
+        values = prompt_values(store)
+    yield from ((metric, _of_run(values[metric], workspace) or _of_demo(metric)) for metric in OF_PROMPTS)
 
 
 def _of_demo(metric: str) -> Source | None:
@@ -118,12 +119,12 @@ def _of_demo(metric: str) -> Source | None:
     return Source("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)
 
 
-def _of_run(store: Store, workspace: Workspace, metric: str) -> Source | None:
-    found = prompt_values(store, metric, _conditions(workspace))
+def _of_run(values: Sequence[PromptValue], workspace: Workspace) -> Source | None:
+    found = of_one_condition(values, _conditions(workspace))
     if found is None:
         return None
-    condition, responses, values = found
-    noise = {side: one for side in SIDES if (one := noise_of_sides(values, side, responses))}
+    condition, responses, own = found
+    noise = {side: one for side in SIDES if (one := noise_of_sides(own, side, responses))}
     if not noise:
         return None
     notes = []

@@ -22,6 +22,7 @@ from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.measure import measure
+from polyculture.metrics.prompt_values import prompt_values
 from polyculture.reports.report import write_report
 from polyculture.reports.sections import HEADLINE, OWN_SECTIONS
 from polyculture.reports.tables import TableFormat, write_tables
@@ -45,8 +46,11 @@ measure(run)
 with open_store(run, METRICS_LAYOUT, KEPT) as store:
     own = "metric = 'known_to_50_sites' AND level = 'model' AND model = 'm'"
     numbers = store.sql(f"SELECT estimate, low < estimate, high > estimate FROM numbers WHERE {own}").fetchall()
-    own = "metric = 'known_to_50_sites' AND model = 'm'"
-    of_prompts = store.sql(f"SELECT estimate, variance > 0 FROM prompt_values WHERE {own}").fetchall()
+    of_prompts = [
+        (one.estimate, one.variance > 0)
+        for one in prompt_values(store)["known_to_50_sites"]
+        if one.place.model == "m"
+    ]
     rows = compare([ComparedRun(store)], [Sides("model", "m", "n")], Terms(targets=("same_prompts",)))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

@@ -17,13 +17,20 @@ from polyculture.metrics.power import (
     MODEL,
     Noise,
     Plan,
-    PromptValue,
     SideValues,
     found_difference,
     noise_of_sides,
 )
+from polyculture.metrics.prompt_values import PromptValue
+from polyculture.metrics.responses import Place
 
 Random = np.random.Generator
+
+
+def value(
+    model: str, language: str, topic: str, country: str, wording: str, estimate: float, variance: float
+) -> PromptValue:
+    return PromptValue(Place(model, language, "-", topic, "explicit", country, wording), estimate, variance, 20)
 
 
 def differences(random: Random, noise: Noise, plan: Plan) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -61,7 +68,7 @@ def test_the_noise_of_a_run_is_that_of_its_world() -> None:
         + 0.4 * random.normal(size=(models, languages, countries, wordings))
     )
     rows = [
-        PromptValue(f"m{m}", f"l{k}", "food", f"C{c}", f"w{w}", values[m, k, c, w], 0.16)
+        value(f"m{m}", f"l{k}", "food", f"C{c}", f"w{w}", values[m, k, c, w], 0.16)
         for m, k, c, w in np.ndindex(*values.shape)
     ]
     noise = noise_of_sides(rows, MODEL, 20)
@@ -75,7 +82,7 @@ def test_the_noise_of_a_run_is_that_of_its_world() -> None:
 def test_a_run_of_one_wording_does_not_tell_what_wordings_add() -> None:
     random = np.random.default_rng(2)
     rows = [
-        PromptValue(f"m{m}", "en", topic, f"C{c}", "w", random.normal(), 0.01)
+        value(f"m{m}", "en", topic, f"C{c}", "w", random.normal(), 0.01)
         for m, topic, c in product(range(3), ("food", "book"), range(9))
     ]
     noise = noise_of_sides(rows, MODEL, 10)

@@ -1,10 +1,11 @@
-"""Values of prompts: the definitions by hand, and the table that plans rest on."""
+"""Values of prompts: those of cells of their own, their variance by hand, and the table that plans rest on."""
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from statistics import mean
@@ -13,18 +14,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from polyculture.cache.store.schema.measured import WITHOUT
 from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
-from polyculture.metrics.power import LANGUAGE, MODEL, PromptValue, side_values
+from polyculture.metrics.power import LANGUAGE, MODEL, of_one_condition, side_values
+from polyculture.metrics.prompt_values import PromptValue, prompt_values
+from polyculture.metrics.responses import Place
 from tests.store_builder import StoreBuilder
 
 
-def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
-    run = built.write()
-    measure(run)
-    with open_store(run, METRICS_LAYOUT, KEPT) as store:
-        return list(store.sql(query).to_arrow_table().to_pylist())
+def values_of(built: StoreBuilder) -> dict[str, list[PromptValue]]:
+    with open_store(built.write(), METRICS_LAYOUT, KEPT) as store:
+        return prompt_values(store)
 
 
 def kitchen(
@@ -64,69 +66,95 @@ def kitchen(
     return built
 
 
-def test_the_value_of_a_prompt_is_that_of_its_cell(tmp_path: Path) -> None:
-    rows = asked(
+def test_the_value_of_a_prompt_is_that_of_a_cell_of_its_own(tmp_path: Path) -> None:
+    """The same answers to two prompts of a cell, which differ in the name, and to prompts in cells of their own."""
+    together = kitchen(tmp_path / "together", wordings=1, names=2)
+    apart = kitchen(tmp_path / "apart", wordings=1, names=2)
+    for table in ("prompts", "responses"):
+        for row in apart.rows[table]:
+            if "wording" in row:
+                row["wording"] = row["name"]
+    run = apart.write()
+    measure(run)
+    with open_store(run, METRICS_LAYOUT) as store:
+        query = """
+            SELECT metric, model, language, topic, condition, country, estimate, units FROM numbers
+            WHERE level = 'cell' AND metric IN ('granularity', 'diversity', 'specificity')
         """
-        SELECT true AS of_cell, *, units AS responses, n AS incidences FROM numbers
-        WHERE level = 'cell' AND metric IN ('granularity', 'diversity', 'specificity')
-        UNION ALL BY NAME
-        SELECT false AS of_cell, * FROM prompt_values
-        """,
-        kitchen(tmp_path, wordings=1),
+        cells = sorted(store.sql(query).fetchall())
+    prompts = sorted(
+        (metric, place.model, place.language, place.topic, place.condition, place.country, one.estimate, one.responses)
+        for metric, values in values_of(together).items()
+        for one in values
+        for place in [one.place]
     )
-    key = ("metric", "model", "language", "topic", "condition", "country", "responses", "incidences")
-    of_cells, of_prompts = (
-        {tuple(row[column] for column in key): row["estimate"] for row in rows if row["of_cell"] is whole}
-        for whole in (True, False)
-    )
-    assert len(of_cells) == 3 * 2 * 12
-    assert of_cells.keys() == of_prompts.keys()
-    assert [of_prompts[key] for key in of_cells] == pytest.approx(list(of_cells.values()))
+    assert len(prompts) == 3 * 2 * 2 * 12
+    assert prompts == cells
 
 
-def test_the_sampling_variance_of_a_share_is_that_of_the_jackknife(tmp_path: Path) -> None:
+def test_the_sampling_variance_of_a_prompt_is_that_of_the_jackknife(tmp_path: Path) -> None:
+    """And what is too rare to have been seen: an exception as long as the longest response, half an item."""
     built = kitchen(tmp_path, models=1, wordings=1, n=6)
-    rows = {row["prompt_id"]: row for row in asked("FROM prompt_values WHERE metric = 'specificity'", built)}
     native = {"IT": {"item 1", "item 2"}, "JP": {"item 0"}}
-    said: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    said: dict[Any, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for one in built.rows["mentions"]:
-        said[one["prompt_id"]][one["response_id"]].append(one["surface"])
-    for prompt, row in rows.items():
-        texts = list(said[prompt].values())
+        said[one["language"], one["topic"], one["country"]][one["response_id"]].append(one["surface"])
+    found = values_of(built)
+    for metric in ("specificity", "diversity"):
+        for value in found[metric]:
+            place = value.place
+            texts = list(said[place.language, place.topic, place.country].values())
 
-        def share(some: list[list[str]], country: str = row["country"]) -> float:
-            items = [item for text in some for item in text]
-            return mean(item in native[country] for item in items)
+            def share(some: list[list[str]], country: str = place.country) -> float:
+                return mean(item in native[country] for text in some for item in text)
 
-        without = [share(texts[:k] + texts[k + 1 :]) for k in range(len(texts))]
-        variance = (len(texts) - 1) / len(texts) * sum((one - mean(without)) ** 2 for one in without)
-        assert (row["estimate"], row["variance"]) == pytest.approx((share(texts), variance))
+            def count(some: list[list[str]]) -> float:
+                return len({item for text in some for item in text})
+
+            of = share if metric == "specificity" else count
+            without = [of(texts[:k] + texts[k + 1 :]) for k in range(len(texts))]
+            variance = (len(texts) - 1) / len(texts) * sum((one - mean(without)) ** 2 for one in without)
+            longest, items = max(map(len, texts)), sum(map(len, texts))
+            rare = 0.1 * (longest * max(of(texts), 1 - of(texts)) / (items + longest)) ** 2
+            variance += rare if metric == "specificity" else 0.5
+            assert (value.estimate, value.variance) == pytest.approx((of(texts), variance))
 
 
 def test_what_nobody_looked_up_or_read_has_no_value(tmp_path: Path) -> None:
-    built = StoreBuilder(tmp_path, countries=("JP",), n=3)
-    read, unread, awaited = built.ask("en", country="JP"), built.ask("de", country="JP"), built.ask("ja", country="JP")
-    for sample in range(2):
-        built.answer(read, [], sample=sample)
+    built = StoreBuilder(tmp_path, countries=("JP",), n=6)
+    languages = ("en", "de", "ja", "zh")
+    silent, unread, awaited, once = (built.ask(language, country="JP") for language in languages)
+    other = built.ask("ja", country="JP", name="of another prompt of the cell")
+    for sample in range(5):
+        built.answer(silent, [], sample=sample)
         built.answer(unread, extraction="failed", sample=sample)
         built.answer(awaited, ["thing"], sample=sample)
-    rows = {(row["metric"], row["language"]): row for row in asked("FROM prompt_values", built)}
-    values = {key: (row["estimate"], row["variance"], row["responses"]) for key, row in rows.items()}
-    assert values["diversity", "en"] == (0, 0, 2)
-    assert values["granularity", "en"] == (None, None, 2)
-    assert values["diversity", "de"] == values["specificity", "de"] == (None, None, 0)
-    assert values["diversity", "ja"] == (None, None, 2)
-    assert len(rows) == 9
+        built.answer(once, [] if sample else ["known"], sample=sample)
+    built.answer(other, ["known"], sample=0)
+    built.link("known", "Q1")
+    found = {
+        metric: sorted((one.place.language, one.estimate, one.variance, one.responses) for one in values)
+        for metric, values in values_of(built).items()
+    }
+    assert found == {
+        # Of fewer than five responses nothing says how a count varies, of one that names something no share.
+        "diversity": [("en", 0, 0.5, 5), ("ja", 1, None, 1), ("zh", 1, pytest.approx(0.64 + 0.5), 5)],
+        "granularity": [("ja", 1, None, 1), ("zh", 1, None, 5)],
+        "specificity": [("ja", 0, None, 1), ("zh", 0, None, 5)],
+    }
+
+
+def value(model: int, language: int, topic: str, country: str, wording: int, estimate: float) -> PromptValue:
+    place = Place(f"m{model}", f"l{language}", WITHOUT, topic, "explicit", country, f"w{wording}")
+    return PromptValue(place, estimate, 0.1, 8)
 
 
 def test_a_prompt_without_a_value_of_each_side_in_each_wording_is_left_out() -> None:
     values = np.random.default_rng(6).normal(size=(3, 8, 2, 3))
     rows = [
-        PromptValue(
-            f"m{m}", f"l{k}", f"t{t}", "JP", f"w{w}", None if (m, k) == (1, 1) and t == 0 else values[m, k, t, w], 0.1
-        )
+        value(m, k, f"t{t}", "JP", w, values[m, k, t, w])
         for m, k, t, w in np.ndindex(*values.shape)
-        if not (m == 0 and t == 1 and w > 0)
+        if not (m == 0 and t == 1 and w > 0) and not ((m, k) == (1, 1) and t == 0)
     ]
     found = side_values(rows, MODEL)
     assert found is not None
@@ -137,8 +165,16 @@ def test_a_prompt_without_a_value_of_each_side_in_each_wording_is_left_out() -> 
 
 def test_a_country_that_says_no_more_than_the_language_is_no_part_of_a_prompt() -> None:
     rows = [
-        PromptValue(f"m{m}", f"l{k}", topic, f"C{k}", f"w{w}", 0.5 * m, 0.1)
+        value(m, k, topic, f"C{k}", w, 0.5 * m)
         for m, k, topic, w in product(range(2), range(4), ("food", "book"), range(3))
     ]
     shapes = [found.values.shape for side in (MODEL, LANGUAGE) if (found := side_values(rows, side))]
     assert shapes == [(2, 2, 3), (4, 2, 3)]
+
+
+def test_the_first_condition_that_has_values_is_taken_and_else_the_one_with_most() -> None:
+    rows = [value(0, k, "food", "JP", 0, 0.5) for k in range(3)]
+    others = [replace(one, place=one.place._replace(condition="audience"), responses=4) for one in rows[:2]]
+    assert of_one_condition([*others, *rows]) == ("explicit", 8, rows)
+    assert of_one_condition([*others, *rows], ("neutral", "audience", "explicit")) == ("audience", 4, others)
+    assert of_one_condition([], ("explicit",)) is None
