@@ -41,9 +41,10 @@ def in_file(description: str, **limits: Any) -> Any:
     return Field(description=description, json_schema_extra=IN_FILE, **limits)
 
 
-# Between what is asked and the name of a prompt, in a key of `Validity.ids`: 'kobbq ko generated prompt 1'. Numbers
-# are means over the prompts, so only those prompts count that were asked together last.
-PROMPT = " prompt "
+# Between what is asked and the name of a prompt, in a key of `Validity.ids`: 'kobbq ko generated, prompt 1'. Numbers
+# are means over the prompts, so only those prompts count that were asked together last. No other key has a comma: a
+# key of swaps is 'qa prompt en'.
+PROMPT = ", prompt "
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
 
 

@@ -283,6 +283,24 @@ def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(
         assert f"sw.toml: the key {key!r} is missing" in line
 
 
+def test_answers_in_one_language_stay_when_another_is_asked(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    """They were taken for another prompt of the same, and were in no number."""
+    for name in ("contexts.csv", "entities.csv"):
+        lines = (tmp_path / name).read_text(encoding="utf-8").splitlines()
+        more = [line.replace("en,", "de,", 1).replace(" the ", " das ") for line in lines if line.startswith("en,")]
+        write_table(tmp_path / name, lines[0], [*lines[1:], *more])
+    server.behaviour = lambda *_: says('{"answer": "ramen"}')
+    for language in ("en", "de"):
+        done = polyculture("swap", "qa", *own, "--draws", "1", "--language", language, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert rows(tmp_path, "SELECT language, count(*) FROM swap_answers GROUP BY ALL ORDER BY 1") == [
+        ("de", 10),
+        ("en", 10),
+    ]
+
+
 def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
     tmp_path: Path, server: StubServer, own: tuple[Path, ...]
 ) -> None:

@@ -60,11 +60,11 @@ class Kind(NamedTuple):
 KINDS = {
     "ask, its temperature": Kind(
         "ask", ASK, "answers", "answers", ("asked", "temperature = 0.5"),
-        "made-up en generated prompt house: temperature was 0.0 and is now 0.5", ("units = 2", "units = 3"),
+        "made-up en generated, prompt house: temperature was 0.0 and is now 0.5", ("units = 2", "units = 3"),
     ),
     "ask, its limit of tokens": Kind(
         "ask", ASK, "answers", "answers", ("asked", "max_tokens = 9"),
-        "made-up en generated prompt house: max_tokens was 30 and is now 9", ("units = 2", "units = 3"),
+        "made-up en generated, prompt house: max_tokens was 30 and is now 9", ("units = 2", "units = 3"),
     ),
     "ask, its model": Kind(
         "ask", ASK, "answers", "answers", ("openai", "extra_body = { min_p = 0.1 }"),

@@ -123,7 +123,7 @@ def test_a_changed_prompt_is_asked_and_the_old_one_counts_again_when_it_is_back(
     file.write_text(f"{before}\n{prompt}", encoding="utf-8")
     refused = polyculture("ask", "made-up.toml", "exp.toml", *UNITS, cwd=here)
     assert refused.returncode == 2
-    assert "made-up en generated prompt house: the prompt has another text. To be redone: 12 answers" in refused.stderr
+    assert "made-up en generated, prompt house: the prompt has another text. To be redone: 12 answers" in refused.stderr
     assert len(server.bodies) == ASKED, "what was refused was asked"
     told = ask(here, "--accept-changes")
     assert "the prompt has another text. 12 answers of the last run are no longer current" in told
