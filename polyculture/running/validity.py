@@ -49,7 +49,7 @@ _DECIDING = ("models", "extractor", "extractor_ids", "reader_id", "asked", "setu
 _ADDRESS = "base_url"  # of a server, in a setup
 
 _JOB = ("model", "language", "topic")
-_CURRENT = "SELECT {columns}, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
+_CURRENT = "SELECT {columns}, count(*) FROM {view} WHERE {which} GROUP BY ALL"
 
 
 @dataclass(frozen=True)
@@ -148,24 +148,28 @@ class Comparison:
     @cached_property
     def _lost(self) -> Rows:
         """The answered rows that are current in the last run and would not be, by job."""
-        before = self.before
-        if before is None or not (self.tables or any(getattr(before, n) != getattr(self.now, n) for n in _DECIDING)):
-            return Counter()
-        return self._lost_of(self._counted)
+        return self._lost_of(self._counted) if self._decides else Counter()
 
-    def _lost_of(self, tables: Collection[Table[Any]], slot: Sequence[str] = ()) -> Rows:
-        """These rows of some tables, by job and by the columns of a `slot`."""
+    @property
+    def _decides(self) -> bool:
+        """Whether anything differs that decides which rows are current."""
+        before = self.before
+        differs = before is not None and any(getattr(before, name) != getattr(self.now, name) for name in _DECIDING)
+        return before is not None and (differs or bool(self.tables))
+
+    def _lost_of(self, tables: Collection[Table[Any]], slot: Sequence[str] = (), *, of_models: bool = False) -> Rows:
+        """These rows of some tables, by job and by the columns of a `slot`; with `of_models` those that models made."""
         with self._store(self.before) as store:
-            was = _current(store, tables, slot)
+            was = _current(store, tables, slot, of_models=of_models)
         if not was:
             return was
         with self._store() as store:
-            return was - _current(store, tables, slot)
+            return was - _current(store, tables, slot, of_models=of_models)
 
     @cached_property
     def reasons(self) -> list[str]:
         """Why rows would have to be made again: the changes of what loses rows."""
-        lost = {table for table, *_ in self._lost}
+        lost = {table for table, *_ in self._lost} | {table.name for table in self.redone}
         changes = [str(change) for change in self.changes if change.table is None or change.table.name in lost]
         return changes or [self.of.validity.reason or "other rows are asked for"]
 
@@ -174,20 +178,19 @@ class Comparison:
         """How many rows that would be lost a model would have to make again, by table: others of their slot are asked.
 
         What was asked for before, too, tops up the run and replaces nothing. What other runs hold, and what this one
-        has on disk of former settings, nobody makes again.
+        has on disk of former settings, nobody makes again. What no model made, as a gazetteer's rows, has cost nothing.
         """
-        tables, lost = {table for table, *_ in self._lost}, dict[Table[Any], Rows]()
-        found = Counter[Table[Any]]()
-        for step in self.of.steps:
-            table = step.tables[-1]
-            if table.name not in tables:
-                continue
-            if table not in lost:
-                lost[table] = self._lost_of([table], step.slot) if step.slot else Counter(self._lost)
-            rows, asked_before = lost[table], self._asked_before(step)
-            for work in filter(_is_costly, step.works()):
+        lost, found = dict[Table[Any], Rows](), Counter[Table[Any]]()
+        for step in self.of.steps if self._decides else ():
+            table, works = step.tables[-1], list(filter(_is_costly, step.works()))
+            if works and table not in lost:
+                lost[table] = self._lost_of([table], step.slot, of_models=True)
+            rows = lost.get(table, Counter())
+            jobs = {place[: len(place) - len(step.slot)] for place in rows}
+            asked_before = self._asked_before(step) if jobs else set()
+            for work in works:
                 job = (table.name, *(getattr(work.job, name) for name in _job_columns(table)))
-                if not self._lost[job]:
+                if job not in jobs:
                     continue
                 for item in unanswered(self.of.workspace.run, step, work)[1]:
                     place = (*job, *(getattr(item, name) for name in step.slot))
@@ -299,11 +302,12 @@ def _is_costly(work: Work[Any]) -> bool:
     return any(model.partition(":")[0] in ENGINES for model in models_of(work))
 
 
-def _current(store: Store, tables: Iterable[Table[Any]], slot: Sequence[str] = ()) -> Rows:
-    """How many rows of each job, and slot, are current, without failures."""
+def _current(store: Store, tables: Iterable[Table[Any]], slot: Sequence[str] = (), *, of_models: bool = False) -> Rows:
+    """How many rows of each job, and slot, are current, without failures; with `of_models` those that models made."""
     found: Rows = Counter()
     for table in tables:
-        query = _CURRENT.format(columns=", ".join((*_job_columns(table), *slot)), view=table.name)
+        which = "status = 'ok'" + (f" AND {table.asked} <> ''" if of_models else "")
+        query = _CURRENT.format(columns=", ".join((*_job_columns(table), *slot)), view=table.name, which=which)
         for *place, number in store.sql(query).fetchall():
             found[table.name, *place] = number
     return found

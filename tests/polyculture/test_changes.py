@@ -21,6 +21,7 @@ from polyculture.running.start import run_experiment
 from tests import servers
 from tests.extract_engines import answer
 from tests.link_world import write_dump
+from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer
 from tests.stages import do_stages, without_report
 from tests.stored import rows
@@ -101,6 +102,24 @@ def test_each_change_makes_anew_what_depends_on_it(experiment: Path, stub: StubS
     replace(topic, 'roots = ["Q375011"]', 'roots = ["Q132241"]')
     assert run(experiment) == first, "what was there counts again when the setting comes back"
     assert len(stub.asked) == asked
+
+
+def test_a_model_in_place_of_a_gazetteer_needs_no_consent(experiment: Path, stub: StubServer) -> None:
+    """What is replaced has cost nothing. Of a model's extractions, which another model would replace, it has."""
+    replace(experiment, '"openai:reader"', '"gazetteer"')
+    found = run(experiment)
+    asked = len(stub.asked)
+    replace(experiment, '"gazetteer"', '"openai:reader"')
+    told = polyculture("plan", experiment, cwd=experiment.parent)
+    assert told.returncode == 0, told.stderr
+    [line] = [line for line in told.stderr.splitlines() if "extract.with was 'gazetteer'" in line]
+    assert f"{len(found['extractions'])} extractions of the last run are no longer current" in line
+    assert len(run(experiment)["extractions"]) == len(found["responses"])
+    assert len(stub.asked) == asked + len(found["responses"])
+    replace(experiment, '"openai:reader"', '"openai:another"')
+    refused = polyculture("plan", experiment, cwd=experiment.parent)
+    assert refused.returncode == 2
+    assert f"To be redone: {len(found['responses'])} extractions" in refused.stderr
 
 
 def test_more_samples_and_models_top_up(experiment: Path, stub: StubServer) -> None:

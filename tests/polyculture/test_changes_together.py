@@ -74,6 +74,16 @@ def test_another_temperature_is_refused_with_what_stays_of_the_prompts(
     check(open_workspace(write(tmp_path, **changed)))  # without the temperature it is not refused
 
 
+def test_as_many_rows_that_come_back_hide_none_that_would_be_made_again(tmp_path: Path) -> None:
+    """Texts of Italy and Germany would be lost, and those of Italy and Japan come back: Germany's are made again."""
+    explicit = {"conditions": '["explicit"]'}
+    do_stages(write(tmp_path, **explicit), "generate")
+    do_stages(write(tmp_path, **explicit, countries='["IT", "DE"]', temperature=0.5), "generate", accept_changes=True)
+    with pytest.raises(ChangedExperimentError, match=r"temperature was 0\.5 and is now 1\.0.*: 2 responses,"):
+        check(open_workspace(write(tmp_path, **explicit, countries='["IT", "DE", "JP"]')))
+    check(open_workspace(write(tmp_path, **explicit)))
+
+
 def test_changes_of_texts_and_of_an_instrument_are_refused_together(tmp_path: Path) -> None:
     """Who accepts a refusal accepts all that it names, so it names all that would be paid again."""
     shutil.copytree(Path(instruments.__file__).parent / "questions" / "demo", tmp_path, dirs_exist_ok=True)
