@@ -26,7 +26,7 @@ from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
-from polyculture.instruments.swaps.prompts import STANDARD, Prompts
+from polyculture.instruments.swaps.prompts import STANDARD, Prompts, Words
 from polyculture.instruments.swaps.selection import SwapTexts
 from polyculture.instruments.swaps.tasks import AnswerError, Filled, ReaderResult, Task, spoken
 
@@ -100,8 +100,9 @@ class Questions:
     """The questions in one language and their settings."""
 
     task: Task
-    prompts: Prompts  # in the language of the question
-    own: Prompts  # in the language of the text: how its words are compared
+    language: str  # of the texts
+    prompts: Prompts
+    words: Words  # how words of the texts are compared
     temperature: float = 0.0
     seed: int = 1  # of the draws
     top_p: float = 1.0
@@ -122,21 +123,31 @@ class Questions:
 
     @cached_property
     def reader_id(self) -> str:
-        refusals = refusal_rules_id(self.prompts.language)
+        refusals = [refusal_rules_id(language) for language in self._spoken]
         wording = self.task.wording(self.prompts)
-        return content_id("swap reader", VERSION, self.task.name, wording, self.own.compared, refusals)
+        return content_id("swap reader", VERSION, self.task.name, wording, self.words.model_dump(), refusals)
+
+    @cached_property
+    def _spoken(self) -> tuple[str, ...]:
+        """The languages that an answer may be in: that of the question, and that of the text."""
+        return tuple(dict.fromkeys((self.prompts.language, self.language)))
 
     def read(self, raw: str, filled: Filled, *, cut: bool = False) -> ReaderResult:
         """What is said behind the reasoning. An answer that declines is a refusal, whatever its words."""
         answer = text_in(raw)
         if answer is None:
             return ReaderResult(None, NO_ANSWER)
-        refused = is_refusal(spoken(answer), self.prompts.language)
+        refused = self._is_refused(spoken(answer))
         try:
-            judged = self.task.judge(answer, filled, self.prompts, self.own)
+            judged = self.task.judge(answer, filled, self.prompts, self.words)
         except AnswerError as fault:
             return ReaderResult(None, f"{fault}{AT_LIMIT if cut else ''}", refused)
         return ReaderResult(None, REFUSED, refused) if refused else ReaderResult(judged, refused=refused)
+
+    def _is_refused(self, answer: str) -> bool | None:
+        """Whether an answer declines in a language that it may be in; None where the phrases of one are not known."""
+        found = [is_refusal(answer, language) for language in self._spoken]
+        return True if True in found else None if None in found else False
 
     @cached_property
     def question(self) -> SwapQuestion:

@@ -26,7 +26,7 @@ def _demo(**sizes: int) -> Demo:
     return Demo(_DEMO / "swaps_demo.toml", "swaps-demo", help_, own, ("data", "folder"))
 
 
-_OF_PROMPTS = ("model", "temperature", "top_p", "top_k", "max_tokens", "json_schema", "ask", "prompts")
+_OF_PROMPTS = ("model", "temperature", "top_p", "top_k", "max_tokens", "json_schema", "prompts")
 
 
 def _idle(own: str) -> tuple[Idle, ...]:

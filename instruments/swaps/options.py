@@ -43,9 +43,11 @@ class SwapOptions(DatasetOptions):
         AtLeastOne | None, in_file("The limit of an answer. Default: 48 (sentiment), 64 (qa), 256 (ner).")
     ] = None
     json_schema: Annotated[bool, in_file("A JSON schema constrains the answer, where the engine can.")] = True
-    ask: Annotated[str | None, in_file("Ask in this language. Default: text, that of the text.")] = None
     prompts: Annotated[
-        Path | None, in_file("Prompts of your own: a folder with ja.toml, ..., or one file for texts of all languages.")
+        Path | None,
+        in_file(
+            "Prompts of your own: one file for all texts, or a folder with ja.toml, ... Default: ours, in English."
+        ),
     ] = None
 
     @model_validator(mode="before")

@@ -1,8 +1,9 @@
-"""The prompts about a text: one TOML file per language, validated by pydantic.
+"""The prompts about a text, and how words of its language are compared: TOML files, validated by pydantic.
 
-A file of the same form in the user's folder takes precedence. A folder holds a file per language. A single file, and a
-preset, ask about texts of all languages in one language; the slot `{language}` names that of the text. What such a
-file leaves out is ours in its language.
+Our prompts ask about texts of all languages in English, as Camellia's do (Naous et al. 2025, Tables 8 and 9). So does a
+preset. A single file of a user's asks about all texts in its own language; the slot `{language}` names that of the
+text. A user's folder holds a file for each language, and a text is asked about by that of its language. What a file
+in English leaves out is ours.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.datasets.model import Label
 from polyculture.instruments.datasets.presets import OURS, PRESETS, read_preset
 
-PROMPTS = Path(__file__).parent / "prompts"
+PROMPTS = Path(__file__).parent / "prompts.toml"
 OTHER = "other"  # the words for a type that has none of its own
-# Spaces, articles, prefixes, titles, honorifics.
-Compared = tuple[bool, tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 LANGUAGE = "language"  # the slot for the name of the text's language: in any template, any number of times
 STANDARD = "standard"  # what our own prompts are called
+OWN = "own"  # what a user's prompts are called
 _FIELD = re.compile(r"\{(text|question|type)\}")
 _SLOT = re.compile(r"\{(\w+)\}")
+_OF_TEXTS = ("languages", "words")  # tables that say something of the language of a text
+_ASKED_BY = {"sentiment": ("sentiment",), "qa": ("types", "qa"), "ner": ("types", "ner")}  # tables that a task asks by
 
 
 def _with(*names: str, either: tuple[str, ...] = ()) -> AfterValidator:
@@ -74,29 +76,34 @@ class NamesPrompt(_Data):
     prompt: Annotated[str, _with("text", "type")]
 
 
-class Prompts(_Data):
-    """The prompts in one language, and the rules for comparing its words."""
+class Words(_Data):
+    """How words of a language are compared."""
 
-    language: str
     spaces: bool = True  # are words set apart by spaces?
     articles: tuple[str, ...] = ()  # words that do not make an answer another one
     prefixes: tuple[str, ...] = ()  # articles that are written together with the word
     titles: tuple[str, ...] = ()  # what stands before a person's name and is none of it
     honorifics: tuple[str, ...] = ()  # the same, behind it
-    types: Mapping[str, str] = Field(min_length=1)  # type of entities -> its words
+
+
+class Prompts(_Data):
+    """The prompts in one language, and what they know of the languages of texts."""
+
+    language: str
     languages: Mapping[str, str] = {}  # language of the text -> its name, for `{language}`
+    words: Mapping[str, Words] = {}  # language of the text -> how its words are compared
+    types: Mapping[str, str] = Field(min_length=1)  # type of entities -> its words
     sentiment: SentimentPrompt
     qa: QuestionPrompt
     ner: NamesPrompt
 
-    @property
-    def compared(self) -> Compared:
-        """All that decides when two words are the same."""
-        return self.spaces, self.articles, self.prefixes, self.titles, self.honorifics
-
     def type_words(self, entity_type: str) -> str:
         """The words for a type; those for `other` if it has none of its own."""
         return self.types.get(entity_type) or self.types[OTHER]
+
+    def words_of(self, language: str) -> Words:
+        """How words of a language are compared; of an unknown one without articles and titles."""
+        return self.words.get(language) or Words()
 
 
 def fill(template: str, **values: str) -> str:
@@ -104,28 +111,32 @@ def fill(template: str, **values: str) -> str:
     return _FIELD.sub(lambda field: values[field.group(1)], template)
 
 
-def read_prompts(language: str, folder: Path | None = None) -> Prompts:
-    """The prompts in a language: those in `folder` if present, else ours.
+def read_prompts(file: Path = PROMPTS, language: str = "en", task: str | None = None) -> Prompts:
+    """The prompts of a file that asks in `language` where it says no other; without a file ours.
 
-    Raises `DataSetError`, naming file and place, where there are none, or where a file does not hold what it must.
+    Raises `DataSetError`, naming file and place, where it does not hold what it must, as all that `task` asks by.
     """
-    file = _file(language, folder)
-    if file is None:
+    return _prompts(read_toml(file, DataSetError), file, language, task)
+
+
+def _prompts(data: Mapping[str, Any], file: Path, language: str, task: str | None) -> Prompts:
+    ours = read_toml(PROMPTS, DataSetError)
+    language = data.get("language", language)
+    in_english = language == ours["language"]
+    missing = [table for table in _ASKED_BY.get(task or "", ()) if table not in data]
+    if missing and not in_english:
         remedy = (
-            "Write one like those in instruments/swaps/prompts, name its folder (prompts = '...'), or ask in another "
+            f"Add it, as in {PROMPTS.name} of instruments/swaps. Only a file that asks in English may leave it out."
         )
-        where = (folder or PROMPTS) / f"{language}.toml"
-        raise DataSetError(f"there is no prompt in {language!r}", where=where, remedy=f"{remedy}language: ask = 'en'.")
-    return checked_prompts(read_toml(file, DataSetError), file)
+        raise DataSetError(f"asks in {language!r} and lacks [{missing[0]}]", where=file, remedy=remedy)
+    merged = {**ours, **data, "language": language}
+    for name in ours if in_english else _OF_TEXTS:
+        if isinstance(ours[name], Mapping) and isinstance(merged[name], Mapping):
+            merged[name] = {**ours[name], **merged[name]}
+    return _checked(merged, file)
 
 
-def _file(language: str, folder: Path | None) -> Path | None:
-    files = [place / f"{language}.toml" for place in (folder, PROMPTS) if place is not None]
-    return next((file for file in files if file.is_file()), None)
-
-
-def checked_prompts(data: dict[str, Any], file: Path) -> Prompts:
-    """The prompts that `file` holds. Raises `DataSetError`, naming file and place, where they do not fit."""
+def _checked(data: dict[str, Any], file: Path) -> Prompts:
     prompts = parse_model(Prompts, data, file)
     if OTHER not in prompts.types:
         raise DataSetError("types: no words for 'other'", where=file, remedy="Add other = '...'.")
@@ -136,65 +147,47 @@ def checked_prompts(data: dict[str, Any], file: Path) -> Prompts:
     return prompts
 
 
-TEXT = "text"  # of --ask: the language of the text
-OWN = "own"  # what a user's prompts are called
-
-
 @dataclass(frozen=True)
 class Worded:
     """The prompts about texts in one language, ready to be filled in."""
 
     prompts: Prompts  # without `{language}`
-    own: Prompts  # in the language of the text: how its words are compared
-    wording: str  # what they are called
+    words: Words  # how words of the text's language are compared
+    wording: str  # what the prompts are called
     named: str | None = None  # what the prompts call the language of the text, where they do
-
-
-def one_for_all(data: Mapping[str, Any], file: Path) -> Prompts:
-    """The prompts of a single file, in one language: ours in that language stand in for what it lacks.
-
-    Raises `DataSetError`, naming file and place, where it does not hold what it must.
-    """
-    language = data.get("language", "en")
-    ours = read_toml(PROMPTS / f"{language}.toml", DataSetError) if (PROMPTS / f"{language}.toml").is_file() else {}
-    merged = {**ours, "language": language, **data}
-    for name, table in ours.items():
-        if isinstance(table, Mapping) and isinstance(merged[name], Mapping):
-            merged[name] = {**table, **merged[name]}
-    return checked_prompts(merged, file)
 
 
 def preset_prompts(name: str) -> tuple[str, Prompts] | None:
     """A preset's name and prompts; None of one that asks by ours."""
     found = read_preset(name).prompts if name != OURS else None
-    return (name, one_for_all(found, PRESETS / f"{name}.toml")) if found else None
+    return (name, _prompts(found, PRESETS / f"{name}.toml", "en", None)) if found else None
 
 
-def worded(language: str, place: Path | None, ask: str | None, preset: tuple[str, Prompts] | None) -> Worded:
-    """The prompts about texts in `language`.
+def worded(language: str, task: str, place: Path | None, preset: tuple[str, Prompts] | None) -> Worded:
+    """The prompts about texts in `language`, by which `task` is asked.
 
-    `place` is a user's folder or file. `ask` names another language for the question, or 'text'. `preset` is the name
-    and the prompts of a preset, where neither is given. Raises `DataSetError` where there are none.
+    `place` is a user's folder or file. `preset` is the name and the prompts of a preset, where no place is given.
+    Raises `DataSetError` where there are none.
     """
-    folder, asked_in = None, language if ask in (None, TEXT) else str(ask)
-    if place is not None and not place.exists():
+    if place is None:
+        wording, prompts = preset or (STANDARD, read_prompts())
+    elif not place.exists():
         raise DataSetError("is not there", where=place, remedy="Name a file or a folder of prompts: prompts = '...'.")
-    if place is not None and not place.is_dir():
-        if ask is not None:
-            raise DataSetError(
-                f"{place} asks in a language of its own, and `ask` names {ask!r}",
-                remedy="Leave `ask` out, or say in the file: language = '...'.",
-            )
-        named, prompts = OWN, one_for_all(read_toml(place, DataSetError), place)
-    elif place is None and ask is None and preset is not None:
-        named, prompts = preset
     else:
-        folder, prompts = place, read_prompts(asked_in, place)
-        ours = read_prompts(asked_in) if _file(asked_in, None) else None
-        named = STANDARD if prompts == ours else OWN
-    own = read_prompts(language, folder) if _file(language, folder) else prompts
-    filled = _named(prompts, language, place or PROMPTS / f"{prompts.language}.toml")
-    return Worded(filled, own, named, prompts.languages.get(language) if filled != prompts else None)
+        wording = OWN
+        prompts = read_prompts(_own_file(place, language), language if place.is_dir() else "en", task)
+    filled = _named(prompts, language, place or PROMPTS)
+    named = prompts.languages.get(language) if filled != prompts else None
+    return Worded(filled, prompts.words_of(language), wording, named)
+
+
+def _own_file(place: Path, language: str) -> Path:
+    """A user's file, or the one in a user's folder that asks about texts in `language`."""
+    file = place / f"{language}.toml" if place.is_dir() else place
+    if not file.is_file():
+        remedy = "Write it, ask about other texts with --language, or name one file for texts of all languages."
+        raise DataSetError(f"there is no prompt for texts in {language!r}", where=file, remedy=remedy)
+    return file
 
 
 def _named(prompts: Prompts, language: str, where: Path) -> Prompts:

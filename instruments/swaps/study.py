@@ -9,6 +9,7 @@ from dataclasses import replace
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.run_folder import Job
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
+from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import OURS, told
@@ -52,6 +53,10 @@ def study(asked: Asked, options: SwapOptions) -> Study:
     by_language: dict[str, Asking]
     if own is None:
         by_language = {language: _questions(language, asked, options) for language in _languages(texts)}
+        others = ", ".join(language for language in by_language if language != ENGLISH)
+        if others and options.prompts is None:
+            line = f"prompts in English ask about texts in {others}; `prompts` under [{options.task}] names your own"
+            asked.info(line)
     else:
         labels, method = read_labels(own.labels), TAGGER if options.task == "ner" else CLASSIFIER
         texts = _with_labels(asked, texts, labels) if method == TAGGER else texts
@@ -102,11 +107,12 @@ def _languages(texts: Sequence[SwapTexts]) -> list[str]:
 
 def _questions(language: str, asked: Asked, options: SwapOptions) -> Questions:
     """The questions about texts in a language."""
-    found = worded(language, options.prompts, options.ask, preset_prompts(options.preset))
+    found = worded(language, options.task, options.prompts, preset_prompts(options.preset))
     return Questions(
         TASKS[options.task],
+        language,
         found.prompts,
-        found.own,
+        found.words,
         options.temperature,
         asked.seed,
         top_p=options.top_p,

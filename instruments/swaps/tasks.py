@@ -15,7 +15,7 @@ import orjson
 
 from polyculture.cache.text.folding import ANSWERS, fold
 from polyculture.instruments.datasets.model import LABELS, MASK, CulturalEntity, Label, MaskedContext, gold_label
-from polyculture.instruments.swaps.prompts import Prompts, fill
+from polyculture.instruments.swaps.prompts import Prompts, Words, fill
 
 
 class AnswerError(ValueError):
@@ -141,7 +141,7 @@ class Sentiment:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.sentiment.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:  # noqa: ARG002
         label = read_label(words(raw, self.key), prompts)
         return JudgedAnswer(label, int(label == gold_label(filled.context)))
 
@@ -195,7 +195,7 @@ class NameTagging:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.ner.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:  # noqa: ARG002
         names = json_value(raw, self.key)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise AnswerError("the answer has no list of names")
@@ -204,7 +204,7 @@ class NameTagging:
         return judge_names([name.strip() for name in names if name.strip()], filled, own)
 
 
-def judge_names(names: Iterable[str], filled: Filled, own: Prompts) -> JudgedAnswer:
+def judge_names(names: Iterable[str], filled: Filled, own: Words) -> JudgedAnswer:
     """What names without places are worth: each stands wherever the text has it; one that it lacks is a false one."""
     spans: set[Span] = set()
     invented = set()
@@ -226,7 +226,7 @@ def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] =
     return JudgedAnswer("\n".join(named), found, len(named), elsewhere, found, len(named))
 
 
-def _bare(span: Span, filled: Filled, own: Prompts) -> Span:
+def _bare(span: Span, filled: Filled, own: Words) -> Span:
     """The entity's span if `span` adds only a title before it or an honorific after it; else `span` unchanged."""
     (begin, stop), (start, end) = span, filled.span
     beside = ((filled.text[begin:start], own.titles), (filled.text[end:stop], own.honorifics))
@@ -234,21 +234,21 @@ def _bare(span: Span, filled: Filled, own: Prompts) -> Span:
     return filled.span if bare and begin <= start < end <= stop else span
 
 
-def normalise(text: str, prompts: Prompts) -> str:
+def normalise(text: str, own: Words) -> str:
     """`text` normalised for the exact match; empty if it holds only punctuation.
 
     The form is `ANSWERS`, without the articles of the language: SQuAD's rules (Rajpurkar et al. 2016) as MLQA has them
     for other languages (Lewis et al. 2020), the Arabic article, which is written together with its word, among them.
     All spaces are removed in languages without spaces between words.
     """
-    kept = (word for word in fold(text, ANSWERS).split() if word not in prompts.articles)
-    return (" " if prompts.spaces else "").join(_without_prefix(word, prompts.prefixes) for word in kept)
+    kept = (word for word in fold(text, ANSWERS).split() if word not in own.articles)
+    return (" " if own.spaces else "").join(_without_prefix(word, own.prefixes) for word in kept)
 
 
-def same(one: str, other: str, prompts: Prompts) -> bool:
+def same(one: str, other: str, own: Words) -> bool:
     """Are the two the same answer? Two empty ones are none."""
-    left = normalise(one, prompts)
-    return left != "" and left == normalise(other, prompts)
+    left = normalise(one, own)
+    return left != "" and left == normalise(other, own)
 
 
 class QuestionAnswering:
@@ -276,9 +276,10 @@ class QuestionAnswering:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.qa.prompt, "question": prompts.qa.question}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:
         said, gold = words(raw, self.key), filled.entity.surface
-        nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, prompts)
+        of_prompt = prompts.words_of(prompts.language)
+        nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, of_prompt)
         answer = "" if nothing else said
         right = bool(same(answer, gold, own) or (answer and judge_names([answer], filled, own).matched))
         return JudgedAnswer(answer, int(right), strict=int(answer == gold))

@@ -20,7 +20,6 @@ from polyculture.cli.tables import WIDTH
 from polyculture.instruments.papers.files import write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.options import PaperOptions
-from polyculture.instruments.swaps.prompts import PROMPTS
 from tests.instruments.test_swaps_command import says_in_file
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer, failure
@@ -168,10 +167,8 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
         failure(400) if refused in body["messages"][-1]["content"] else answer(body, before)
     )
     more = ("--language", "ja", "--draws", "1")
-    says_in_file(folder / "exp.toml", "qa", prompts="mine")
-    (folder / "mine").mkdir()
-    ours = (PROMPTS / "ja.toml").read_text(encoding="utf-8")
-    (folder / "mine" / "ja.toml").write_text(ours.replace('question = "', 'question = "!'), encoding="utf-8")
+    says_in_file(folder / "exp.toml", "qa", prompts="mine.toml")
+    (folder / "mine.toml").write_text('[qa]\nprompt = "!{question}\\nText: {text}"\n', encoding="utf-8")
     asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, *more, "--accept-changes", cwd=folder)
     assert asked.returncode == 4, asked.stderr
     assert re.search(r"incomplete: \d+ of \d+ texts", cells(folder, "camellia", "17")["", "ja"]["protocol"])

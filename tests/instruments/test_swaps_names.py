@@ -81,7 +81,7 @@ def test_a_span_counts_if_it_is_the_entity_exactly(filled: Filled) -> None:
 
 
 def test_a_listed_name_stands_wherever_the_text_has_it(filled: Filled) -> None:
-    judged = judge_names(["Kenji Sato", "Kenji Sato", "Hanako", "house"], filled, read_prompts("en"))
+    judged = judge_names(["Kenji Sato", "Kenji Sato", "Hanako", "house"], filled, read_prompts().words_of("en"))
     assert (judged.matched, judged.predicted, judged.elsewhere) == (1, 3, 2)
     assert judged.answer == "Kenji Sato\nhouse\nHanako"
 
@@ -102,14 +102,15 @@ def test_a_listed_name_stands_wherever_the_text_has_it(filled: Filled) -> None:
 )
 def test_an_honorific_is_no_part_of_a_name(filled: Filled, language: str, context: str, name: str, said: str) -> None:
     text = Filled(replace(filled.context, text=context), replace(filled.entity, surface=name))
-    prompts = read_prompts(language)
-    both = judge_names([said, name], text, prompts)
+    prompts = read_prompts()
+    words = prompts.words_of(language)
+    both = judge_names([said, name], text, words)
     assert (both.answer, both.matched, both.predicted, both.elsewhere) == (name, 1, 1, 0)
-    longer = judge_names([text.text], text, prompts)
+    longer = judge_names([text.text], text, words)
     assert (longer.matched, longer.predicted, longer.elsewhere) == (0, 1, 0)
-    answered = TASKS["qa"].judge(f'{{"answer": "{said}"}}', text, prompts, prompts)
+    answered = TASKS["qa"].judge(f'{{"answer": "{said}"}}', text, prompts, words)
     assert (answered.answer, answered.matched) == (said, 1)
-    none = prompts.model_copy(update={"titles": (), "honorifics": ()})
+    none = words.model_copy(update={"titles": (), "honorifics": ()})
     assert judge_names([said], text, none).matched == 0
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError, UserError
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
-from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
+from polyculture.instruments.swaps.prompts import preset_prompts, read_prompts, worded
 from polyculture.instruments.swaps.tasks import AnswerError, read_label
 from polyculture.instruments.swaps.ways import Way, differences
 from tests.instruments.test_swaps_command import (
@@ -27,11 +27,10 @@ from tests.instruments.test_swaps_command import (
     write,
     write_table,
 )
-from tests.polyculture.test_command_line import one_line, polyculture
+from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer
 
 KEY = {"neutral": "0", "positive": "1", "negative": "2"}  # Camellia, Table 8
-LANGUAGES = sorted(file.stem for file in PROMPTS.glob("*.toml"))
 
 
 @pytest.fixture
@@ -129,11 +128,11 @@ def test_presets_set_what_the_papers_say() -> None:
         with pytest.raises(ValidationError, match="Input should be 'ours' or"):
             options.model_validate({"preset": paper})
     assert preset_prompts("camel") is None
-    assert worded("ja", None, "text", preset_prompts("camellia")).wording == "standard"
-    for language in LANGUAGES:
-        found = worded(language, None, None, preset_prompts("camellia"))
-        assert found.prompts.languages[language] in found.prompts.qa.prompt
-        assert found.own.language == language
+    assert worded("ja", "qa", None, None).wording == "standard"
+    for language, name in read_prompts().languages.items():
+        found = worded(language, "qa", None, preset_prompts("camellia"))
+        assert f"a post in {name}." in found.prompts.qa.prompt
+        assert found.words == read_prompts().words_of(language)
 
 
 def test_a_side_with_fewer_entities_gives_them_again_until_there_are_as_many_texts(
@@ -199,9 +198,6 @@ def test_one_file_of_prompts_asks_about_all_texts(
     assert (server.bodies[0]["max_tokens"], server.bodies[0]["top_p"]) == (48, 0.9)
     assert "response_format" not in server.bodies[0]
     assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_answers") == [("own",)]
-    says_in_file(Path(own[0]), "sentiment", prompts="mine.toml", ask="ja")
-    told = one_line(polyculture(*words, cwd=tmp_path))
-    assert "asks in a language of its own, and `ask` names 'ja'" in told
 
 
 @pytest.mark.parametrize(
@@ -212,7 +208,7 @@ def test_one_file_of_prompts_asks_about_all_texts(
         (MINE.replace('en = "plain English"', 'en = ""'), None),
         (MINE + '[qa]\nprompt = "Say it: {text}"\n', "qa.prompt: must hold {text} and {question} or {type}"),
         (MINE.replace("[sentiment]", "[feeling]"), "unknown key 'feeling'"),
-        ('language = "xx"\n', "types' is missing"),
+        ('language = "xx"\n', "asks in 'xx' and lacks [sentiment]"),
         (MINE.replace("[languages]", 'labels = { positive = "1", negative = "0", neutral = "1" }\n[languages]'),
          "sentiment.labels: two labels have the same word"),
     ],
@@ -221,10 +217,10 @@ def test_a_slot_that_does_not_fit_is_one_line(tmp_path: Path, text: str, told: s
     mine = tmp_path / "mine.toml"
     mine.write_text(text, encoding="utf-8")
     if told is None:
-        worded("en", mine, None, None)
+        worded("en", "sentiment", mine, None)
         return
     with pytest.raises(UserError) as fault:
-        worded("en", mine, None, None)
+        worded("en", "sentiment", mine, None)
     assert "mine.toml: " in str(fault.value)
     assert told in str(fault.value)
 
@@ -256,9 +252,9 @@ def test_a_language_without_a_name_and_prompts_that_are_not_there_are_one_line(t
     mine = tmp_path / "mine.toml"
     mine.write_text(MINE, encoding="utf-8")
     with pytest.raises(DataSetError, match=r"\{language\}: there is no name for 'sw'.*Add under \[languages\]"):
-        worded("sw", mine, None, None)
+        worded("sw", "sentiment", mine, None)
     with pytest.raises(DataSetError, match="is not there"):
-        worded("en", tmp_path / "nowhere", None, None)
+        worded("en", "sentiment", tmp_path / "nowhere", None)
 
 
 ANSWERS = {"ramen": "The RAMEN!", "onigiri": "onigiri", "takoyaki": "food", "pizza": "pizza", "lasagna": "None"}
@@ -359,12 +355,16 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     assert (wording, asked) == ("standard", 20)
     says_in_file(file, "qa", json_schema=False, prompts="mine")
     (tmp_path / "mine").mkdir()
-    ours = (PROMPTS / "de.toml").read_text(encoding="utf-8")
-    (tmp_path / "mine" / "de.toml").write_text(ours.replace('question = "', 'question = "Sag: '), encoding="utf-8")
+    (tmp_path / "mine" / "de.toml").write_text(
+        '[types]\nother = "Name"\n[qa]\nquestion = "Welches {type}?"\nprompt = "{question} Text: {text}"\n',
+        encoding="utf-8",
+    )
     done = polyculture(*words, "--language", "de", "--accept-changes", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
     assert "(wording: own, standard; schema: off, on)" in done.stderr
+    assert "no rows over all types" not in done.stderr
+    assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(20,)]
     assert not rows(tmp_path, over_all)
     found = "SELECT DISTINCT language, wording FROM swap_rates WHERE entity_type IS NULL ORDER BY ALL"
     assert rows(tmp_path, found) == [("de", "own"), ("en", "standard")]

@@ -14,7 +14,7 @@ from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import asking as reading
 from polyculture.instruments.swaps.asking import Questions
-from polyculture.instruments.swaps.prompts import Prompts, read_prompts
+from polyculture.instruments.swaps.prompts import Prompts, Words, read_prompts
 from polyculture.instruments.swaps.tasks import TASKS, Filled, JudgedAnswer, Sentiment
 from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
@@ -50,7 +50,7 @@ def mend(patch: pytest.MonkeyPatch) -> None:
     """A reader that knows that bad is negative."""
     judge = Sentiment.judge
 
-    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> JudgedAnswer:
+    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:
         return judge(self, raw.replace("bad", "negative"), filled, prompts, own)
 
     patch.setattr(Sentiment, "judge", mended)
@@ -100,16 +100,17 @@ def test_answers_of_a_run_beside_this_one_are_not_asked_again(tmp_path: Path, se
 
 
 def test_how_words_are_compared_is_the_readers_and_no_other_question() -> None:
-    ours, english = read_prompts("ja"), read_prompts("en")
-    task = TASKS["qa"]
-    mended = ours.model_copy(update={"honorifics": (*ours.honorifics, "師匠")})
-    assert Questions(task, english, ours).reader_id != Questions(task, english, mended).reader_id
-    assert Questions(task, ours, mended).question == Questions(task, ours, ours).question
+    prompts = read_prompts()
+    words = prompts.words_of("ja")
+    mended = words.model_copy(update={"honorifics": (*words.honorifics, "師匠")})
+    ours, others = (Questions(TASKS["qa"], "ja", prompts, each) for each in (words, mended))
+    assert ours.reader_id != others.reader_id
+    assert ours.question == others.question
 
 
 def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
-    english = read_prompts("en")
-    reader = Questions(TASKS["qa"], english, english)
+    prompts = read_prompts()
+    reader = Questions(TASKS["qa"], "en", prompts, prompts.words_of("en"))
     context = MaskedContext("x", "en", "x", "food", None, "qa", "any", "We had [MASK].", None, None, PLACE)
     text = Filled(context, CulturalEntity("x", "en", "x", "food", "sushi", None, None, None, None, PLACE))
     read = reader.read('<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}', text)
@@ -117,3 +118,13 @@ def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     read = reader.read('{"answer": "sushi"}', text)
     assert (read.judged, read.refused) == (JudgedAnswer("sushi", 1, strict=1), False)
     assert reader.read("<think>so", text).error == NO_ANSWER
+
+
+@pytest.mark.parametrize(("language", "refused"), [("ja", True), ("en", False), ("gu", None)])
+def test_a_refusal_is_known_in_the_language_of_the_text_too(language: str, refused: bool | None) -> None:
+    """Asked in English about a Japanese text, a model may decline in Japanese; of Gujarati nobody knows the phrases."""
+    prompts = read_prompts()
+    reader = Questions(TASKS["sentiment"], language, prompts, prompts.words_of(language))
+    context = MaskedContext("x", language, "x", "food", None, "neutral", "any", "[MASK]", "neutral", None, PLACE)
+    text = Filled(context, CulturalEntity("x", language, "x", "food", "寿司", None, None, None, None, PLACE))
+    assert reader.read("申し訳ありませんが、お答えできません。", text).refused is refused
