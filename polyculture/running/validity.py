@@ -181,8 +181,10 @@ class Comparison:
         has on disk of former settings, nobody makes again. What no model made, as a gazetteer's rows, has cost nothing.
         """
         lost, found = dict[Table[Any], Rows](), Counter[Table[Any]]()
-        for step in self.of.steps if self._decides else ():
-            table, works = step.tables[-1], list(filter(_is_costly, step.works()))
+        there = {table.name for table in self._counted} if self._decides else set()
+        for step in self.of.steps:
+            table = step.tables[-1]
+            works = list(filter(_is_costly, step.works())) if table.name in there else []
             if works and table not in lost:
                 lost[table] = self._lost_of([table], step.slot, of_models=True)
             rows = lost.get(table, Counter())

@@ -105,6 +105,16 @@ def test_changes_of_texts_and_of_an_instrument_are_refused_together(tmp_path: Pa
     check_calls(calls_in_file(open_workspace(both(1.0))))  # put back, nothing is
 
 
+def test_an_instrument_that_comes_with_another_model_replaces_nothing(tmp_path: Path) -> None:
+    """The run has no table of its answers yet."""
+    shutil.copytree(Path(instruments.__file__).parent / "questions" / "demo", tmp_path, dirs_exist_ok=True)
+    do_stages(write(tmp_path), "generate")
+    file = write(tmp_path)
+    section = f'[instruments.ask]\nset = "{(tmp_path / "made-up.toml").as_posix()}"\n'
+    file.write_text(file.read_text(encoding="utf-8").replace('"mock:a"', '"mock:a", "mock:b"') + section, "utf-8")
+    check_calls(calls_in_file(open_workspace(file)))
+
+
 def test_numbers_are_over_the_prompts_that_are_asked_together(tmp_path: Path) -> None:
     """Answers to one prompt at one temperature and to another one at another temperature had become one number."""
     shutil.copytree(Path(instruments.__file__).parent / "questions" / "demo", tmp_path, dirs_exist_ok=True)
