@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from polyculture.instruments.papers.join import JoinedTable
 
 _OURS = AsPaper()
+MOST_LINES = 60  # of what a paper shows in a figure alone, on the terminal
 
 
 def study(asked: Asked, options: PaperOptions) -> Study:
@@ -34,23 +35,26 @@ def study(asked: Asked, options: PaperOptions) -> Study:
 def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
     from polyculture.cache.store.manifest import require_run
     from polyculture.instruments.papers.answer import answer
-    from polyculture.instruments.papers.files import listings, notes_of, with_names
-    from polyculture.instruments.papers.join import published_alone
-    from polyculture.instruments.papers.tables import paper_tables
-    from polyculture.published.cells import published
+    from polyculture.instruments.papers.files import notes_of, with_names
+    from polyculture.instruments.papers.readable import listing, readable
     from polyculture.reports.names import Names
 
     preset = options.preset
     if not asked.run.manifest.exists():  # no part could be asked, each with its reason
-        asked.warning(f"Nothing was asked, so the tables of {preset.title} have published numbers alone")
-        for table in paper_tables(options.name, published(options.name)):
-            if table.cells:
-                yield from listings(preset, published_alone(table))
+        asked.warning(f"Nothing was asked, so there is no number to compare with those of {preset.title}")
         return
     found, without = joined_tables(asked.run, options.name, asked.seed, options.data, options.counting)
-    names = Names(asked.catalog, require_run(asked.run).models)
+    names, long = Names(asked.catalog, require_run(asked.run).models), []
     for one in found:
-        yield from listings(preset, with_names(one, names.model))
+        table = readable(preset, with_names(one, names.model))
+        if one.table.where and table.size > MOST_LINES:
+            long.append(f"{one.table.name} ({table.size:,} numbers)")
+        else:
+            yield listing(table)
+    if long:
+        asked.info(f"Too long for the terminal: {', '.join(long)}")
+    files = f"polyculture report --paper {options.name}"
+    asked.info(f"As CSV and LaTeX, and on a page in the paper's layout: {files}")
     if without:
         asked.warning(notes_of(without))
     yield answer(asked.run, options.name, preset, asked.catalog, options.data)

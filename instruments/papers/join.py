@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from polyculture.cache.store.schema.measured import EVERY
@@ -20,7 +20,6 @@ COUNTS = " (counts)"  # behind a published model whose numbers are no shares
 INCOMPLETE = "incomplete: "
 THIN = "*"  # fewer than `FEWEST` linked items
 CUT = "†"  # an average over fewer columns than the paper's
-_NAMED = 3  # columns that a remark names; of more it says how many
 PAPER = "paper"  # the label of published rows that are of no one model
 
 
@@ -32,10 +31,13 @@ class Cell:
     value: float
     low: float | None = None
     high: float | None = None
-    note: str = ""  # why there is no interval; of a published cell what the paper leaves open
+    note: str = ""  # why there is no interval
     n: int | None = None
     unit: str = ""  # of `n`
-    spread: float | None = None  # what stands behind ±
+    spread: float | None = None  # what is printed behind ±
+    scale: str = ""  # the unit of `value`: 'percent', 'share', 'count', ...
+    # Of the run: 'same protocol', or what differs, and what is missing. Published: what the paper leaves open.
+    remarks: tuple[str, ...] = ()
 
     @property
     def interval(self) -> str:
@@ -54,7 +56,7 @@ class Line:
     row: str
     own: bool
     cells: Mapping[str, Cell]
-    protocol: str = ""  # 'same protocol', or what differs and what is missing; of published cells their notes
+    why: Mapping[str, str] = field(default_factory=dict)  # no cell, by column; '' is every column without one
 
 
 @dataclass(frozen=True)
@@ -108,18 +110,10 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
                  for number, some in groupby(every_row, key=lambda found: order[found[1].row])]  # fmt: skip
         unread = [one for one in own if one.model == every_row[0][0].model and not one.metric]
         found += _unread_lines(table, model, {line.row for line in found}, unread)
-        lacking = 0 if table.where else len(rows) - len(found)
-        told = f"; {INCOMPLETE}{lacking} of {len(rows)} rows missing" if lacking else ""
-        lines += [replace(one, protocol=one.protocol + told) for one in found]
+        lines += found
     without = {name: why for name, why in stopped(table, own).items() if name not in measured}
-    lines += [Line(name, "", True, {}, INCOMPLETE + why) for name, why in without.items()]
-    return JoinedTable(table, columns, [*lines, *_published_lines(table)])
-
-
-def published_alone(table: PaperTable) -> JoinedTable:
-    """A printed table without a run."""
-    columns = list(dict.fromkeys(heads.column for _, heads in table.cells))
-    return JoinedTable(table, columns, list(_published_lines(table)))
+    lines += [Line(name, "", True, {}, {"": INCOMPLETE + why}) for name, why in without.items()]
+    return JoinedTable(table, columns, [*lines, *published_lines(table)])
 
 
 def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
@@ -128,7 +122,7 @@ def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
     for one in own:
         if one.lacking and (table.place_of(one) if one.metric else table.is_of(one)):
             found.setdefault(one.model, []).extend(one.lacking.split(", "))
-    return {model: ", ".join(_most(some)) for model, some in sorted(found.items())}
+    return {model: ", ".join(largest(some)) for model, some in sorted(found.items())}
 
 
 def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Iterable[OwnNumber]) -> Iterator[Line]:
@@ -140,22 +134,26 @@ def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Itera
         for row in dict.fromkeys(of_data):
             if row not in filled:
                 filled.add(row)
-                yield Line(model, row, True, {}, INCOMPLETE + one.lacking)
+                yield Line(model, row, True, {}, {"": INCOMPLETE + one.lacking})
 
 
 def _own_line(
     table: PaperTable, model: str, row: str, some: Sequence[tuple[OwnNumber, Heads]],
     differs: Callable[[OwnNumber], list[str]],
 ) -> Line:  # fmt: skip
-    cells = {heads.column: _cell(table, one, heads, one.estimate) for one, heads in some if one.estimate is not None}
+    cells = {
+        heads.column: _cell(table, one, heads, one.estimate, _remarks(one, differs))
+        for one, heads in some
+        if one.estimate is not None
+    }
     heads_here = list(dict.fromkeys(heads for _, heads in table.cells if heads.row == row and not table.where))
     means = {heads.column for one, heads in table.cells if heads.row == row and EVERY in (one.language, one.culture)}
     for column in means - cells.keys():
         others = [cell for name, cell in cells.items() if name not in means]
         if len(others) > 1:
             value, digits = sum(cell.value for cell in others) / len(others), len(others[0].text.partition(".")[2])
-            cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN)
-    told = _told({heads.column: [part for line in differs(one) for part in line.split("; ")] for one, heads in some})
+            remarks = dict.fromkeys(one for cell in others for one in cell.remarks)
+            cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN, scale=others[0].scale, remarks=tuple(remarks))
     counted = {heads.column for heads in heads_here}
     counted = counted - means or counted  # an average is no column of its own
     over_topics = {heads.column for one, heads in table.cells if heads.row == row and one.topic == EVERY}
@@ -163,23 +161,17 @@ def _own_line(
     size = len(counted - cells.keys())
     for column in ((means | over_topics) - counted) & cells.keys() if size else ():
         cells[column] = replace(cells[column], text=cells[column].text + CUT)
-    missing = [f"{INCOMPLETE}{size} of {len(counted)} columns missing"] if size else []
-    lacking = ", ".join(_most([part for one, _ in some if one.lacking for part in one.lacking.split(", ")]))
-    missing += [INCOMPLETE + lacking] if lacking else []
-    return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
+    why = {heads.column: INCOMPLETE + one.lacking for one, heads in some if heads.column not in cells}
+    return Line(model, row, True, cells, why)
 
 
-def _told(differences: Mapping[str, Sequence[str]]) -> list[str]:
-    """What is otherwise in a line, each with its columns where these are not all."""
-    found = []
-    for told in dict.fromkeys(part for some in differences.values() for part in some):
-        columns = [name for name, some in differences.items() if told in some]
-        of = ", ".join(columns) if len(columns) <= _NAMED else f"{len(columns)} of {len(differences)} columns"
-        found.append(told if len(columns) == len(differences) else f"{of}: {told}")
-    return found
+def _remarks(one: OwnNumber, differs: Callable[[OwnNumber], list[str]]) -> tuple[str, ...]:
+    different = dict.fromkeys(part for line in differs(one) for part in line.split("; "))
+    lacking = one.lacking.split(", ") if one.lacking else []
+    return (*(different or [SAME]), *(INCOMPLETE + part for part in lacking))
 
 
-def _most(lacking: Sequence[str]) -> Iterator[str]:
+def largest(lacking: Sequence[str]) -> Iterator[str]:
     """Reasons, each once: of those that differ in their counts alone, as of several columns, the largest."""
     alike: dict[str, set[str]] = {}
     for why in lacking:
@@ -190,7 +182,7 @@ def _most(lacking: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> Cell:
+def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float, remarks: tuple[str, ...]) -> Cell:
     unit, digits = table.unit(one, heads)
     factor = 100 if unit == "percent" else 1
     value = factor * estimate
@@ -201,10 +193,11 @@ def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> C
     # Of a count few items are the result.
     thin = rests_on(one.n) if one.measure == "entities" and not is_count(one.metric) else None
     note = "; ".join(filter(None, (one.no_interval, thin)))
-    return Cell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit, spread)
+    return Cell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit, spread, unit, remarks)
 
 
-def _published_lines(table: PaperTable) -> Iterator[Line]:
+def published_lines(table: PaperTable) -> Iterator[Line]:
+    """The lines of the paper's own models."""
     found: dict[tuple[str, str], dict[str, PublishedCell]] = {}
     has_models = any(one.model != NONE for one, _ in table.cells)
     for one, heads in table.cells:
@@ -213,15 +206,11 @@ def _published_lines(table: PaperTable) -> Iterator[Line]:
         found.setdefault((f"{name}{counts}", heads.row), {})[heads.column] = one
     for (model, row), cells in found.items():
         printed = {column: _printed(one) for column, one in cells.items()}
-        yield Line(model, row, False, printed, notes_in(printed))
-
-
-def notes_in(cells: Mapping[str, Cell]) -> str:
-    """The notes of published cells, each with what the cells are called where these are not all."""
-    return "; ".join(_told({name: list(filter(None, cell.note.split("; "))) for name, cell in cells.items()}))
+        yield Line(model, row, False, printed)
 
 
 def _printed(one: PublishedCell) -> Cell:
     spread = f" ± {one.spread}" if one.spread is not None else ""
-    note, number = "" if one.note == NONE else one.note, None if one.spread is None else float(one.spread)
-    return Cell(f"{one.value}{spread}", float(one.value), note=note, spread=number)
+    remarks = () if one.note == NONE else tuple(one.note.split("; "))
+    number = None if one.spread is None else float(one.spread)
+    return Cell(f"{one.value}{spread}", float(one.value), spread=number, scale=one.unit, remarks=remarks)

@@ -45,11 +45,11 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
 class PaperOptions(BaseModel):
-    """Measure what a paper measured, by its own protocol, and print its tables with your models above the paper's.
+    """Measure what a paper measured, by its own protocol, and print its numbers next to those of your models.
 
     NAME is camel, camellia, culturescope, kobbq or makieval. With --model no experiment is needed: one is written. A
-    model that cannot do a part is a line, and the rest goes on. What is answered already stays: a second run asks
-    nothing. Where you ask less than the paper, or otherwise, the tables say so.
+    model that cannot do a part is a line, and the rest goes on. Existing answers are kept: a second run asks nothing.
+    Where you ask less than the paper, or otherwise, a mark behind your number says so.
 
     --language and --culture are of camel and camellia (--culture of culturescope's probe, too); makieval's are those of
     the experiment.

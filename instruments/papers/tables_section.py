@@ -1,25 +1,31 @@
-"""The section of the report with a paper's tables, one's own models above the published ones."""
+"""The section of the report with a paper's tables in its own layout, one's own models above the published ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture.instruments.datasets.presets import read_preset
+from polyculture.instruments.papers.compared import compared_cells
+from polyculture.instruments.papers.files import notes_of, with_names
+from polyculture.instruments.papers.join import Cell, JoinedTable
+from polyculture.instruments.papers.marks import Marks, missing
+from polyculture.instruments.papers.readable import title_of, unit_of
+from polyculture.reports import table_section as page
 from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
-    from polyculture.instruments.papers.join import JoinedTable
     from polyculture.reports.figures.figure import Key, Panel
-    from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _TEXTS = _FOLDER / "tables_section.toml"
-
-
 _NORMALISED = (("kobbq", "figure 3"), ("kobbq", "figure 4"))
+_SIDES = {True: "This run", False: "Published"}
+_EMPTY = page.TextCell("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +39,10 @@ class NormalisedFigure:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """A table of the paper, in parts where it is wider than a page, and what its marks mean."""
+    """A table of the paper, and what its marks mean."""
 
     title: str
-    parts: tuple[PageTable, ...]
+    table: page.PageTable
     notes: tuple[str, ...]
 
 
@@ -47,7 +53,7 @@ class PaperTables:
     title: str
     tables: tuple[ShownTable, ...]
     figures: tuple[NormalisedFigure, ...] = ()
-    without: str = ""  # tables in which no number of the run stands, and what was stopped
+    without: str = ""  # the tables without a number of the run, and what was stopped
 
 
 def tables_section(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str]) -> Section:
@@ -57,9 +63,6 @@ def tables_section(name: str, tables: Sequence[JoinedTable], without: Mapping[st
 
 
 def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str], data: ReportData) -> PaperTables:
-    from polyculture.instruments.datasets.presets import read_preset
-    from polyculture.instruments.papers.files import notes_of, title_of, with_names
-
     preset = read_preset(name)
     shown = tuple(_shown_table(title_of(preset, one), with_names(one, data.names.model)) for one in tables)
     figures = tuple(found for one in tables if (name, one.table.name) in _NORMALISED and (found := _figure(one)))
@@ -76,27 +79,85 @@ def _figure(joined: JoinedTable) -> NormalisedFigure | None:
     return NormalisedFigure(f"{name[:1].upper()}{name[1:]}: {joined.table.title}", keys, panels) if panels else None
 
 
-def _shown_table(title: str, joined: JoinedTable) -> ShownTable:
-    """One's own rows under their head, then the published ones."""
-    from polyculture.instruments.papers.files import BROAD, PROTOCOL, part_of, shown, unit_of
-    from polyculture.instruments.papers.join import Cell
-    from polyculture.reports.table_section import Column, Group, Line, PageTable, TextCell
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What a table has of a model."""
 
-    parts, notes = shown(joined, BROAD)
-    told = ". ".join(filter(None, (title, unit_of(joined))))
-    pages = []
-    for number, part in enumerate(parts, 1):
-        kept = range(1, len(part.heads))
-        columns = [
-            Column(part.heads[at], str, is_number=at >= part.names and part.heads[at] != PROTOCOL) for at in kept
-        ]
-        lines: dict[str, list[Line]] = {}
-        for place, row in enumerate(part.rows):
-            own = bool(part.own) and part.own[place]
-            cells = [TextCell(c.text, c.interval) if isinstance(c := row[at], Cell) else TextCell(c) for at in kept]
-            head = ("This run" if own else "Published") if part.own else ""
-            lines.setdefault(head, []).append(Line(str(row[0]), tuple(cells)))
-        groups = tuple(Group("", head, tuple(some)) for head, some in lines.items())
-        caption = told + part_of(number, parts)
-        pages.append(PageTable(caption, caption, part.heads[0] or "row", tuple(columns), groups))
-    return ShownTable(told, tuple(pages), notes)
+    name: str  # with its mark
+    own: bool
+    cells: Mapping[tuple[str, str], page.TextCell]  # by row and column
+
+
+def _shown_table(title: str, joined: JoinedTable) -> ShownTable:
+    """The paper's layout: a line for each model, or a column where the paper has its models there."""
+    marks = Marks()
+    models = list(_models(joined, marks))
+    rows = list(dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)]))
+    columns = joined.columns
+    if joined.table.across:
+        heads, groups = _across(models, rows, columns)
+    else:
+        heads, groups = list(columns), list(_down(models, rows, columns))
+    below = any(cell.interval for line in joined.lines for cell in line.cells.values())
+    told = ". ".join(filter(None, (title, unit_of(joined), "95 % intervals below" if below else "")))
+    label = "row" if joined.table.across or rows != [""] else "model"
+    table = page.PageTable(told, told, label, tuple(page.Column(head, str) for head in heads), tuple(groups))
+    return ShownTable(told, table, marks.notes)
+
+
+def _models(joined: JoinedTable, marks: Marks) -> Iterator[_Model]:
+    """The run's models, then the paper's."""
+    for model, every in groupby(compared_cells(joined), lambda one: one.model):
+        of_model = list(every)
+        own = {(one.row, one.column): one.yours for one in of_model if one.yours}
+        without = [one.remarks[0] for one in of_model if not one.yours]
+        yield _model(model, own, marks, missing(len(of_model), without), own=True)
+    published: dict[str, dict[tuple[str, str], Cell]] = {}
+    for line in joined.lines:
+        if not line.own:
+            of_line = {(line.row, column): cell for column, cell in line.cells.items()}
+            published.setdefault(line.model, {}).update(of_line)
+    for model, cells in published.items():
+        yield _model(model, cells, marks, (), own=False)
+
+
+def _model(name: str, cells: Mapping[tuple[str, str], Cell], marks: Marks, more: Sequence[str], *, own: bool) -> _Model:
+    whole, each = marks.of([cell.remarks for cell in cells.values()], more)
+    shown = {
+        place: page.TextCell(f"{cell.text} {mark}".rstrip(), cell.interval)
+        for (place, cell), mark in zip(cells.items(), each, strict=True)
+    }
+    return _Model(f"{name} {whole}".rstrip(), own, shown)
+
+
+def _down(models: Sequence[_Model], rows: Sequence[str], columns: Sequence[str]) -> Iterator[page.Group]:
+    """The run's models and the paper's; where a model has several rows, each model's rows."""
+
+    def line(model: _Model, row: str, label: str) -> page.Line:
+        return page.Line(label, tuple(model.cells.get((row, column), _EMPTY) for column in columns))
+
+    if rows == [""]:
+        for own, head in _SIDES.items():
+            if lines := [line(model, "", model.name) for model in models if model.own == own]:
+                yield page.Group("", head, tuple(lines))
+        return
+    for model in models:
+        filled = [row for row in rows if any((row, column) in model.cells for column in columns)]
+        yield page.Group(
+            "", f"{_SIDES[model.own]}: {model.name}", tuple(line(model, row, row or "all") for row in filled)
+        )
+
+
+def _across(
+    models: Sequence[_Model], rows: Sequence[str], columns: Sequence[str]
+) -> tuple[list[str], list[page.Group]]:
+    """The heads of the columns of each model; and the lines, each of a row of the paper's."""
+    places = [
+        (model, column)
+        for model in models
+        for column in columns
+        if any((row, column) in model.cells for row in rows) or not model.cells
+    ]
+    heads = [f"{model.name}{'' if model.own else ' (published)'} {column}".rstrip() for model, column in places]
+    lines = [page.Line(row, tuple(model.cells.get((row, column), _EMPTY) for model, column in places)) for row in rows]
+    return heads, [page.Group("", "", tuple(lines))]

@@ -54,7 +54,7 @@ def report(
     ] = None,
     paper: Annotated[
         PaperName | None,
-        typer.Option(help="A paper's tables, too, with your models above its own: in the report, as LaTeX and CSV."),
+        typer.Option(help="A paper's tables, too, with your models next to its own: in the report, as CSV and LaTeX."),
     ] = None,
     data: Annotated[
         str | None, typer.Option(help="With --paper: the data set in the place of the paper's, as own.")
@@ -70,8 +70,8 @@ def report(
 
     With --output, the report shows the numbers that are stored. A large report has a folder report-data beside it.
 
-    With --paper, the tables of a paper in its layout, from what is stored: no model is asked. Each row of yours says
-    what it has otherwise than the paper.
+    With --paper, the report has the tables of a paper in its layout, from what is stored: no model is asked. The file
+    compared.csv has each printed number next to yours, with the difference and what you asked otherwise.
 
     With --figures, letters are 7 points, in the fonts of this machine; see docs/publishing.md.
     """

@@ -166,7 +166,7 @@ def read_papers(runs: Path) -> dict[str, Rows]:
     from polyculture.cache.store.manifest import require_run
     from polyculture.instruments.datasets.presets import read_preset
     from polyculture.instruments.papers.answer import answer
-    from polyculture.instruments.papers.join import published_alone
+    from polyculture.instruments.papers.join import JoinedTable, published_lines
     from polyculture.instruments.papers.tables import paper_tables
     from polyculture.published.cells import published
 
@@ -175,7 +175,8 @@ def read_papers(runs: Path) -> dict[str, Rows]:
         run, data = RunFolder(runs / name), DATA if paper.startswith("cam") else None
         joined, _ = joined_tables(run, paper, require_run(run).sampling.get("seed", 0), data)
         filled = {one.table.name for one in joined}
-        printed = [published_alone(one) for one in paper_tables(paper, published(paper)) if one.name not in filled]
+        without = [one for one in paper_tables(paper, published(paper)) if one.name not in filled]
+        printed = [JoinedTable(one, (), list(published_lines(one))) for one in without]
         for table in (*joined, *printed):
             cells.update(_cells(table))
         for finding, result, sides, difference, interval, why in answer(
@@ -189,17 +190,18 @@ def read_papers(runs: Path) -> dict[str, Rows]:
 
 
 def _cells(joined: JoinedTable) -> Iterator[tuple[str, dict[str, str]]]:
-    """A table's cells, and its lines without any, which say why; each with what is said of it."""
+    """A table's cells, and those without a number, which say why; each with what is said of it."""
     table = joined.table
     for line in joined.lines:
         place = "own" if line.own else "published", line.model, line.row
         name = " | ".join([f"{min(table.measures)} {table.paper} {table.name}", *place])
-        if not line.cells:
-            yield f"{name} | {line.protocol}", dict.fromkeys(("value", "low", "high", "spread", "n", "shown"), "")
+        for column, why in line.why.items():
+            empty = dict.fromkeys(("value", "low", "high", "spread", "n", "shown"), "")
+            yield f"{name} | {column} | {why}", empty
         for column, cell in line.cells.items():
             shown = cell.text.partition(" ")[0].rstrip(THIN + CUT)
             marks = cell.text.partition(" ")[0].removeprefix(shown)
-            said = f"{column}{marks} | {cell.unit} | {cell.note} | {line.protocol}"
+            said = f"{column}{marks} | {cell.unit} | {cell.note} | {'; '.join(cell.remarks)}"
             numbers = {"value": cell.value, "low": cell.low, "high": cell.high, "spread": cell.spread}
             yield f"{name} | {said}", {
                 **{key: "" if value is None else repr(value) for key, value in numbers.items()},

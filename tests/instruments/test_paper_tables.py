@@ -19,6 +19,7 @@ from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.shards import JobShards
+from polyculture.cli.tables import print_table
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.step import scoring_jobs
@@ -30,14 +31,17 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
-from polyculture.instruments.papers.files import PAGE, listings, shown, unit_of, write_tables
+from polyculture.instruments.papers.compared import NOT_MEASURED, compared_cells
+from polyculture.instruments.papers.files import COMPARED, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
-from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
+from polyculture.instruments.papers.join import SAME, Cell, JoinedTable, Line, join
 from polyculture.instruments.papers.normalised import half_width, normalised
 from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import AskedProtocol
+from polyculture.instruments.papers.readable import listing, readable, unit_of
 from polyculture.instruments.papers.tables import paper_tables
+from polyculture.instruments.papers.tables_section import _shown_table
 from polyculture.instruments.probe.layout import MEASURE as PROBED
 from polyculture.instruments.questions.layout import EMPTY, MEASURE
 from polyculture.instruments.questions.options import AskOptions
@@ -53,6 +57,7 @@ from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
 
 MODEL = "openai:lab/toy_1"
+SCOPE_MODELS = ("Llama-3.1", "aya-expanse", "Qwen2.5")
 ENTITIES = """language,culture,type,entity,gender
 ja,Japanese,food,ramen,
 ja,Japanese,food,sushi,
@@ -84,6 +89,16 @@ def tables(run: RunFolder, paper: str, **asked: Any) -> dict[str, JoinedTable]:
 
 def own_lines(joined: JoinedTable) -> list[Line]:
     return [line for line in joined.lines if line.own]
+
+
+def remarks(line: Line) -> set[str]:
+    """All that is said of a line's cells."""
+    return {remark for cell in line.cells.values() for remark in cell.remarks}
+
+
+def notes(joined: JoinedTable, paper: str, *, printed: bool = False) -> list[str]:
+    """What the marks of a table mean: of the run's numbers, or of printed ones."""
+    return [one for one in readable(read_preset(paper), joined).notes if (" published: " in one) == printed]
 
 
 def rows(file: Path) -> list[dict[str, str]]:
@@ -149,7 +164,7 @@ def test_the_average_is_of_the_rows_own_columns_and_what_lacks_is_told(scored: R
     [japanese] = [one for one in own_lines(by_type) if one.row == "ja, Japanese"]
     mean = (japanese.cells["food"].value + japanese.cells["names"].value) / 2  # types count alike
     assert line.cells["ja"].value == pytest.approx(mean) == pytest.approx(japanese.cells["average"].value)
-    assert line.protocol == "how it was asked is not recorded; incomplete: 7 of 9 columns missing"
+    assert notes(table, "camellia") == ["[1] how it was asked is not recorded; incomplete: 7 of 10 numbers missing"]
     assert line.cells["Avg"].text.endswith("†")  # of two columns, beside the published average of nine
     assert not line.cells["ja"].text.endswith("†")
     assert not any("†" in cell.text for one in table.lines if not one.own for cell in one.cells.values())
@@ -174,19 +189,22 @@ def test_files_have_intervals_and_plain_text(scored: RunFolder, tmp_path: Path) 
         replace(one, lines=[replace(line, model=name) if line.own else line for line in one.lines]) for one in found
     ]
     written = write_tables(tmp_path, "camellia", hostile)
-    assert {path.name for path in written} >= {"table-14.csv", "table-14.tex", "cells.csv"}
-    table = rows(tmp_path / "table-14.csv")
-    assert table[0]["model"].startswith("'=a_")
-    assert (table[1]["model"], table[1]["zh"], table[1]["protocol"]) == ("Llama3.3-70b (published)", "31.74", "")
+    assert {path.name for path in written} == {*(f"{one.table.file}.tex" for one in found), COMPARED}
     latex = (tmp_path / "table-14.tex").read_text(encoding="utf-8")
-    assert r"openai:lab/toy\_1 & " in latex
+    assert r"openai:lab/toy\_1" in latex
     assert latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
-    assert "incomplete: 7 of 9 columns missing" in latex
-    cells = rows(tmp_path / "cells.csv")
-    mine = [row for row in cells if row["source"] == "this run"]
-    assert all(row["model"].startswith("'=a_") and row["protocol"] for row in mine)
-    printed = [row for row in cells if row["source"] == "published" and row["table"] == "14"]
-    assert (printed[0]["model"], printed[0]["column"], printed[0]["value"]) == ("Llama3.3-70b", "zh", "31.74")
+    assert "incomplete: 7 of 10 numbers missing" in latex
+    table = [row for row in rows(tmp_path / COMPARED) if row["table"] == "14"]
+    assert len(table) == 40  # each published number, next to the one model's
+    assert all(row["model"].startswith("'=a_") and row["protocol"] for row in table)
+    first = table[0]
+    assert (first["published_model"], first["column"], first["published"]) == ("Llama3.3-70b", "zh", "31.74")
+    assert (first["yours"], first["difference"], first["protocol"]) == ("", "", NOT_MEASURED)
+    [japanese] = [row for row in table if (row["published_model"], row["column"]) == ("Llama3.3-70b", "ja")]
+    apart = float(japanese["yours"]) - float(japanese["published"])
+    assert float(japanese["difference"]) == pytest.approx(apart, abs=1e-6)
+    assert not any(row["difference"] for row in table if row["column"] == "Avg")  # of two columns, not of nine
+    assert all(row["yours"] for row in table if row["column"] == "Avg")
 
 
 def separated(run: RunFolder, kind: str | None, index: float | None, **other: Any) -> Iterator[Number]:
@@ -265,10 +283,10 @@ def test_a_row_is_of_the_same_protocol_only_where_nothing_was_asked_otherwise(tm
     texts = {column: cell.text for column, cell in line.cells.items()}
     assert texts == {"accuracy": "0.6000 ± 0.1414", "diff-bias": "0.1000", "max|bias|": "0.4000"}
     assert line.cells["accuracy"].interval == "0.5000 to 0.7000"
-    assert line.protocol == "temperature 0.7, not 0.0"
+    assert remarks(line) == {"temperature 0.7, not 0.0"}
     [of_label] = own_lines(found["4"])
     assert (of_label.row, of_label.cells["Ambiguous Accuracy"].text) == ("ST KoBBQ", "0.2000")
-    assert "incomplete: 3 of 4 columns missing" in of_label.protocol
+    assert notes(found["4"], "kobbq") == ["[1] temperature 0.7, not 0.0; incomplete: 15 of 16 numbers missing"]
     number = replace(as_own(published("kobbq")[-1]), model=MODEL, dataset="kobbq", measure="questions", language="ko")
     changes: list[tuple[dict[str, Any], list[str]]] = [
         ({}, []),
@@ -335,8 +353,9 @@ def test_items_that_no_encoder_filtered_are_not_the_papers(tmp_path: Path) -> No
         write_numbers(run, "probe", [pair])
         [line] = own_lines(tables(run, "culturescope")["figure 3"])
         assert line.model == f"{MODEL}{mark}"
-        assert line.protocol.startswith("inspection text in our words") == (name == "paper")
-        assert ("they need an encoder" in line.protocol) == (name == "none")
+        [first, *more] = line.cells["UK"].remarks
+        assert first.startswith("inspection text in our words") == (name == "paper")
+        assert any("they need an encoder" in one for one in (first, *more)) == (name == "none")
 
 
 def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tmp_path: Path) -> None:
@@ -356,12 +375,16 @@ def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tm
     found = tables(run, "culturescope")
     some, nobody = own_lines(found["1"])
     assert (dict(nobody.cells), {cell.text for cell in some.cells.values()}) == ({}, {"0.00"})
-    assert "40 of 40 answers not read" in nobody.protocol
-    assert "10 of 40 answers not read" in some.protocol
+    assert set(nobody.why.values()) == {"incomplete: 40 of 40 answers not read"}
+    assert "incomplete: 10 of 40 answers not read" in remarks(some)
     write_tables(tmp_path, "culturescope", list(found.values()))
-    [baseline, *_] = rows(tmp_path / "table-9.csv")
-    assert (baseline["openai:a"], baseline["openai:b"]) == ("", "0.0")
-    assert "40 of 40 answers not read" in baseline["protocol"]
+    baseline = {
+        row["model"]: (row["yours"], row["protocol"])
+        for row in rows(tmp_path / COMPARED)
+        if (row["table"], row["row"]) == ("9", "Baseline")
+    }
+    assert baseline["openai:a"] == ("", "incomplete: 40 of 40 answers not read")
+    assert baseline["openai:b"][0] == "0.0"
 
 
 def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason(tmp_path: Path) -> None:
@@ -384,7 +407,9 @@ def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason
         ("openai:a", False),
         ("openai:b", False),
     ]
-    assert lines[1].protocol == "incomplete: 40 of 40 answers not read"
+    assert lines[1].why == {"": "incomplete: 40 of 40 answers not read"}
+    told = [note.partition("] ")[2] for note in notes(tables(run, "kobbq")["3a"], "kobbq")]
+    assert told[1:] == ["incomplete: 40 of 40 answers not read"]
 
 
 def test_unread_answers_to_the_survey_are_told_at_its_row_and_beside_several_models_by_name(tmp_path: Path) -> None:
@@ -398,14 +423,16 @@ def test_unread_answers_to_the_survey_are_told_at_its_row_and_beside_several_mod
     )
     table = tables(run, "kobbq")["text"]
     [of_survey] = [line for line in own_lines(table) if line.row == "5.2"]
-    assert (of_survey.model, dict(of_survey.cells), of_survey.protocol) == (
-        MODEL, {}, "incomplete: 90 of 90 answers not read",
-    )  # fmt: skip
-    write_tables(tmp_path, "kobbq", [table])
-    first, second = rows(tmp_path / "text.csv")
-    assert second["protocol"].startswith(f"{MODEL}: {of_survey.protocol} | GPT-4 (published): exact match: 10 of 42")
-    assert first["protocol"].startswith("openai:b: how it was asked")
-    assert f" | {MODEL}: how it was asked" in first["protocol"]
+    why = "incomplete: 90 of 90 answers not read"
+    assert (of_survey.model, dict(of_survey.cells), of_survey.why) == (MODEL, {}, {"": why})
+    said = {(one.model, one.row, one.column): one.remarks for one in compared_cells(table)}
+    assert {said[MODEL, "5.2", column] for column in ("exact match", "F1")} == {(why,)}
+    assert said["openai:b", "5.2", "F1"] == (NOT_MEASURED,)
+    assert "how it was asked is not recorded" in said["openai:b", "4.3", "out of choice"][0]
+    of_paper = [
+        remark for line in table.lines for cell in line.cells.values() for remark in cell.remarks if not line.own
+    ]
+    assert any(remark.startswith("10 of 42") for remark in of_paper)
 
 
 def test_what_all_rows_have_in_common_is_said_once_and_a_row_of_several_lacks_the_most(tmp_path: Path) -> None:
@@ -417,11 +444,10 @@ def test_what_all_rows_have_in_common_is_said_once_and_a_row_of_several_lacks_th
         for place, metric in enumerate(("diff_bias_a", "diff_bias_d"))
     ]
     hold(run, *every)
-    _, notes = shown(tables(run, "kobbq")["figure 3"], PAGE, "KoBBQ")
-    assert notes == (
-        "All rows of this run: only units 12",
-        *(f"[{n}] incomplete: up to {n}1 of 40 answers not read" for n in (1, 2, 3)),
-    )
+    figure = tables(run, "kobbq")["figure 3"]
+    assert notes(figure, "kobbq") == ["[1] only units 12; incomplete: up to 31 of 40 answers not read"]
+    [line, *_] = [one for one in own_lines(figure) if one.row == "age"]
+    assert line.cells["diff-bias, disambiguated contexts"].remarks[-1] == "incomplete: 11 of 40 answers not read"
 
 
 def test_a_model_that_scored_nothing_is_a_row_with_the_reason(tmp_path: Path) -> None:
@@ -439,7 +465,7 @@ def test_a_model_that_scored_nothing_is_a_row_with_the_reason(tmp_path: Path) ->
     scored, broken_one = own_lines(tables(run, "camellia", data="own")["14"])
     assert (scored.model, bool(scored.cells)) == (f"{MODEL} (any)", True)
     assert (broken_one.model, dict(broken_one.cells)) == ("openai:broken", {})
-    assert broken_one.protocol == "incomplete: up to 10 scores failed"
+    assert broken_one.why == {"": "incomplete: up to 10 scores failed"}
 
 
 def test_a_gazetteer_is_told_where_it_decides_a_number(tmp_path: Path) -> None:
@@ -451,25 +477,96 @@ def test_a_gazetteer_is_told_where_it_decides_a_number(tmp_path: Path) -> None:
         assert ("the gazetteer finds only names of its snapshot" in said) == told
 
 
-def test_rows_that_become_columns_keep_their_remarks_apart() -> None:
+def test_what_is_said_of_some_numbers_alone_is_marked_there() -> None:
     [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "12"]
     every = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.name == "Llama3.3-70b"]
     joined = join(table, every, lambda one: ["n 3", *(["old"] if one.culture == "Japanese" else [])])
     assert joined is not None
-    parts, notes = shown(joined, 60)
-    assert len(parts) > 1
-    assert not any("|" in note for note in notes)
-    assert set("; ".join(notes).replace("All rows of this run: ", "[0] ").split("; ")) <= {
-        *(f"[{n}] {told}" for n in range(3) for told in ("n 3", "old")), "n 3", "old",
-    }  # fmt: skip
+    shown = readable(read_preset("camellia"), joined)
+    assert list(shown.notes) == ["[1] n 3", "[2] old"]
+    [(model, lines)] = shown.groups
+    assert model == f"{MODEL} [1]"
+    assert {name.endswith(" [2]") for name, *_ in lines if name.startswith("Japanese")} == {True}
+    assert not any(name.endswith("]") for name, *_ in lines if not name.startswith("Japanese"))
 
 
-def test_notes_of_published_cells_are_shown_with_their_columns() -> None:
+def test_a_number_is_next_to_the_papers_lowest_and_highest_and_differs_from_both() -> None:
+    [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "14"]
+    every = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.name == "Llama3.3-70b"]
+    joined = join(table, every, lambda _: [])
+    assert joined is not None
+    shown = readable(read_preset("camellia"), joined)
+    [(_, lines)] = shown.groups
+    printed = [float(one.value) for one, heads in table.cells if heads.column == "zh"]
+    low, high, mine = min(printed), max(printed), 31.74
+    assert shown.heads == ("row, column", "yours", "published, 4 models", "yours less published")
+    # [2]: of one of the two, the paper names its model in two ways.
+    assert lines[0] == ("zh", "31.74", f"{low:.2f} to {high:.2f} [2]", f"{mine - high:+.2f} to {mine - low:+.2f}")
+
+
+def test_a_negative_number_is_a_number_in_the_file(tmp_path: Path) -> None:
+    """A text that begins with a minus sign is defused for spreadsheets: '-1.32."""
+    [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "1"]
+    joined = join(table, [replace(as_own(one), model=MODEL) for one, _ in table.cells[:1]], lambda _: [])
+    assert joined is not None
+    write_tables(tmp_path, "camellia", [joined])
+    [first, *_] = rows(tmp_path / COMPARED)
+    assert (first["published"], first["yours"], first["difference"]) == ("-1.32", "-1.32", "0.0")
+
+
+def test_numbers_of_two_kinds_have_no_difference() -> None:
+    """Camellia prints counts of sentiment in English without the size of the set; a p less a p says nothing."""
+    for paper, name in (("camellia", "19"), ("culturescope", "7")):
+        [table] = [one for one in paper_tables(paper, published(paper)) if one.name == name]
+        joined = join(
+            table, [replace(as_own(one), model=MODEL, estimate=0.5) for one, _ in table.cells[:3]], lambda _: []
+        )
+        assert joined is not None
+        [(_, lines)] = readable(read_preset(paper), joined).groups
+        assert lines
+        assert not any(difference for *_, difference in lines), (paper, name)
+
+
+@pytest.mark.parametrize("width", [80, 98])
+def test_a_table_of_many_models_breaks_no_number(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("polyculture.cli.tables.WIDTH", width)
+    for paper, name in (("camellia", "12"), ("camel", "9"), ("kobbq", "4"), ("culturescope", "1")):
+        [table] = [one for one in paper_tables(paper, published(paper)) if one.name == name]
+        every = [
+            replace(
+                as_own(one), model=f"openai:a-rather-long-name-{number}", low=one.number - 0.1, high=one.number + 0.1
+            )
+            for one, _ in table.cells
+            for number in range(9)
+        ]
+        joined = join(table, every, lambda _: ["temperature 0.7, not 0.0"])
+        assert joined is not None
+        shown = readable(read_preset(paper), joined)
+        found = listing(shown)
+        print_table(found.columns, found.rows, found.title)
+        text = capsys.readouterr().out
+        assert max(map(len, text.splitlines())) <= width
+        words = set(text.split())
+        assert {
+            word for _, lines in shown.groups for _, *cells in lines for one in cells for word in one.split()
+        } <= words
+
+
+def test_notes_of_published_numbers_are_shown_behind_them() -> None:
     [table] = [one for one in paper_tables("makieval", published("makieval")) if one.name == "11"]
     joined = join(table, [as_own(cell) for cell, _ in table.cells], lambda _: [])
     assert joined
-    said = " ".join(note for one in listings(read_preset("makieval"), joined) for note in one.notes)
-    assert "Resolve Rate: C.3 makes it the ratio of items to labels, which is 31.6 %" in " ".join(said.split())
+    [mark] = {
+        line[2].split()[-1]
+        for line in readable(read_preset("makieval"), joined).groups[0][1]
+        if line[0].startswith("food: Resolve")
+    }
+    assert any(
+        note.startswith(f"{mark} published: C.3 makes it the ratio of items to labels, which is")
+        for note in notes(joined, "makieval", printed=True)
+    )
 
 
 def test_the_size_of_a_set_is_told_of_the_whole_set_alone() -> None:
@@ -495,13 +592,11 @@ def test_what_stands_behind_plus_minus_is_told_and_kept(tmp_path: Path) -> None:
     found = tables(run, "kobbq")
     assert unit_of(found["4"]).startswith("± standard deviation")  # of one's own alone
     write_tables(tmp_path / "written", "kobbq", [found["3a"]])
-    kept = [row for row in rows(tmp_path / "written" / "cells.csv") if row["spread"] and row["column"] == "accuracy"]
-    printed = {cell.name: str(float(cell.spread)) for cell, heads in found["3a"].table.cells
-               if heads.column == "accuracy" and cell.spread is not None}  # fmt: skip
-    assert printed
-    assert {row["model"]: row["spread"] for row in kept} == {MODEL: "0.141421", **printed}
-    in_layout = {row["model"]: row["accuracy spread"] for row in rows(tmp_path / "written" / "table-3a.csv")}
-    assert in_layout == {MODEL: "0.141421", **{f"{name} (published)": value for name, value in printed.items()}}
+    accuracy = [row for row in rows(tmp_path / "written" / COMPARED) if row["column"] == "accuracy"]
+    printed = {cell.name: str(float(cell.spread or "nan")) for cell, heads in found["3a"].table.cells
+               if heads.column == "accuracy"}  # fmt: skip
+    assert {row["published_model"]: row["published_spread"] for row in accuracy} == printed
+    assert {row["spread"] for row in accuracy} == {"0.141421"}
     [consensus] = [one for one in paper_tables("makieval", published("makieval")) if one.name == "3"]
     assert unit_of(JoinedTable(consensus, [], [])) == "± variance"
     mine = Line(MODEL, "", True, {"x": Cell("1.0", 1.0)})
@@ -536,24 +631,23 @@ def test_two_sets_are_tested_under_the_papers_reader(tmp_path: Path) -> None:
     [line] = own_lines(found["4, rank-sum"])
     assert (line.model, line.row, line.cells["p of accuracy, ambiguous contexts"].text) == (MODEL, "ST, mtbbq", "0.03")
     assert found["4, rank-sum"].table.file == "table-4-rank-sum"
-    parts, _ = shown(found["4"], PAGE, "KoBBQ", turn=True)
-    assert all(part.heads[part.names :] != ["protocol"] for part in parts)
 
 
-def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
+def test_a_table_of_models_across_has_ones_own_first_on_the_page() -> None:
     [table] = [one for one in paper_tables("culturescope", published("culturescope")) if one.name == "9"]
     mine = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.model == "Qwen2.5"]
     joined = join(table, mine, lambda _: ["n 3"])
     assert joined is not None
-    write_tables(tmp_path, "culturescope", [joined])
-    [baseline, *_] = rows(tmp_path / "table-9.csv")
-    assert list(baseline.items())[:3] == [("", "Baseline"), (MODEL, "0.6675"), ("Llama-3.1 (published)", "0.7126")]
-    assert baseline["protocol"] == "n 3"
+    shown = _shown_table("CultureScope", joined).table
+    assert [column.head for column in shown.columns] == [
+        f"{MODEL} [1]",
+        *(f"{name} (published)" for name in SCOPE_MODELS),
+    ]
+    [baseline, *_] = shown.groups[0].lines
+    assert [baseline.label, *(cell.text for cell in baseline.cells)][:3] == ["Baseline", "0.6675", "0.7126"]
     part = join(table, mine[-1:], lambda _: [])
     assert part is not None
-    [shown] = listings(read_preset("culturescope"), part)
-    assert [row[0] for row in shown.rows] == ["Baseline", "Cultural Prompting", "CANDLE", "CultureScope"]
-    assert list(shown.notes) == ["[1] same protocol; incomplete: 3 of 4 rows missing"]
+    assert notes(part, "culturescope") == [f"[1] {SAME}; incomplete: 3 of 4 numbers missing"]
 
 
 def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> None:

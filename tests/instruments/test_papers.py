@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli.tables import WIDTH
-from polyculture.instruments.papers.files import write_tables
+from polyculture.instruments.papers.files import COMPARED, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.options import PaperOptions
 from tests.instruments.test_swaps_command import says_in_file
@@ -97,11 +97,11 @@ PAPER = ("paper", "camellia", "exp.toml", *OWN)
 
 
 def cells(folder: Path, paper: str, table: str) -> dict[tuple[str, str], dict[str, str]]:
-    """The lines of a table's own cells by row and column, as `report --paper` writes them beside its page."""
+    """The rows of a table's measured cells by row and column, as `report --paper` writes them beside its page."""
     run = RunFolder(folder / "runs" / "paper")
     tables, _ = joined_tables(run, paper, require_run(run).sampling["seed"], "own")
     with write_tables(folder / "written", paper, tables)[-1].open(encoding="utf-8") as text:
-        found = [row for row in csv.DictReader(text) if row["table"] == table and row["source"] == "this run"]
+        found = [row for row in csv.DictReader(text) if row["table"] == table and row["yours"]]
     return {(row["row"], row["column"]): row for row in found}
 
 
@@ -124,10 +124,10 @@ def test_one_run_asks_every_part_and_a_second_nothing(folder: Path, server: Stub
     assert list(named) == ["1", "12", "13", "14", "17", "18", "21"]
     table = done.stdout.partition("Table 14")[2].partition("Table 17")[0]
     lines = [line.split() for line in table.splitlines()]
-    assert "31.74" in next(line for line in lines if line[:1] == ["Llama3.3-70b"])  # in the paper's layout
-    assert re.search(r" \[1\] .*incomplete: 8 of 9 columns missing ", " ".join(table.split()))  # in a file, too
+    assert " to " in " ".join(next(line for line in lines if line[:1] == ["ja"]))  # between the paper's four models
+    assert "9 of 10 numbers missing" in " ".join(table.split())
     both = done.stdout.partition("Table 12")[2].partition("Table 13")[0]
-    assert {"Vietnamese", "Japanese", "Pakistani"} <= {*both.split()}
+    assert {"Japanese:", "Respective", "English"} <= {*both.split()}
     last = done.stdout.rpartition("Camellia: what it found, on this run")[2]
     assert "Camellia, Table" not in last  # the answer is the last table
     assert re.search(r"holds|fails|undecided", last)
@@ -150,11 +150,10 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
         "data set own",
         "prompt in our words, not those of Table 9",
         "only contexts 1",
-        "incomplete: 8 of 9 columns missing",
     ]
     # The stub says the Japanese for pizza, whatever was put in.
     both = cells(folder, "camellia", "12")
-    assert found["", "ja"]["value"] == both["Japanese", "Respective Asian Western"]["value"] == "50.0"
+    assert found["", "ja"]["yours"] == both["Japanese", "Respective Asian Western"]["yours"] == "50.0"
     asked = polyculture(
         "swap", "qa", "exp.toml", *OWN, *STUB, "--language", "ja", "--draws", "1", "--accept-changes", cwd=folder
     )
@@ -204,15 +203,15 @@ def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, ser
     assert tasks == [("sentiment", "ja")]
     found = cells(folder, "camel", "figure 4")
     # Every text is found good: no positive one is missed, and a negative context is wrong with each of its entities.
-    assert {place: float(row["value"]) for place, row in found.items()} == {
+    assert {place: float(row["yours"]) for place, row in found.items()} == {
         (kind, side): 0.0 for kind in ("all texts", "food") for side in ("native", "western")
     }
     assert "--classifier" in found["food", "native"]["protocol"]
     positives = "SELECT sum(false_positives) FROM sentiment_counts"
     assert rows(folder, positives) == [(500,)]  # a context, fifty texts of each side, five draws
     assert polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", cwd=folder).returncode == 0
-    reported = folder / "runs" / "paper" / "report-tables" / "paper-camel" / "cells.csv"
-    assert reported.read_bytes() == (folder / "written" / "cells.csv").read_bytes()
+    reported = folder / "runs" / "paper" / "report-tables" / "paper-camel" / COMPARED
+    assert reported.read_bytes() == (folder / "written" / COMPARED).read_bytes()
 
 
 def test_a_model_that_cannot_be_opened_ends_its_part_and_no_other(folder: Path, server: StubServer) -> None:
@@ -288,10 +287,10 @@ def test_camel_asks_each_model_in_the_form_that_it_reads(tmp_path: Path, gpt2: P
     tables, _ = joined_tables(RunFolder(tmp_path / "runs" / "paper"), "camel", 1, "own")
     own = [line for one in tables if one.table.name == "3" for line in one.lines if line.own]
     assert sorted(Path(line.model).name for line in own) == ["bert", "gpt2"]  # neither with a form behind its name
-    assert not any("form" in line.protocol for line in own)
+    assert not any("form" in remark for line in own for cell in line.cells.values() for remark in cell.remarks)
 
 
-def test_where_nothing_can_be_asked_the_published_rows_are_shown_with_the_reason(tmp_path: Path, gpt2: Path) -> None:
+def test_where_nothing_can_be_asked_there_is_the_reason_alone(tmp_path: Path, gpt2: Path) -> None:
     """A masked model, and a folder without masked contexts: no run is begun."""
     camel_folder(tmp_path, gpt2, save_masked(tmp_path / "bert"))
     contexts = (tmp_path / "contexts.csv").read_text(encoding="utf-8").splitlines(keepends=True)
@@ -300,7 +299,7 @@ def test_where_nothing_can_be_asked_the_published_rows_are_shown_with_the_reason
     assert done.returncode == 4, done.stderr
     assert "own has no context of form 'masked'" in done.stderr.splitlines()[-1]
     assert "holds no run" not in done.stderr
-    assert "ARBERT (CAMeL)" in done.stdout
+    assert "no number to compare with those of CAMeL" in done.stderr
     assert not (tmp_path / "runs" / "paper" / "manifest.json").exists()
 
 

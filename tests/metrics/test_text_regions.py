@@ -238,11 +238,11 @@ def test_the_report_has_a_section_where_a_run_has_regions_of_its_own(texts: Path
     assert [rows[label]["texts"] for label in ("arab", "western", "mixed", "neutral")] == ["15", "15", "15", "40"]
     done = polyculture("report", texts, "--paper", "camel", cwd=texts.parent)
     assert done.returncode == 0, done.stderr
-    file = texts.parent / "runs/camel-texts/report-tables/paper-camel/cells.csv"
+    file = texts.parent / "runs/camel-texts/report-tables/paper-camel/compared.csv"
     cells = [one for one in csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines())
              if one["table"] == "figure 8"]  # fmt: skip
     assert {(one["model"], one["row"]) for one in cells} == {("mock:a", "food")}
-    shares = {one["column"]: float(one["value"]) for one in cells}
+    shares = {one["column"]: float(one["yours"]) for one in cells}
     assert [shares[label] for label in ("arab", "western", "mixed")] == [18.75, 18.75, 18.75]
     assert "this run's" in cells[0]["protocol"]
 

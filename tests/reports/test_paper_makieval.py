@@ -15,11 +15,13 @@ from polyculture.cache.store.layout import compose
 from polyculture.cache.store.manifest import read_manifest, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
+from polyculture.instruments.papers.files import COMPARED
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.own import AsPaper
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.audit.judging import cases_of, drawn, keep_answer
 from polyculture.metrics.measure import measure
+from polyculture.published.cells import published
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
@@ -39,6 +41,7 @@ with = "gazetteer"
 [link]
 snapshot = "starter"
 """
+PLACE = ("table", "model", "row", "column")
 STUDIED = ("Aya", "ChatGPT", "DeepSeek", "Llama3", "Llama3-70B", "Mistral", "Qwen")
 ELSEWHERE = "ramen"  # whose country is a place, and no origin
 ITEMS = {"udon": "JP", "sushi": "JP", "ramen": "JP", "burger": "US", "soup": None}
@@ -92,9 +95,11 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 def cells_of(folder: Path) -> Rows:
-    file = folder / "runs" / "studied" / "report-tables" / "paper-makieval" / "cells.csv"
+    """The measured cells, each once: the first published model's row of several."""
+    file = folder / "runs" / "studied" / "report-tables" / "paper-makieval" / COMPARED
     with file.open(encoding="utf-8", newline="") as text:
-        return [cell for cell in csv.DictReader(text) if cell["source"] == "this run"]
+        measured = [row for row in csv.DictReader(text) if row["yours"]]
+    return list({tuple(row[name] for name in PLACE): row for row in reversed(measured)}.values())[::-1]
 
 
 def rows(folder: Path, table: str) -> Rows:
@@ -104,7 +109,7 @@ def rows(folder: Path, table: str) -> Rows:
         if cell["table"] == table:
             row = found.setdefault((cell["model"], cell["row"]), {**cell})
             row |= {f"{cell['column']}{end}": cell[name] for name, end in
-                    (("value", ""), ("low", " low"), ("high", " high"))}  # fmt: skip
+                    (("yours", ""), ("low", " low"), ("high", " high"))}  # fmt: skip
     return list(found.values())
 
 
@@ -162,7 +167,7 @@ def test_consensus_of_two_languages_is_that_of_a_recount(written: Written) -> No
                     for topic in ("food", "clothing")}  # fmt: skip
         assert float(printed["figure 6", model]["ja"]) == pytest.approx(by_topic["food"], abs=1e-6)
         assert float(printed["figures 24 to 30", model]["ja"]) == pytest.approx(mean(by_topic.values()), abs=1e-6)
-        assert float(printed["3", model]["value"]) == pytest.approx(mean(by_topic.values()), abs=1e-6)
+        assert float(printed["3", model]["yours"]) == pytest.approx(mean(by_topic.values()), abs=1e-6)
 
 
 def overlap(answers: dict[Cell, list[list[str]]], model: str, topic: str, country: str) -> float:
@@ -173,7 +178,7 @@ def overlap(answers: dict[Cell, list[list[str]]], model: str, topic: str, countr
 
 def test_tables_of_counts_are_of_explicit_prompts_and_of_all_models_together(written: Written) -> None:
     folder, answers = written
-    diversity = {row["model"]: float(row["value"]) for row in rows(folder, "12")}
+    diversity = {row["model"]: float(row["yours"]) for row in rows(folder, "12")}
     items = {(row["model"], row["row"], row["column"]): row for row in cells_of(folder) if row["table"] == "11"}
     by_language = {row["model"]: row for row in rows(folder, "figure 8")}
 
@@ -184,12 +189,12 @@ def test_tables_of_counts_are_of_explicit_prompts_and_of_all_models_together(wri
     for model in (ONE, TWO):
         explicit = [cell for (of, _, _, country), cell in answers.items() if of == model and country]
         assert diversity[model] == pytest.approx(mean(len({i for one in cell for i in one}) for cell in explicit))
-        assert float(items[model, "food", "Unique QIDs"]["value"]) == len(named_by(model=model, topic="food"))
+        assert float(items[model, "food", "Unique QIDs"]["yours"]) == len(named_by(model=model, topic="food"))
         assert "one model" in items[model, "food", "Unique QIDs"]["protocol"]
         for language in ("en", "ja"):
             assert float(by_language[model][language]) == len(named_by(model=model, language=language))
     together = items["all 2 models", "food", "Unique QIDs"]
-    assert float(together["value"]) == len(named_by(topic="food"))
+    assert float(together["yours"]) == len(named_by(topic="food"))
     assert "2 models together, where the paper counts seven" in together["protocol"]
 
 
@@ -213,7 +218,7 @@ def test_the_papers_ways_to_count_are_those_of_a_recount(written: Written, union
         explicit = recounted(model, language, country, country)
         assert line.cells[country].value == pytest.approx(explicit)
         assert not line.cells[country].interval
-        assert "counted as the paper does" in line.protocol
+        assert any("counted as the paper does" in remark for remark in line.cells[country].remarks)
         gain = lines["figure 5", model, f"{language}, gain in specificity, explicit"].cells.get(country)
         if gain:
             assert gain.value == pytest.approx(explicit - recounted(model, language, country, None))
@@ -257,19 +262,19 @@ def test_cells_say_what_they_rest_on_and_what_is_otherwise(written: Written) -> 
         "prompts, extraction, links and snapshot are this run's"
     )
     by_topic = [cell["protocol"] for cell in cells if cell["table"] in ("10", "11")]
-    assert all(one.startswith(told) and one.endswith("; incomplete: 4 of 6 rows missing") for one in by_topic)
+    assert all(one.startswith(told) for one in by_topic)
     labels = [cell["protocol"] for cell in cells if cell["table"] == "11" and "abel" in cell["column"]]
     assert labels
     assert all("a label counts once" in one for one in labels)
-    assert {re.split("; (?:ja: )?1 of", cell["protocol"])[0] for cell in cells} == {told, *by_topic}
+    assert {cell["protocol"].split("; 1 of")[0] for cell in cells} == {told, *by_topic}
     place = ("figure 3", ONE, "en, explicit", "JP")
     [one] = [cell for cell in cells if (cell["table"], cell["model"], cell["row"], cell["column"]) == place]
     listed = [a for (m, code, _, of), cell in answers.items() if (m, code, of) == (ONE, "en", "JP") for a in cell]
-    assert (int(one["n"]), one["unit"]) == (sum(len(set(a)) for a in listed), "linked item")
+    assert (int(one["n"]), one["n_unit"]) == (sum(len(set(a)) for a in listed), "linked item")
     shares = [
         cell
         for cell in cells
-        if cell["unit"] == "linked item" and "diversity" not in cell["row"] + cell["title"].lower()
+        if cell["n_unit"] == "linked item" and "diversity" not in cell["row"] + cell["title"].lower()
     ]
     few = [cell for cell in shares if int(cell["n"]) < 10]
     assert few
@@ -277,19 +282,34 @@ def test_cells_say_what_they_rest_on_and_what_is_otherwise(written: Written) -> 
     assert not [cell for cell in shares if int(cell["n"]) >= 10 and "n = " in cell["note"]]
 
 
-def test_every_table_is_csv_and_latex_with_published_rows_below(written: Written) -> None:
+def test_a_printed_number_is_next_to_each_models_and_differs_by_what_the_two_do(written: Written) -> None:
+    file = written[0] / "runs" / "studied" / "report-tables" / "paper-makieval" / COMPARED
+    with file.open(encoding="utf-8", newline="") as text:
+        table = [row for row in csv.DictReader(text) if row["table"] == "3"]
+    assert {(row["model"], row["published_model"]) for row in table} == set(product((ONE, TWO), STUDIED))
+    for row in table:
+        [printed] = [one for one in published("makieval") if (one.table, one.model) == ("3", row["published_model"])]
+        assert (float(row["published"]), row["published_spread"]) == (
+            printed.number,
+            str(float(printed.spread or "nan")),
+        )
+        assert float(row["difference"]) == pytest.approx(float(row["yours"]) - float(printed.value), abs=2e-6)
+
+
+def test_every_table_is_latex_and_on_the_page_with_published_rows_below(written: Written) -> None:
     folder, _ = written
     tables = folder / "runs" / "studied" / "report-tables" / "paper-makieval"
-    names = {path.stem for path in tables.glob("*.csv")} - {"cells"}
-    assert names == {path.stem for path in tables.glob("*.tex")}
-    assert names == {
+    assert {path.stem for path in tables.glob("*.tex")} == {
         *("table-3", "table-10", "table-11", "table-12", "figure-3", "figure-4", "figure-5", "figure-6", "figure-8"),
         "figures-24-to-30",
     }
-    assert "Llama3-70B (published) & " in (tables / "table-3.tex").read_text(encoding="utf-8")
+    assert [path.name for path in tables.glob("*.csv")] == [COMPARED]
+    printed = sorted(one.value for one in published("makieval") if one.table == "3")
+    assert f"{printed[0]} to {printed[-1]}" in (tables / "table-3.tex").read_text(encoding="utf-8")
     text = (tables / "figure-5.tex").read_text(encoding="utf-8")
-    assert re.search(r"千問\\&b & ja, specificity, explicit[^&]* & .*\d\.\d+\*", text)
+    assert re.search(r"千問\\&b[^&]* & ja, specificity, explicit: [^&]* & \d\.\d+\*", text)
     assert "fewer than 10 linked items" in text
     page = (folder / "runs" / "studied" / "report.html").read_text(encoding="utf-8")
-    assert 'id="paper-makieval"' in page
-    assert "16.526" in page
+    section = page.partition('id="paper-makieval"')[2].partition("</section>")[0]
+    assert section.index("This run") < section.index("Llama3-70B")
+    assert "16.526" in section
