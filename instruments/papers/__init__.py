@@ -2,7 +2,7 @@
 
 - `options`: the command's options, and the parts that a paper's preset names
 - `tables.toml`: titles of the printed tables, and layouts of what papers print as figures alone
-- `own_numbers.sql`, `own`: a run's numbers keyed as the cells of `published`
+- `own_numbers/`, `own`: a run's numbers keyed as the cells of `published`
 - `tables`: the layout of each table, from its published cells or from `tables.toml`
 - `protocol`: what a run asked otherwise than the paper
 - `join`: the numbers of a table, the run's and the paper's

@@ -82,18 +82,20 @@ def joined_tables(
     preset = read_preset(name)
     manifest = read_manifest(run.manifest)
     extractor = str((manifest and manifest.extractor.get("with")) or "extractor")
+    tables = list(paper_tables(name, published(name)))
+    measures = frozenset(measure for table in tables for measure in table.measures)
     with open_store(run, compose(METRICS_LAYOUT, *(entry.layout for entry in INSTRUMENTS))) as store:
-        own = list(own_numbers(store, preset, data, seed, counting, extractor))
+        own = list(own_numbers(store, preset, measures, data, seed, counting, extractor))
         stale = {measure for (measure,) in store.execute("SELECT measure FROM stale_measures").fetchall()}
     protocol = AskedProtocol(run, name, preset, data)
     found, without = [], {}
-    for table in paper_tables(name, published(name)):
+    for table in tables:
         joined = join(table, own, protocol.differences)
         if joined is None:
-            name = f"table {table.name}" if table.name[0].isdigit() else table.name
+            called = f"table {table.name}" if table.name[0].isdigit() else table.name
             lacking = ", ".join(f"{model}: {why}" for model, why in stopped(table, own).items())
             old = "its numbers are of other data than the run has now: ask again" if table.measures & stale else ""
-            without[name] = "; ".join(filter(None, (table.title, f"incomplete: {lacking}" if lacking else "", old)))
+            without[called] = "; ".join(filter(None, (table.title, f"incomplete: {lacking}" if lacking else "", old)))
         else:
             found.append(joined)
     return found, without

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from polyculture.instruments.datasets.presets import Preset
 
 _FOLDER = Path(__file__).parent
+# Measures of papers, and the file in `own_numbers` that reads their numbers.
+_QUERIES = {
+    **dict.fromkeys(("sentiment", "qa", "ner"), "swaps"),
+    **{name: name for name in ("attention", "embeddings", "entities", "linking", "probe", "questions", "tokens")},
+}
 _OF_COUNTRY = "model, language, condition, country"  # the level of the numbers that MAKIEval counts otherwise
 
 
@@ -39,26 +44,26 @@ class AsPaper:
 
 @dataclass(frozen=True, slots=True)
 class OwnNumber:
-    """A number of the run. The columns up to `facets` are those of a published cell."""
+    """A number of the run, or why a model has none. The columns up to `facets` are those of a published cell."""
 
     model: str
-    variant: str  # what tells the rows of a model apart: how it was asked, who read; '' as the paper does
-    measure: str
-    metric: str
-    level: str
-    dataset: str
-    language: str
-    culture: str
-    topic: str
-    condition: str
-    facets: Mapping[str, str]
-    estimate: float | None
-    low: float | None
-    high: float | None
-    no_interval: str | None
-    n: int | None
-    unit: str
-    lacking: str  # what of the answers is missing
+    variant: str = ""  # what tells the rows of a model apart: how it was asked, who read; '' as the paper does
+    measure: str = ""
+    metric: str = ""  # '' of a model that was stopped
+    level: str = NONE
+    dataset: str = NONE
+    language: str = EVERY
+    culture: str = EVERY
+    topic: str = EVERY
+    condition: str = NONE
+    facets: Mapping[str, str] = field(default_factory=dict)
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    no_interval: str | None = None
+    n: int | None = None
+    unit: str = ""
+    lacking: str = ""  # what of the answers is missing
     questions: int | None = None  # of a question set, that were asked
     spread: float | None = None  # standard deviation over prompts (n - 1), where there are several; over items
     told: str | None = None  # what was done otherwise than the paper, by the rows themselves
@@ -66,21 +71,32 @@ class OwnNumber:
 
 
 def own_numbers(
-    store: Store, preset: Preset, data: str | None, seed: int, counting: AsPaper, extractor: str
+    store: Store, preset: Preset, measures: Set[str], data: str | None, seed: int, counting: AsPaper, extractor: str
 ) -> Iterator[OwnNumber]:
-    """All numbers of a run that a table can have. Those of `data` stand in the place of the paper's data set.
+    """The numbers of a run of some measures. Those of `data` are in the place of the paper's data set.
 
     `counting` chooses what MAKIEval counts otherwise than we do; `extractor` names whoever found the mentions.
     """
-    cursor = store.execute(read_sql(_FOLDER, "own_numbers"))
+    for file in dict.fromkeys(file for measure, file in _QUERIES.items() if measure in measures):
+        for one in _counted_as_paper(store, _read(store, file), counting):
+            yield _placed(one, preset, data)
+    if "cbs" in measures:
+        for one in _scores(store, preset, seed):
+            yield _placed(one, preset, data)
+    if "texts" in measures:
+        yield from _texts(store)
+    if "extraction" in measures:
+        yield from _extraction(store, extractor)
+
+
+def _read(store: Store, file: str) -> list[OwnNumber]:
+    """The rows of a query. A column that it lacks, and NULL, are the default."""
+    cursor = store.execute(read_sql(_FOLDER / "own_numbers", file))
     names = [column[0] for column in cursor.description or ()]
-    stored = [OwnNumber(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
-    for one in _counted_as_paper(store, stored, counting):
-        yield _placed(one, preset, data)
-    for one in _scores(store, preset, seed):
-        yield _placed(one, preset, data)
-    yield from _texts(store)
-    yield from _extraction(store, extractor)
+    rows = (
+        {name: value for name, value in zip(names, row, strict=True) if value is not None} for row in cursor.fetchall()
+    )
+    return [OwnNumber(**row) for row in rows]
 
 
 def _counted_as_paper(store: Store, stored: list[OwnNumber], counting: AsPaper) -> Iterator[OwnNumber]:
@@ -111,8 +127,9 @@ def _extraction(store: Store, extractor: str) -> Iterator[OwnNumber]:
     for one in (*audit_scores(store), *answer_shares(store)):
         if one.what in metrics and one.language is not None and one.value is not None:
             yield OwnNumber(
-                extractor, "", "extraction", metrics[one.what], NONE, NONE, one.language, NONE, one.topic or EVERY,
-                NONE, {}, one.value, one.low, one.high, None, round(one.of), "judged mention", "",
+                extractor, measure="extraction", metric=metrics[one.what], language=one.language, culture=NONE,
+                topic=one.topic or EVERY, estimate=one.value, low=one.low, high=one.high, n=round(one.of),
+                unit="judged mention",
             )  # fmt: skip
 
 
@@ -122,8 +139,6 @@ def _placed(one: OwnNumber, preset: Preset, data: str | None) -> OwnNumber:
 
 def _scores(store: Store, preset: Preset, seed: int) -> Iterator[OwnNumber]:
     """Cultural Bias Scores by the paper's protocol, of the rows of the data set as they were last read."""
-    if not preset.cbs:
-        return
     from polyculture.instruments.cbs.instrument import CbsOptions
     from polyculture.instruments.cbs.measure import scored_types
     from polyculture.instruments.cbs.protocol import lacking, place_scores, unscored
@@ -170,8 +185,8 @@ def _unscored(
         if kind == EVERY and (model, dataset, of_form, setting) not in scored:
             variant = "" if of_form == forms.get(model, of_form if form == "model" else form) else of_form
             yield OwnNumber(
-                model, variant, "cbs", "", NONE, dataset, language, culture, EVERY, setting, {}, None, None, None, None,
-                None, "", why, form=of_form,
+                model, variant, "cbs", dataset=dataset, language=language, culture=culture, condition=setting,
+                lacking=why, form=of_form,
             )  # fmt: skip
 
 
@@ -193,8 +208,8 @@ def _texts(store: Store) -> Iterator[OwnNumber]:
 
     for one in shown_shares(store):
         if one.share is not None:
-            place = "texts", "share", NONE, NONE, one.language, NONE, one.topic or EVERY, one.condition
             yield OwnNumber(
-                one.model, "", *place, {"label": one.label}, one.share, one.low, one.high, one.no_interval, one.prompts,
-                "prompt", "",
+                one.model, measure="texts", metric="share", language=one.language, culture=NONE,
+                topic=one.topic or EVERY, condition=one.condition, facets={"label": one.label}, estimate=one.share,
+                low=one.low, high=one.high, no_interval=one.no_interval, n=one.prompts, unit="prompt",
             )  # fmt: skip

@@ -136,13 +136,13 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path, llam
         shutil.rmtree(table / topic.relative_to(run.root / "probes"), ignore_errors=True)
     shutil.rmtree(topic)
     with open_store(run, store_layout()) as store:
-        measured = store.sql(f"SELECT metric, lacking FROM ({OWN_NUMBERS}) WHERE measure = 'probe'").fetchall()
-    assert [metric for metric, _ in measured] == [""]  # no number of other data, and why
+        measured = store.sql(f"SELECT metric, lacking FROM ({OWN_NUMBERS})").fetchall()
+    assert [metric for metric, _ in measured] == [None]  # no number of other data, and why
     assert measured[0][1].endswith("questions without an answer")
 
 
 ARMS = "SELECT units FROM differences WHERE measure = 'probe' AND dimension = 'condition'"
-OWN_NUMBERS = read_sql(Path(papers.__file__).parent, "own_numbers")
+OWN_NUMBERS = read_sql(Path(papers.__file__).parent / "own_numbers", "probe")
 SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea, lon")
 
 
