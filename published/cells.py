@@ -1,20 +1,22 @@
 """Numbers that papers print, `published("camellia")`: a row is a cell of a table, keyed as a run's `numbers` are.
 
-`*` is a mean over all values of a facet, `-` says that there is none or that the paper does not tell.
+`*` is a mean over all values of a facet, `-` says that there is none or that the paper does not tell. Each paper has a
+file of its cells; `models.tsv` says which repository or version each of their models is.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-PAPERS = tuple(sorted(file.stem for file in FOLDER.glob("*.tsv")))
+MODELS = "models"
+PAPERS = tuple(sorted(file.stem for file in FOLDER.glob("*.tsv") if file.stem != MODELS))
 NONE = "-"
 UNITS = {"percent": 0.01, "share": 1.0, "index": 1.0, "p": 1.0, "count": 1.0, "words": 1.0, "characters": 1.0}
 UNITS |= {"thousand": 1e3, "million": 1e6, "billion": 1e9}
@@ -44,8 +46,7 @@ class PublishedCell:
     facets: Mapping[str, str] = field(default_factory=dict)
     spread: Decimal | None = None
     spread_kind: str = NONE  # 'sd' | 'variance'
-    protocol: str = NONE  # paper and section that say how it was made
-    in_numbers: bool = True  # False: a count of data, or a p-value
+    section: str = NONE  # of the paper, that says how it was made
     note: str = NONE  # what the paper gets wrong, or leaves open
 
     @property
@@ -62,17 +63,22 @@ class PublishedCell:
 @cache
 def published(paper: str) -> tuple[PublishedCell, ...]:
     """The cells of a paper of `PAPERS`."""
-    with (FOLDER / f"{paper}.tsv").open(encoding="utf-8", newline="") as file:
-        return tuple(map(_cell, csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)))
+    ids = {row["model"]: row["model_id"] for row in _rows(MODELS) if row["paper"] == paper}
+    return tuple(_cell(paper, ids, row) for row in _rows(paper))
 
 
-def _cell(row: Mapping[str, str]) -> PublishedCell:
-    words: dict[str, Any] = {one.name: row[one.name] for one in fields(PublishedCell)}
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    with (FOLDER / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
+def _cell(paper: str, ids: Mapping[str, str], row: Mapping[str, str]) -> PublishedCell:
+    words: dict[str, Any] = {**row, "paper": paper, "model_id": ids.get(row["model"], NONE)}
     words["value"] = _number(words["value"])
     words["spread"] = None if words["spread"] == NONE else _number(words["spread"])
     pairs = [pair.partition("=") for pair in words["facets"].split(";") if pair != NONE]
     words["facets"] = {name: value for name, _, value in pairs}
-    return PublishedCell(**{**words, "in_numbers": words["in_numbers"] != "no"})
+    return PublishedCell(**words)
 
 
 def _number(text: str) -> Decimal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import tomllib
 from collections import Counter
 from dataclasses import fields
@@ -10,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.published.cells import FOLDER, NONE, PAPERS, UNITS, PublishedCell, published
+from polyculture.published.cells import FOLDER, MODELS, NONE, PAPERS, UNITS, PublishedCell, published
 
-COLUMNS = {one.name for one in fields(PublishedCell)}
+COLUMNS = {one.name for one in fields(PublishedCell)} - {"paper", "model_id"}
 SHAPES = tomllib.loads(Path(__file__).with_name("shapes.toml").read_text(encoding="utf-8"))
 
 
@@ -39,15 +40,16 @@ def test_cells_are_written_as_they_are_read(paper: str) -> None:
         assert {*(rows.fieldnames or ())} == COLUMNS
         for row, cell in zip(rows, published(paper), strict=True):
             assert all(row.values()), row  # nothing is empty: '-' is none
-            assert row["paper"] == paper
-            assert row["protocol"].startswith(f"{paper}-"), row
+            assert re.fullmatch(r"[0-9A-G](\.\d+)*", row["section"]), row
             assert (row["spread"] == NONE) == (row["spread_kind"] == NONE), row
             assert row["spread_kind"] in (NONE, "sd", "variance")
-            assert row["in_numbers"] in ("yes", "no")
-            assert row["in_numbers"] == "no" or (cell.model != NONE and cell.unit in UNITS.keys() - {"p"}), row
+            assert cell.unit in UNITS, row
 
 
-def test_a_model_has_one_name_and_repository_in_a_paper() -> None:
-    for paper in PAPERS:
-        named = {(cell.model, cell.model_id) for cell in published(paper)}
-        assert len({model for model, _ in named}) == len(named), paper
+def test_a_model_is_one_repository_and_each_listed_one_has_numbers() -> None:
+    with (FOLDER / f"{MODELS}.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    listed = {(row["paper"], row["model"]): row["model_id"] for row in rows}
+    assert len(listed) == len(rows)
+    named = {(cell.paper, cell.model): cell.model_id for paper in PAPERS for cell in published(paper)}
+    assert listed == {place: model_id for place, model_id in named.items() if model_id != NONE}
