@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,10 +14,12 @@ from polyculture.instruments.contract import Listing
 from polyculture.instruments.papers.compared import ComparedCell, compared_cells, difference
 from polyculture.instruments.papers.join import COUNTS, CUT, THIN, Cell, JoinedTable
 from polyculture.instruments.papers.marks import Marks, missing
+from polyculture.published.cells import NONE
 from polyculture.reports.numbers import FEWEST
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.presets import Preset
+    from polyculture.instruments.papers.tables import PaperTable
 
 LONGEST = 78  # characters of a line below a table, in the narrowest of usual terminals
 _SPREADS = {"sd": "standard deviation", "variance": "variance"}
@@ -39,7 +42,10 @@ class ReadableTable:
 
 
 def readable(preset: Preset, joined: JoinedTable) -> ReadableTable:
-    """The table with the models of the run one below the other; places without a number of a model are counted only."""
+    """The table with the models of the run one below the other; places without a number of a model are counted only.
+
+    A model that has the name of one of the paper's is compared with that one alone.
+    """
     cells = list(compared_cells(joined))
     most = max((len(one.published) for one in cells), default=0)
     marks, groups = Marks(), []
@@ -48,11 +54,13 @@ def readable(preset: Preset, joined: JoinedTable) -> ReadableTable:
         measured = [(one, one.yours) for one in of_model if one.yours]
         without = [one.remarks[0] for one in of_model if not one.yours]
         whole, each = marks.of([one.remarks for one, _ in measured], missing(len(of_model), without))
+        same = namesake(model, joined.table)
         lines = [
-            (f"{_place(one)} {mark}".rstrip(), *_numbers(one, yours, most, marks))
+            (f"{_place(one)} {mark}".rstrip(), *_numbers(_printed(one, same), yours, most, marks))
             for (one, yours), mark in zip(measured, each, strict=True)
         ]
-        groups.append((f"{model} {whole}".rstrip(), lines))
+        named = f"{model}, by name the paper's {same}" if any(same in one.published for one in of_model) else model
+        groups.append((f"{named} {whole}".rstrip(), lines))
     heads = ["row, column", "yours", "95 % interval"]
     if most:
         heads += ["published" if most == 1 else f"published, {most} models", "yours less published"]
@@ -64,6 +72,28 @@ def readable(preset: Preset, joined: JoinedTable) -> ReadableTable:
         [(name, [tuple(line[at] for at in kept) for line in lines]) for name, lines in groups],
         marks.notes,
     )
+
+
+def namesake(model: str, table: PaperTable) -> str:
+    """The paper's model whose repository or version has the name of a model of the run; '' without one.
+
+    'meta-llama/Llama-3.3-70B-Instruct' and 'vllm:/models/llama-3.3-70b-instruct' have one name. Whether they have the
+    same weights, nobody knows.
+    """
+    name = _last_part(model.partition(" (")[0])
+    return next(
+        (cell.name for cell, _ in table.cells if cell.model_id != NONE and _last_part(cell.model_id) == name), ""
+    )
+
+
+def _last_part(name: str) -> str:
+    return re.split(r"[:/\\]", name.rstrip("/\\"))[-1].casefold()
+
+
+def _printed(one: ComparedCell, same: str) -> Sequence[Cell]:
+    """The printed numbers that a model's number is compared with, the lowest first."""
+    found = [one.published[same]] if same in one.published else one.published.values()
+    return sorted(found, key=lambda cell: cell.value)
 
 
 def listing(table: ReadableTable) -> Listing:
@@ -124,14 +154,13 @@ def _place(one: ComparedCell) -> str:
     return ": ".join(filter(None, (one.row, one.column))) or "all"
 
 
-def _numbers(one: ComparedCell, yours: Cell, most: int, marks: Marks) -> Cells:
-    """The cells of a line behind its name; of several published numbers the lowest and the highest."""
+def _numbers(printed: Sequence[Cell], yours: Cell, most: int, marks: Marks) -> Cells:
+    """The cells of a line behind its name; of several printed numbers the lowest and the highest."""
     own = yours.text, yours.interval
     if not most:
         return own
     digits = len(yours.text.partition(" ")[0].rstrip(THIN + CUT).partition(".")[2])
-    apart = sorted(value for printed in one.published.values() if (value := difference(yours, printed)) is not None)
-    printed = sorted(one.published.values(), key=lambda cell: cell.value)
+    apart = sorted(value for cell in printed if (value := difference(yours, cell)) is not None)
     ends = [*printed[:1], *printed[1:][-1:]]
     texts = [cell.text if len(ends) == 1 else cell.text.partition(" ")[0] for cell in ends]
     said = "; ".join(dict.fromkeys(remark for cell in ends for remark in cell.remarks))

@@ -505,6 +505,21 @@ def test_a_number_is_next_to_the_papers_lowest_and_highest_and_differs_from_both
     assert lines[0] == ("zh", "31.74", f"{low:.2f} to {high:.2f} [2]", f"{mine - high:+.2f} to {mine - low:+.2f}")
 
 
+def test_a_model_of_the_papers_is_next_to_itself() -> None:
+    """Whoever asks the paper's own models again wants to know how far their numbers are from these."""
+    [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "14"]
+    names = ("vllm:meta-llama/Llama-3.3-70B-Instruct", "llamacpp:/models/gemma-3-27b-it (any)", "openai:gemma-3-27b")
+    every = [replace(as_own(one), model=name) for one, _ in table.cells if one.name == "Llama3.3-70b" for name in names]
+    joined = join(table, every, lambda _: [])
+    assert joined is not None
+    found = {model: lines[0] for model, lines in readable(read_preset("camellia"), joined).groups}
+    of_paper = {one.name: f"{one.value}" for one, heads in table.cells if heads.column == "zh"}
+    same = found[f"{names[0]}, by name the paper's Llama3.3-70b [1]"]
+    assert same[1:] == ("31.74", "31.74", "+0.00")
+    assert found[f"{names[1]}, by name the paper's Gemma3-27b [1]"][2] == of_paper["Gemma3-27b"]
+    assert " to " in found[f"{names[2]} [1]"][2]
+
+
 def test_a_negative_number_is_a_number_in_the_file(tmp_path: Path) -> None:
     """A text that begins with a minus sign is defused for spreadsheets: '-1.32."""
     [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "1"]
