@@ -20,7 +20,28 @@ def inputs_of(run: RunFolder, manifest: Manifest, measure: Measure) -> str:
     Parts of sharded tables are known by name and size: none is ever written to in place. The time of writing is not
     used, so that the numbers of a copied run are still those of its data.
     """
-    return content_id(measure.settings(run, manifest), *data_of(run, measure.tables, measure.topics))
+    own = measure.settings and measure.settings(run, manifest)
+    return content_id(own, _declared(run, manifest, measure), *data_of(run, measure.tables, measure.topics))
+
+
+def _declared(run: RunFolder, manifest: Manifest, measure: Measure) -> list[object]:
+    """What decides which answers of its tables count: the ids that they are asked under, and of each model that has
+    answered its setup, and whether the experiment still has it.
+
+    Other instruments have setups of their own for the same models: they hide no number of these.
+    """
+    found: list[object] = []
+    for table in measure.tables:
+        of = table.wanted.of if table.wanted is not None else None
+        if of is None or of.requests is None:
+            continue
+        asked = of.requests
+        keys = f"{measure.name} " if of.by_measure else asked.keys
+        ids = manifest.asked.get(asked.instrument, {})
+        models = {job.model for job in run.jobs(table.name) if job.topic.startswith(measure.topics)}
+        setups = {model: (model in manifest.models, manifest.setups.get(f"{asked.use} {model}")) for model in models}
+        found += [{key: one for key, one in ids.items() if key.removeprefix("reader ").startswith(keys)}, setups]
+    return found
 
 
 def data_of(

@@ -36,6 +36,30 @@ class Wanted:
     view: str
     alike: tuple[str, ...] = ()
     facts: bool = False  # then `alike` is never NULL
+    of: Table[Any] | None = None  # what is asked now, of which the view is made; its declaration is a `Requests`
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A request that a model is asked now, under a setup. Subclasses say in further columns what it asks about."""
+
+    request_id: str  # hash of all that is sent to the model, as in the rows of its answers
+    model: str
+    setup_id: str  # its answers count while this is the model's setup
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Which rows of a table of `Requested` are asked now: those of the experiment's models, under their present setups.
+
+    The view of the table's name has them. It is made from this declaration, and no SQL file says it again.
+    """
+
+    use: str  # of the models, as setups name it: 'score', 'represent', 'answer'
+    instrument: str = ""  # whose present ids `asked_id` has to be among; '': the rows have no such column
+    keys: str = ""  # how what these ids are kept under begins, of an instrument that asks several things
+    about: Mapping[str, str] = field(default_factory=dict)  # column -> the view that must still have its value
+    brought: str = ""  # in SQL, rows of models that no experiment file names: a corpus, a classifier
 
 
 PAID = ("prompt_tokens", "completion_tokens", "named_cost", "purchase")  # what rows say that were paid for
@@ -61,6 +85,7 @@ class Table(Generic[R]):
     # Its view, of this name, has the rows that count, `failed` and (with a stage) `bought` have its own; None: SQL
     # says which.
     wanted: Wanted | None = None
+    requests: Requests | None = None  # of a table of what is asked: its view has the rows that are asked now
     asked: str = "model"  # the column that names the model that was asked and paid
     by_measure: bool = False
 
@@ -112,11 +137,14 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """What computes numbers, and the data that these rest on: numbers of other data are not shown."""
+    """What computes numbers, and the data that these rest on: numbers of other data are not shown.
+
+    Which rows of its tables count follows from what they declare (`data_identity.py`).
+    """
 
     name: str  # as in the column `measure` of `numbers`
     tables: tuple[Table[Any], ...]
-    settings: Callable[[RunFolder, Manifest], object]  # what decides which rows of these tables count
+    settings: Callable[[RunFolder, Manifest], object] | None = None  # what else decides it, which no table declares
     topics: str = ""  # how the topics of the jobs begin that it measures; '' is all
 
 

@@ -38,7 +38,7 @@ import re
 import tokenize
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
@@ -287,8 +287,8 @@ def describe(
     """
     headers = {header.name: (header, file) for file in files for header in _headers(file)}
     for table in layout.tables:
-        if table.wanted is not None:  # its view has no SQL file: it is of the room of its requests
-            _, file = headers.get(table.wanted.view, (None, files[0]))
+        if table.wanted or table.requests:  # its view has no SQL file: it is of the room of its requests
+            _, file = headers.get(table.wanted.view if table.wanted else table.name, (None, files[0]))
             row = " ".join((table.row.__doc__ or "").split())
             headers.setdefault(table.name, (Header(table.name, row), file))
     glossaries = _glossaries(files)
@@ -332,8 +332,9 @@ def _glossaries(files: Sequence[Path]) -> dict[Path, dict[str, str]]:
 
 @cache
 def table_comments(table: Table[Any]) -> dict[str, str]:
-    """The comments that stand beside the columns of a table's row type."""
-    return dict(_field_comments(table.row))
+    """The comments that stand beside the columns of a table's row type, and of the types that it is made from."""
+    rows = [row for row in reversed(table.row.__mro__) if is_dataclass(row)]
+    return {name: said for row in rows for name, said in _field_comments(row)}
 
 
 def _field_comments(row: type[Any]) -> Iterator[tuple[str, str]]:

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.store.layout import Layer, Layout, Table, Wanted
+from polyculture.cache.store.layout import Layer, Layout, Requests, Table, Wanted
 
 RUN = Path(__file__).with_name("run.sql")
 # Not from an empty Arrow table: Arrow loads pandas to make one, a quarter of a second of every command.
@@ -42,11 +42,12 @@ def statements_of(layout: Layout) -> list[Statement]:
     """All that makes the views of a layout, in order: empty tables, what the manifest says, its layers."""
     found: list[Statement] = [(f"stored_{table.name}", table) for table in layout.tables]
     found += _of_file(RUN)
+    found += _of_declared(layout, found)
     for layer in (layout.current, layout.views):
         for file in layer.files:
             found += _of_file(file)
             if layer is layout.current:
-                found += _of_wanted(layout, {name for name, _ in found})
+                found += _of_declared(layout, found)
         found += _of_feeds(layout, layer)
         for file in layer.closing:
             found += _of_file(file)
@@ -63,13 +64,28 @@ def _of_file(file: Path) -> list[Statement]:
     return [(start[1], text[start.start() : end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _of_wanted(layout: Layout, there: Collection[str]) -> list[Statement]:
-    """The views of tables that say by which view their rows count, once that view is there."""
-    return [
-        (table.name, f"CREATE VIEW {table.name} AS {rows_that_count(table, table.wanted)}")
-        for table in layout.tables
-        if table.wanted is not None and table.wanted.view in there and table.name not in there
-    ]
+def _of_declared(layout: Layout, found: Sequence[Statement]) -> list[Statement]:
+    """The views that tables declare: of what is asked now, and of rows that count; each once what it reads is there."""
+    there, made = {name for name, _ in found}, list[Statement]()
+    for table in layout.tables:
+        asked = table.requests
+        if asked is not None and table.name not in there and there.issuperset(asked.about.values()):
+            made.append((table.name, f"CREATE VIEW {table.name} AS {requests_that_count(table, asked)}"))
+            there.add(table.name)
+    for table in layout.tables:
+        if table.wanted is not None and table.wanted.view in there and table.name not in there:
+            made.append((table.name, f"CREATE VIEW {table.name} AS {rows_that_count(table, table.wanted)}"))
+    return made
+
+
+def requests_that_count(table: Table[Any], asked: Requests) -> str:
+    """The query for the requests that are asked now."""
+    joins = [f"SEMI JOIN run_setups AS u ON u.use = '{asked.use}' AND u.model = w.model AND u.setup_id = w.setup_id"]
+    if asked.instrument:
+        joins.append(f"SEMI JOIN run_asked AS a ON a.instrument = '{asked.instrument}' AND a.id = w.asked_id")
+    joins += [f"SEMI JOIN {view} AS {view} ON {view}.{column} = w.{column}" for column, view in asked.about.items()]
+    models = " OR ".join(["w.model IN (SELECT model FROM run_models)", *filter(None, [asked.brought])])
+    return f"SELECT w.* FROM stored_{table.name} AS w {' '.join(joins)} WHERE {models}"  # noqa: S608, our own names
 
 
 def rows_that_count(table: Table[Any], wanted: Wanted) -> str:

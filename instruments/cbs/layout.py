@@ -5,21 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted, compose
-from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requested, Requests, Table, Wanted, compose
 from polyculture.instruments.datasets.layout import DATASETS
 
 CORPUS = "ngram:"  # how the names of a corpus' models begin
 
 
 @dataclass(frozen=True, slots=True)
-class WantedScore:
+class WantedScore(Requested):
     """A context of a data set as a model is asked it under a setup."""
 
-    request_id: str  # as in `scores`
-    model: str
-    setup_id: str  # its scores count while this is the model's setup
     topic: str  # as in `scores`
     context_id: str  # as in `dataset_contexts`
     entities: int  # how many were asked in it; of several commands the most
@@ -65,29 +60,22 @@ class CulturalLink:
     match: str | None  # how alike the item's name is: 'exact' | 'normalised' | 'key'
 
 
+WANTED_SCORES = Table(
+    "wanted_scores", WantedScore, requests=Requests("score", brought=f"starts_with(w.model, '{CORPUS}')")
+)
 SCORES = Table(
     "scores",
     Score,
     key="score_id",
     stage="score",
     unit="scores",
-    wanted=Wanted("wanted_pairs", ("model", "topic", "entity_id"), facts=True),
+    wanted=Wanted("wanted_pairs", ("model", "topic", "entity_id"), facts=True, of=WANTED_SCORES),
 )
-WANTED_SCORES = Table("wanted_scores", WantedScore)
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
 
 
 _OWN = Path(__file__).parent
-
-
-def _settings(run: RunFolder, manifest: Manifest) -> object:
-    """The models that were scored, and the setups under which their scores count; other instruments score, too."""
-    scored = {job.model for job in run.jobs(SCORES.name)}
-    counted = {model for model in scored if model in manifest.models or model.startswith(CORPUS)}
-    return {model: manifest.setups.get(f"score {model}") for model in counted}
-
-
-MEASURE = Measure("cbs", (SCORES,), _settings)
+MEASURE = Measure("cbs", (SCORES,))
 CBS = compose(
     DATASETS,
     Layout(

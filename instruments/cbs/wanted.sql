@@ -1,14 +1,6 @@
--- What is scored now. From this and its declaration follow which rows of `scores` count.
+-- What is scored now, with what is known of it. From this and its declaration follow which rows of `scores` count.
 
--- wanted_scores: a row is a context as a model is asked it: one of the run or the n-gram model of a corpus, under its
--- present setup.
-CREATE VIEW wanted_scores AS
-SELECT w.*
-FROM stored_wanted_scores AS w
-SEMI JOIN run_setups AS u ON u.use = 'score' AND u.model = w.model AND u.setup_id = w.setup_id
-WHERE w.model IN (SELECT model FROM run_models) OR starts_with(w.model, 'ngram:');
-
--- wanted_pairs: a row is an entity that fits such a context, by what the data set holds now. A causal context that begins
+-- wanted_pairs: a row is an entity that fits a context of `wanted_scores`, by what the data set holds now. A causal context that begins
 -- with its gap is there after a reading as published alone.
 --   context: the context's text, with the gap as [MASK]
 --   base_context_id: of a context with a prefix: the context_id of the one without

@@ -8,20 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted, compose
-from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requested, Requests, Table, Wanted, compose
 from polyculture.instruments.datasets.layout import DATASETS
 
 
 @dataclass(frozen=True, slots=True)
-class WantedRepresentation:
+class WantedRepresentation(Requested):
     """Contexts in whose gaps entities of a comparison stand, as a model reads them now."""
 
-    request_id: str  # as in `representations`
     comparison: str  # hash of all contexts that entities are compared in
-    model: str
-    setup_id: str  # its vectors count while this is the model's setup
     topic: str  # as in `representations`
     dataset: str
     language: str
@@ -74,23 +69,16 @@ class EntityPosition:
     setting: str | None = None  # of the contexts
 
 
-WANTED_REPRESENTATIONS = Table("wanted_representations", WantedRepresentation)
+WANTED_REPRESENTATIONS = Table("wanted_representations", WantedRepresentation, requests=Requests("represent"))
 REPRESENTATIONS = Table(
     "representations",
     Representation,
     key="representation_id",
     unit="vectors",
-    wanted=Wanted("wanted_entities", ("model", "language", "topic", "entity_id"), facts=True),
+    wanted=Wanted("wanted_entities", ("model", "language", "topic", "entity_id"), True, WANTED_REPRESENTATIONS),
 )
 ENTITY_POSITIONS = Table("entity_positions", EntityPosition, by_measure=True)
-
-
-def _settings(run: RunFolder, manifest: Manifest) -> object:
-    """The models whose vectors were read, and the setups under which these count."""
-    return {job.model: manifest.setups.get(f"represent {job.model}") for job in run.jobs(REPRESENTATIONS.name)}
-
-
-MEASURE = Measure("embeddings", (WANTED_REPRESENTATIONS, REPRESENTATIONS), _settings)
+MEASURE = Measure("embeddings", (WANTED_REPRESENTATIONS, REPRESENTATIONS))
 _OWN = Path(__file__).parent
 LAYOUT = compose(
     DATASETS,

@@ -86,7 +86,7 @@ class RepresentingJob:
             for contexts, _ in comparison.standing:
                 one = contexts[0]
                 yield WantedRepresentation(
-                    self.request_id(contexts), comparison.comparison_id, self.job.model, setup_id(self.setup),
+                    self.request_id(contexts), self.job.model, setup_id(self.setup), comparison.comparison_id,
                     self.job.topic, one.dataset, one.language, one.culture, one.entity_type, self.form,
                     comparison.settings, comparison.gender, [context.context_id for context in contexts],
                 )  # fmt: skip

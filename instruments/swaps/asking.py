@@ -220,10 +220,10 @@ class SwapJob:
         """What is asked: a row for each draw that has a text."""
         asked_id, setup = self.asking.question.asked_id, setup_id(self.setup)
         for filled, request, draws in self._requests():
-            ids = request, filled.context.context_id, filled.entity.entity_id
+            ids = request, self.job.model, setup, filled.context.context_id, filled.entity.entity_id
             for draw, times in draws.items():
                 sample = 0 if self.asking.repeatable else draw
-                yield WantedSwap(*ids, sample, draw, times, self.job.model, setup, asked_id)
+                yield WantedSwap(*ids, sample, draw, times, asked_id)
 
     def loads(self) -> Iterator[Load]:
         """What all of it takes: a context's question is read once for each of its texts."""

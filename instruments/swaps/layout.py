@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted, compose
-from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requested, Requests, Table, Wanted, compose
 from polyculture.instruments.datasets.layout import DATASETS
 
 
@@ -25,17 +22,14 @@ class SwapQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedSwap:
+class WantedSwap(Requested):
     """A text of a draw as a model is asked about it under a setup."""
 
-    request_id: str  # as in `swap_responses`
     context_id: str  # as in `dataset_contexts`
     entity_id: str  # as in `dataset_entities`
     sample: int  # as in `swap_responses`
     draw: int  # the number of the draw of entities, from 0
     times: int  # how often the text counts: its draw takes the entity so often, as its side has fewer than are drawn
-    model: str
-    setup_id: str  # its answers count while this is the model's setup
     asked_id: str  # as in `swap_questions`
 
 
@@ -86,14 +80,17 @@ class SwapReading:
 TASKS = ("sentiment", "qa", "ner")
 # A file a task: what one task asks changes no number of another.
 SWAP_QUESTIONS = Table("swap_questions", SwapQuestion, by_measure=True)
-WANTED_SWAPS = Table("wanted_swaps", WantedSwap, by_measure=True)
+_LABELLED = "w.asked_id IN (SELECT asked_id FROM stored_swap_questions WHERE answer_method <> 'prompt')"
+WANTED_SWAPS = Table(
+    "wanted_swaps", WantedSwap, by_measure=True, requests=Requests("answer", instrument="swaps", brought=_LABELLED)
+)
 SWAP_RESPONSES = Table(
     "swap_responses",
     SwapResponse,
     key="answer_id",
     stage="swap",
     unit="answers",
-    wanted=Wanted("wanted_swap_texts", ("context_id", "entity_id", "sample", "model"), facts=True),
+    wanted=Wanted("wanted_swap_texts", ("context_id", "entity_id", "sample", "model"), True, WANTED_SWAPS),
 )
 SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="readings")
 
@@ -102,17 +99,9 @@ _OWN = Path(__file__).parent
 RATES, COUNTS = _OWN / "swap_rates.sql", _OWN / "swap_counts.sql"  # what the command prints
 
 
-def _settings(task: str, run: RunFolder, manifest: Manifest) -> object:
-    """The models and setups that a task asked, and under which ids and readers its answers count."""
-    models = {job.model for job in run.jobs(SWAP_RESPONSES.name) if job.topic.startswith(f"{task}-")}
-    asked = manifest.asked.get("swaps", {})
-    own = {key: made for key, made in asked.items() if key.removeprefix("reader ").startswith(f"{task} ")}
-    return {model: manifest.setups.get(f"answer {model}") for model in models}, own
-
-
 def _measure(task: str) -> Measure:
     asked = (table.of_measure(task) for table in (SWAP_QUESTIONS, WANTED_SWAPS))
-    return Measure(task, (*asked, SWAP_RESPONSES, SWAP_READINGS), partial(_settings, task), f"{task}-")
+    return Measure(task, (*asked, SWAP_RESPONSES, SWAP_READINGS), topics=f"{task}-")
 
 
 MEASURES = {task: _measure(task) for task in TASKS}

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Table, Wanted, compose
+from polyculture.cache.store.layout import Layout, Requested, Requests, Table, Wanted, compose
 from polyculture.instruments.cbs.layout import CBS
 
 
 @dataclass(frozen=True, slots=True)
-class WantedVocabulary:
+class WantedVocabulary(Requested):
     """A language in the vocabulary of a model under a setup."""
 
-    request_id: str  # as in `vocabulary_shares`
-    model: str
-    setup_id: str  # its shares count while this is the model's setup
     language: str
     characters: str  # as in `vocabulary_shares`
 
@@ -37,17 +33,14 @@ class CountedVocabulary:
     status: str  # 'ok': a tokenizer that cannot be read ends the step, and is no row
 
 
-WANTED_VOCABULARIES = Table("wanted_vocabularies", WantedVocabulary)
+WANTED_VOCABULARIES = Table("wanted_vocabularies", WantedVocabulary, requests=Requests("tokenize"))
 VOCABULARY_SHARES = Table(
     "vocabulary_shares",
     CountedVocabulary,
     key="share_id",
     unit="shares of vocabularies",
-    wanted=Wanted("wanted_vocabularies"),
+    wanted=Wanted("wanted_vocabularies", of=WANTED_VOCABULARIES),
 )
 
 
-LAYOUT = compose(
-    CBS,
-    Layout((WANTED_VOCABULARIES, VOCABULARY_SHARES), Layer((Path(__file__).with_name("wanted.sql"),))),
-)
+LAYOUT = compose(CBS, Layout((WANTED_VOCABULARIES, VOCABULARY_SHARES)))

@@ -136,7 +136,7 @@ def measured(folder: Path, answers: list[Told]) -> list[Number]:
     place = {"dataset": "made", "culture": "Japanese", "entity_type": "names"}
     for number, one in enumerate(answers):
         ids = (f"q{number}", one.context, one.entity)
-        by_table[wanted].append(WantedSwap(*ids, 0, 0, 1, MODEL, setup_id({}), "a"))
+        by_table[wanted].append(WantedSwap(ids[0], MODEL, setup_id({}), *ids[1:], 0, 0, 1, "a"))
         context = blank(
             "dataset_contexts", **place, context_id=one.context, language=one.language, unit=one.source or one.context
         )

@@ -63,7 +63,7 @@ def _settings(run: RunFolder, manifest: Manifest) -> object:
     asked = {name: one for name, one in manifest.asked.get("probe", {}).items() if name.startswith(f"{ASKED} ")}
     models = {job.model for job in run.jobs(ATTENTION.name) if job.model in manifest.models}
     setups = {model: manifest.setups.get(f"attend {model}") for model in models}
-    return asked, setups, ANSWERED.settings(run, manifest)
+    return asked, setups, ANSWERED.settings and ANSWERED.settings(run, manifest)
 
 
 MEASURE = Measure("attention", (WANTED_ATTENTION, ATTENTION, *ANSWERED.tables), _settings)
