@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """An instrument by name; what it is made of stands in modules of its folder, which commands must not all load."""
+    """An instrument by name; what it is made of stands in modules of its folder, which commands must not all load.
+
+    A small one declares its layout beside its commands.
+    """
 
     name: str
     lines: Mapping[str, str]  # command -> its line in the list of commands
@@ -33,7 +36,8 @@ class Entry:
         """Its tables and views, with those of others that it reads: `LAYOUT` in `layout`, if it has any."""
         from polyculture.cache.store.layout import Layout  # here: the list of commands needs none
 
-        found: Layout = self._declared("layout", "LAYOUT", Layout())
+        small: Layout = self._declared("instrument", "LAYOUT", Layout())
+        found: Layout = self._declared("layout", "LAYOUT", small)
         return found
 
     @property
@@ -44,7 +48,7 @@ class Entry:
 
     def _declared(self, module: str, name: str, otherwise: Any) -> Any:
         place = f"polyculture.instruments.{self.name}.{module}"
-        return getattr(import_module(place), name) if find_spec(place) is not None else otherwise
+        return getattr(import_module(place), name, otherwise) if find_spec(place) is not None else otherwise
 
 
 INSTRUMENTS: tuple[Entry, ...] = (

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
-from polyculture.cache.store.answers import find_answers
+from polyculture.cache.store.answers import find_answers, sibling_parts
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.work.worker import Done, Kept, Step, Work
+from polyculture.cache.store.schema.asked import Requested
+from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.kept_answers import rows_of_kept
-from polyculture.generate.engines.models import Models
+from polyculture.generate.engines.models import MODEL, Models
 
 AT_ONCE = 10_000  # rows that are written together
 
@@ -42,42 +44,104 @@ def completion_columns(said: Completion) -> dict[str, Any]:
 
 
 class AskedSample(Protocol):
-    """A sample of a request, whose answer is a row."""
+    """What a model is asked, and the keys of the rows of its answers."""
 
     @property
-    def answer_id(self) -> str: ...
+    def keys(self) -> tuple[str, ...]: ...
 
 
 A = TypeVar("A", bound=AskedSample)
+J = TypeVar("J", bound="ModelJob[Any]")
 
 
-class AnswerStep(Step[A, Models]):
-    """Asks for answers, a row each. One to the same request is not asked again, whoever asked it about what."""
+class ModelJob(ABC, Generic[A]):
+    """What a model is asked in one job under its setup; before a model is chosen, of none. A frozen dataclass."""
 
-    # Columns, and attributes of an item, that follow from what is asked about now: the rest is the request's answer.
-    of_now: ClassVar[tuple[str, ...]]
+    job: Job
+    setup: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The keys of all items together."""
+
+    @property
+    def prompt_count(self) -> int | None:
+        """How many prompts that is, where it is another number."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """The job in messages; empty where it is the job's own name."""
+        return ""
+
+    @abstractmethod
+    def asks(self) -> Iterator[A]:
+        """All that is asked."""
+
+    @abstractmethod
+    def wanted(self) -> Iterator[Requested]:
+        """The rows that say that it is asked now."""
+
+    def loads(self) -> Iterator[Load] | None:
+        """What all of it takes, where that is said faster than item by item."""
+        return None
+
+    def of_model(self: J, model: str, setup: Mapping[str, Any]) -> J:
+        """The same, of a model under its setup."""
+        changed: J = replace(self, job=replace(self.job, model=model), setup=setup)  # type: ignore[type-var]
+        return changed
+
+
+class AnswerStep(Step[A, Models], Generic[A, J]):
+    """Asks for answers, which are rows of one table. What a run beside this one holds is not asked again."""
+
+    # Columns, and attributes of an item, that follow from what is asked about now: the rest is the request's answer,
+    # and is taken over whoever asked it about what. Without any, the key says which answer is the same.
+    of_now: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, jobs: Sequence[J]) -> None:
+        self.asked = {one.job: one for one in jobs}
+
+    def works(self) -> Iterator[Work[A]]:
+        """A work per job."""
+        for job, one in self.asked.items():
+            yield Work(job, {MODEL: job.model}, one.asks, one.size, one.label, one.loads, one.prompt_count)
 
     def keys(self, item: A) -> tuple[str, ...]:
-        return (item.answer_id,)
+        return item.keys
 
-    def adopt(self, run: RunFolder, work: Work[A], missing: Sequence[A]) -> Mapping[str, pa.Table]:
+    def adopt(self, run: RunFolder, work: Work[A], missing: Sequence[A]) -> Mapping[str, pa.Table] | None:
         """The answers to the same requests that runs beside this one hold, and this one about something else."""
         table = self.tables[-1]
+        if not self.of_now:
+            if not sibling_parts(run, work.job, table):
+                return None
+            keys = pa.array([key for item in missing for key in self.keys(item)], pa.string())
+            return {table.name: find_answers(run, work.job, table, pa.table({table.key or "": keys}))}
         columns = {name: [getattr(item, name) for item in missing] for name in self.of_now}
         wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in self.of_now]))
         return {table.name: find_answers(run, work.job, table, wanted, by=("request_id", "sample"))}
 
 
-class TextStep(AnswerStep[A]):
+class TextStep(AnswerStep[A, J]):
     """Asks for texts. A failure is a row with its reason. Of an answer in an unknown form the row keeps the body."""
 
     @abstractmethod
     def completions(self, job: Job, asks: Iterator[A], models: Models) -> Iterator[Completion]:
-        """The answers by `answer_id`, as they arrive."""
+        """The answers by the key of their item, as they arrive."""
 
-    @abstractmethod
     def row(self, job: Job, ask: A, said: Completion) -> Any:
-        """The row of an answer, or of the reason why there is none."""
+        """The row of an answer, or of the reason why there is none: what came, and of the item and its job the rest."""
+        came = completion_columns(said)
+        places = (ask, self.asked[job], job)
+        table = self.tables[-1]
+        known = {
+            name: next(getattr(place, name) for place in places if hasattr(place, name))
+            for name in table.columns
+            if name not in came
+        }
+        return table.row(**known, **came)
 
     def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per answer, as they come."""
@@ -89,14 +153,14 @@ class TextStep(AnswerStep[A]):
         """The rows of answers that nobody could read when they came, and which can be read now."""
 
         def row(ask: A, answer: Answer) -> Any:
-            return self.row(work.job, ask, completed(ask.answer_id, 0, answer))
+            return self.row(work.job, ask, completed(ask.keys[0], 0, answer))
 
-        return rows_of_kept(self.tables[-1], {ask.answer_id: ask for ask in missing}, failed, row)
+        return rows_of_kept(self.tables[-1], {ask.keys[0]: ask for ask in missing}, failed, row)
 
 
 def _held(items: Iterator[A], waiting: dict[str, A]) -> Iterator[A]:
     for ask in items:
-        waiting[ask.answer_id] = ask
+        waiting[ask.keys[0]] = ask
         yield ask
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.store.layout import Measure, Table
 from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.parquet import SUFFIX
+from polyculture.cache.store.parquet import SUFFIX, read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import committed_parts
 
@@ -39,9 +39,19 @@ def _declared(run: RunFolder, manifest: Manifest, measure: Measure) -> list[obje
         keys = f"{measure.name} " if of.by_measure else asked.keys
         ids = manifest.asked.get(asked.instrument, {})
         models = {job.model for job in run.jobs(table.name) if job.topic.startswith(measure.topics)}
-        setups = {model: (model in manifest.models, manifest.setups.get(f"{asked.use} {model}")) for model in models}
-        found += [{key: one for key, one in ids.items() if key.removeprefix("reader ").startswith(keys)}, setups]
+        named = [f"{use} {model}" for use, model in _uses(run, of, asked.use, models) if model in models]
+        found += [sorted(models.intersection(manifest.models)), {name: manifest.setups.get(name) for name in named}]
+        found += [{key: one for key, one in ids.items() if key.removeprefix("reader ").startswith(keys)}]
     return found
+
+
+def _uses(run: RunFolder, of: Table[Any], use: str, models: Collection[str]) -> set[tuple[str, str]]:
+    """The uses of models that answer requests: one for all, or what the rows of the requests say."""
+    path = run.table(of.name)
+    if use or not path.exists():
+        return {(use, model) for model in models}
+    rows = read_rows(path, of, ("use", "model"))
+    return {(str(row["use"]), str(row["model"])) for row in rows.group_by(["use", "model"]).aggregate([]).to_pylist()}
 
 
 def data_of(

@@ -40,22 +40,15 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
-    """A request that a model is asked now, under a setup. Subclasses say in further columns what it asks about."""
-
-    request_id: str  # hash of all that is sent to the model, as in the rows of its answers
-    model: str
-    setup_id: str  # its answers count while this is the model's setup
-
-
-@dataclass(frozen=True, slots=True)
 class Requests:
-    """Which rows of a table of `Requested` are asked now: those of the experiment's models, under their present setups.
+    """Which rows of a table of requests (`schema/asked.py`) are asked now: those of the experiment's models, under the
+    setups that they have now.
 
     The view of the table's name has them. It is made from this declaration, and no SQL file says it again.
     """
 
-    use: str  # of the models, as setups name it: 'score', 'represent', 'answer'
+    use: str  # of the models, as setups name it: 'score', 'represent', 'answer'; '': the rows say it in `use`
+    one: tuple[str, ...] = ()  # columns that together name a row: a later one takes the place of the former
     instrument: str = ""  # whose present ids `asked_id` has to be among; '': the rows have no such column
     keys: str = ""  # how what these ids are kept under begins, of an instrument that asks several things
     about: Mapping[str, str] = field(default_factory=dict)  # column -> the view that must still have its value
@@ -78,7 +71,6 @@ class Table(Generic[R]):
     row: type[R]  # a frozen dataclass: the one place where the columns are written down
     key: str | None = None  # the column that says which work is done
     commit: str | None = None  # the table whose parts commit this one's
-    shared: bool = False  # answers of sibling runs are reused
     stage: str | None = None  # that pays for its rows: in the ledger, and in `bought` and `failed`
     subject: str | None = None  # the column that names what was asked, where several rows share it; else the key
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'

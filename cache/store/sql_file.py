@@ -38,6 +38,7 @@ import re
 import tokenize
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass
 from functools import cache
 from itertools import groupby, islice
@@ -294,6 +295,10 @@ def describe(
     glossaries = _glossaries(files)
     shared, *of_rooms = glossaries.values()
     declared = {table.name: table_comments(table) for table in layout.tables}
+    for table in layout.tables:  # what is asked about means the same in the rows that answer
+        if table.wanted is not None and table.wanted.of is not None:
+            of = table.wanted.of.name
+            declared[of] = {**declared[table.name], **declared.get(of, {})}
     explained = {name: header.columns for name, (header, _) in headers.items()}
     for name, words in declared.items():  # 'as in `responses`' says nothing more than the views that are read
         explained[f"stored_{name}"] = {at: said for at, said in words.items() if not said.startswith("as in ")}
@@ -340,7 +345,9 @@ def table_comments(table: Table[Any]) -> dict[str, str]:
 def _field_comments(row: type[Any]) -> Iterator[tuple[str, str]]:
     file = inspect.getsourcefile(row)
     lines = _classes(Path(file)).get(row.__qualname__) if file is not None else None
-    tokens = list(tokenize.generate_tokens(iter(lines or inspect.getsourcelines(row)[0]).__next__))
+    with suppress(OSError):  # a type that no source has, as it was made from another
+        lines = lines or inspect.getsourcelines(row)[0]
+    tokens = list(tokenize.generate_tokens(iter(lines or ()).__next__))
     names = {token.start[0]: token.string for token in tokens if _begins_line(token)}
     for token in tokens:
         if token.type == tokenize.COMMENT and token.start[0] in names:

@@ -45,9 +45,10 @@ def statements_of(layout: Layout) -> list[Statement]:
     found += _of_declared(layout, found)
     for layer in (layout.current, layout.views):
         for file in layer.files:
-            found += _of_file(file)
-            if layer is layout.current:
-                found += _of_declared(layout, found)
+            for statement in _of_file(file):
+                found.append(statement)
+                if layer is layout.current:
+                    found += _of_declared(layout, found)
         found += _of_feeds(layout, layer)
         for file in layer.closing:
             found += _of_file(file)
@@ -80,12 +81,14 @@ def _of_declared(layout: Layout, found: Sequence[Statement]) -> list[Statement]:
 
 def requests_that_count(table: Table[Any], asked: Requests) -> str:
     """The query for the requests that are asked now."""
-    joins = [f"SEMI JOIN run_setups AS u ON u.use = '{asked.use}' AND u.model = w.model AND u.setup_id = w.setup_id"]
+    use = f"'{asked.use}'" if asked.use else "w.use"
+    setup = f"({use}, w.model, w.setup_id) IN (SELECT (use, model, setup_id) FROM run_setups)"  # noqa: S608
+    models = " OR ".join(["w.model IN (SELECT model FROM run_models)", *filter(None, [asked.brought])])
+    joins = [f"SEMI JOIN {view} AS {view} ON {view}.{column} = w.{column}" for column, view in asked.about.items()]
     if asked.instrument:
         joins.append(f"SEMI JOIN run_asked AS a ON a.instrument = '{asked.instrument}' AND a.id = w.asked_id")
-    joins += [f"SEMI JOIN {view} AS {view} ON {view}.{column} = w.{column}" for column, view in asked.about.items()]
-    models = " OR ".join(["w.model IN (SELECT model FROM run_models)", *filter(None, [asked.brought])])
-    return f"SELECT w.* FROM stored_{table.name} AS w {' '.join(joins)} WHERE {models}"  # noqa: S608, our own names
+    rows = f"FROM stored_{table.name} AS w {' '.join(joins)}"
+    return f"SELECT w.* {rows} WHERE (w.setup_id IS NULL OR {setup}) AND ({models})"
 
 
 def rows_that_count(table: Table[Any], wanted: Wanted) -> str:

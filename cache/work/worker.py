@@ -66,7 +66,7 @@ class Work(Generic[I]):
     size: int  # keys of all items together
     name: str = ""  # in messages; the job's own name where it is empty
     # What all of it takes, where that is said faster than item by item: a million of them take `plan` seconds.
-    loads: Callable[[], Iterator[Load]] | None = None
+    loads: Callable[[], Iterator[Load] | None] = lambda: None
     prompts: int | None = None  # that are asked, where their number is another than `size`
 
     def __str__(self) -> str:
@@ -205,8 +205,9 @@ class Step(ABC, Generic[I, M]):
 
         Answers of sibling runs count as settled, and final failures that `retry` names as left.
         """
-        if work.loads is not None and _is_untouched(run, self, work):
-            return Remaining(0, work.loads())
+        loads = work.loads()
+        if loads is not None and _is_untouched(run, self, work):
+            return Remaining(0, loads)
         settled, items = unanswered(run, self, work, retry)
         return Remaining(settled, self.loads(work, items))
 

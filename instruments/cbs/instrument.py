@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from polyculture.instruments.cbs.layout import SCORES
 from polyculture.instruments.contract import (
     Asked,
     AtLeastOne,
@@ -16,14 +17,14 @@ from polyculture.instruments.contract import (
     Demo,
     Listing,
     Shown,
-    Study,
-    Validity,
     in_file,
 )
 from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
+from polyculture.instruments.declared import Inquiry, Instrument
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.protocol import Protocol
+    from polyculture.instruments.cbs.step import ScoringJob
 
 _OWN = Path(__file__).parent
 Rule = Literal["sum", "mean", "probability", "calibrated"]
@@ -76,7 +77,7 @@ class CbsOptions(DatasetOptions):
         return Protocol(self.rule, self.average, self.draws, self.entities if self.draws else None)
 
 
-def study(asked: Asked, options: CbsOptions) -> Study:
+def ask(asked: Asked, options: CbsOptions) -> Inquiry[ScoringJob]:
     """Scores the entities, links them, measures. Raises `DataSetError` without anything to query."""
     from dataclasses import replace
 
@@ -93,7 +94,6 @@ def study(asked: Asked, options: CbsOptions) -> Study:
         for line in dropped_pronouns([context for context in dataset.contexts if context.form in forms.values()]):
             asked.warning(str(line))
     prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
-    setups = {model: asked.setup(model, "score") for model in asked.models}
     drawing, empty = options.protocol.drawing(asked.seed), options.rule == "calibrated"
     # Chosen once: all models of a form are asked the same, and what is left out is told once.
     chosen = {
@@ -103,23 +103,15 @@ def study(asked: Asked, options: CbsOptions) -> Study:
         )
         for form in dict.fromkeys(forms.values())
     }  # fmt: skip
-    jobs = [
-        replace(one, job=replace(one.job, model=model), setup=setup)
-        for model, setup in setups.items()
-        for one in chosen[forms[model]]
-    ]
     by_average = options.draws or options.average != "contexts"
-    return Study(
-        (ScoringStep(jobs),),
-        Validity(
-            {f"score {model}": setup for model, setup in setups.items()},
-            tables=partial(asked_tables, asked.run, dataset, jobs, prefixes),
-            reason=changed_reason(dataset),
-        ),
-        partial(measure, asked),
-        () if by_average else shown(options.rule, asked.models),
-        view="scores",
+    return Inquiry(
+        lambda model: chosen[forms[model]],
+        ScoringStep,
+        requests=partial(asked_tables, asked.run, dataset, prefixes=prefixes),
+        derive=partial(measure, asked),
+        shown=() if by_average else shown(options.rule, asked.models),
         listing=partial(_listing, asked, options) if by_average else None,
+        reason=changed_reason(dataset),
     )
 
 
@@ -166,19 +158,18 @@ def _listing(asked: Asked, options: CbsOptions) -> Listing:
     return Listing(tuple(names[number] for number in kept), [[row[number] for number in kept] for row in rows])
 
 
-COMMANDS: Mapping[str, Command] = {
-    "cbs": Command(
-        CbsOptions,
-        study,
-        "polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100",
-        Demo(
-            _OWN / "demo" / "cbs_demo.toml",
-            "cbs-demo",
-            "The embedded model, contexts of our own; in cbs-demo/.",
-            {"data": "own", "folder": _OWN / "demo"},
-            ("data", "folder"),
-        ),
-        tables=(_OWN / "cbs.sql",),
-        needs=lambda _: ("score",),
-    )
-}
+CBS = Instrument(
+    SCORES,
+    CbsOptions,
+    ask,
+    "polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100",
+    (_OWN / "cbs.sql",),
+    Demo(
+        _OWN / "demo" / "cbs_demo.toml",
+        "cbs-demo",
+        "The embedded model, contexts of our own; in cbs-demo/.",
+        {"data": "own", "folder": _OWN / "demo"},
+        ("data", "folder"),
+    ),
+)
+COMMANDS: Mapping[str, Command] = {"cbs": CBS.command}

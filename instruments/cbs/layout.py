@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Requested, Requests, Table, Wanted, compose
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.datasets.layout import DATASETS
 
 CORPUS = "ngram:"  # how the names of a corpus' models begin
@@ -61,7 +62,9 @@ class CulturalLink:
 
 
 WANTED_SCORES = Table(
-    "wanted_scores", WantedScore, requests=Requests("score", brought=f"starts_with(w.model, '{CORPUS}')")
+    "wanted_scores",
+    WantedScore,
+    requests=Requests("score", ("request_id", "topic", "context_id"), brought=f"starts_with(w.model, '{CORPUS}')"),
 )
 SCORES = Table(
     "scores",

@@ -11,23 +11,22 @@ of the data set.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
-from functools import cached_property, partial
+from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.answers import find_answers, sibling_parts
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import present_rows, read_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.work.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.base import SCORE_TOKENS
-from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.models import Models
 from polyculture.generate.request import request_id
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.context_prompts import (
@@ -49,10 +48,11 @@ from polyculture.instruments.datasets.selection import (
     untold,
     without_the_form,
 )
+from polyculture.instruments.row_step import AnswerStep, ModelJob
 
 
 @dataclass(frozen=True)
-class ScoringJob:
+class ScoringJob(ModelJob["ScoredPair"]):
     """One job: contexts, and the entities that compete for the gap of each."""
 
     job: Job
@@ -64,11 +64,11 @@ class ScoringJob:
         return sum(len(entities) for _, entities in self._texts)
 
     @property
-    def texts(self) -> int:
+    def prompt_count(self) -> int:
         """How many texts have a gap that entities compete for."""
         return len(self._texts)
 
-    def pairs(self) -> Iterator[ScoredPair]:
+    def asks(self) -> Iterator[ScoredPair]:
         """Every entity in every text, text by text."""
         for context, entities in self._texts:
             request = self.request_id(context)
@@ -80,6 +80,13 @@ class ScoringJob:
         for context, entities in self._texts:
             surfaces = " ".join(entity.surface for entity in entities)
             yield Load(context.sides, SCORE_TOKENS, len(entities), surfaces, chat=False)
+
+    def wanted(self) -> Iterator[WantedScore]:
+        """A row for each context, with the number of entities that are asked in it."""
+        setup, job = setup_id(self.setup), self.job
+        for context, entities in self.asked:
+            context_id, request = context.context_id, self.request_id(context)
+            yield WantedScore(request, job.model, setup, job.topic, context_id, len(entities))
 
     def request_id(self, context: MaskedContext) -> str:
         """The identity of a context as the model is sent it."""
@@ -108,37 +115,16 @@ class ScoredPair:
     entity: CulturalEntity
 
     @property
-    def score_id(self) -> str:
+    def keys(self) -> tuple[str, ...]:
         """With the job: contexts of two cultures may have one text, and each job keeps its own rows."""
-        return content_id(self.request_id, self.job.topic, self.entity.entity_id)
+        return (content_id(self.request_id, self.job.topic, self.entity.entity_id),)
 
 
-class ScoringStep(Step[ScoredPair, Models]):
+class ScoringStep(AnswerStep[ScoredPair, ScoringJob]):
     """Scores entities in contexts by the models of their jobs. A failure is a row with its reason."""
 
     name = "score"
     tables = (SCORES,)
-
-    def __init__(self, jobs: Sequence[ScoringJob]) -> None:
-        self._jobs = jobs
-
-    def works(self) -> Iterator[Work[ScoredPair]]:
-        """A work per job."""
-        for scoring in self._jobs:
-            models, pairs = {MODEL: scoring.job.model}, partial(ScoringJob.pairs, scoring)
-            yield Work(scoring.job, models, pairs, scoring.size, loads=scoring.loads, prompts=scoring.texts)
-
-    def keys(self, item: ScoredPair) -> tuple[str, ...]:
-        return (item.score_id,)
-
-    def adopt(
-        self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]
-    ) -> dict[str, pa.Table] | None:
-        """The scores that runs beside this one hold for pairs that are missing here."""
-        if not sibling_parts(run, work.job, SCORES):
-            return None
-        wanted = pa.table({"score_id": pa.array([pair.score_id for pair in missing], pa.string())})
-        return {SCORES.name: find_answers(run, work.job, SCORES, wanted)}
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per pair, as the scores come."""
@@ -164,7 +150,7 @@ def score_row(pair: ScoredPair, scored: Scored) -> Score:
     """The row of `scores` that a scored continuation becomes."""
     values = [token.log_probability for token in scored.tokens]
     return Score(
-        score_id=pair.score_id,
+        score_id=pair.keys[0],
         request_id=pair.request_id,
         entity_id=pair.entity.entity_id,
         model=pair.job.model,
@@ -243,22 +229,20 @@ def asked_tables(
 ) -> dict[Table[Any], pa.Table]:
     """The tables to write before the jobs are asked: the data set as it is now, and which requests are wanted.
 
-    None where they say so already. What was wanted before is still, e.g. after a command that asks fewer contexts.
+    None where they say so already. What was wanted before is still, e.g. after a command that asks fewer contexts; a
+    context that was asked with more entities is still asked with these.
     """
     before = _entities_before(run)
-    wanted = sorted({row for job in jobs for row in _wanted(job, before)}, key=astuple)
+    rows = (row for job in jobs for row in job.wanted())
+    most = {replace(row, entities=max(row.entities, before.get(_key(row), 0))) for row in rows}
     return {
         **present_tables(run, dataset, prefixed_contexts(dataset, jobs, prefixes)),
-        **present_rows(run, WANTED_SCORES, wanted, _KEY),
+        **present_rows(run, WANTED_SCORES, sorted(most, key=astuple), _KEY),
     }
 
 
-def _wanted(asked: ScoringJob, before: Mapping[tuple[str, ...], int]) -> Iterator[WantedScore]:
-    setup, job = setup_id(asked.setup), asked.job
-    for context, entities in asked.asked:
-        key = asked.request_id(context), job.topic, context.context_id
-        size = max(len(entities), before.get(key, 0))
-        yield WantedScore(key[0], job.model, setup, job.topic, context.context_id, size)
+def _key(row: WantedScore) -> tuple[str, ...]:
+    return row.request_id, row.topic, row.context_id
 
 
 def _entities_before(run: RunFolder) -> dict[tuple[str, ...], int]:

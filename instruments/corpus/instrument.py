@@ -12,10 +12,13 @@ from pydantic import Field
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.instruments.cbs.instrument import RULE, measure, shown
-from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
+from polyculture.instruments.cbs.layout import SCORES
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown
 from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
+from polyculture.instruments.declared import Inquiry, Instrument
 
 if TYPE_CHECKING:
+    from polyculture.instruments.cbs.step import ScoringJob
     from polyculture.instruments.corpus.step import Corpus
 
 _PAIRS = Path(__file__).with_name("corpus_outcomes.sql")
@@ -45,7 +48,7 @@ class CorpusOptions(DatasetOptions):
     processes: Annotated[AtLeastOne | None, Field(description="The number of processes. Default: one per core.")] = None
 
 
-def study(asked: Asked, options: CorpusOptions) -> Study:
+def ask(asked: Asked, options: CorpusOptions) -> Inquiry[ScoringJob]:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
     from polyculture.cache.database import cores
     from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
@@ -55,19 +58,15 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     dataset = options.opened(asked.warning, causal=True)
     selection = replace(options.selection("causal"), languages=(options.language,))
     model = model_name(source.name)
-    chosen = scoring_jobs(dataset, "", selection, setup=source.setup, tell=asked.warning)
-    jobs = [replace(one, job=replace(one.job, model=model)) for one in chosen]
-
-    return Study(
-        (CorpusStep(asked, jobs, source, options.processes or cores()),),
-        Validity(
-            {f"score {model}": source.setup},
-            tables=lambda: asked_tables(asked.run, dataset, jobs),
-            reason=changed_reason(dataset),
-        ),
-        partial(measure, asked),
-        (*shown(options.rule, [model]), Shown(_PAIRS, {"rule": options.rule, "model": model})),
-        view="scores",
+    chosen = scoring_jobs(dataset, "", selection, tell=asked.warning)
+    return Inquiry(
+        lambda _model: chosen,
+        lambda jobs: CorpusStep(asked, jobs, source, options.processes or cores()),
+        requests=partial(asked_tables, asked.run, dataset),
+        setups={model: source.setup},
+        derive=partial(measure, asked),
+        shown=(*shown(options.rule, [model]), Shown(_PAIRS, {"rule": options.rule, "model": model})),
+        reason=changed_reason(dataset),
     )
 
 
@@ -83,10 +82,11 @@ def _open(options: CorpusOptions) -> Corpus:
     return Corpus(name, open_corpus(options.corpus, options.text_field))
 
 
-COMMANDS: Mapping[str, Command] = {
-    "corpus": Command(
-        CorpusOptions,
-        study,
-        "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
-    )
-}
+CORPUS = Instrument(
+    SCORES,
+    CorpusOptions,
+    ask,
+    "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
+    brings=lambda _options: True,
+)
+COMMANDS: Mapping[str, Command] = {"corpus": CORPUS.command}

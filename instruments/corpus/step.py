@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby, islice
 
 from polyculture.cache.identity import content_id
@@ -60,12 +59,12 @@ class CorpusStep(ScoringStep):
 
     def __init__(self, asked: Asked, jobs: Sequence[ScoringJob], corpus: Corpus, processes: int) -> None:
         super().__init__(jobs)
-        self._asked, self._corpus, self._processes = asked, corpus, processes
+        self._told, self._corpus, self._processes = asked, corpus, processes
 
     def works(self) -> Iterator[Work[ScoredPair]]:
         """A work per job; no model is loaded."""
-        for scoring in self._jobs:
-            yield Work(scoring.job, {}, partial(ScoringJob.pairs, scoring), scoring.size, self._corpus.name)
+        for job, scoring in self.asked.items():
+            yield Work(job, {}, scoring.asks, scoring.size, self._corpus.name)
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """Counts the n-grams of all missing pairs, then yields their scores job by job. Raises what `count` raises."""
@@ -74,7 +73,7 @@ class CorpusStep(ScoringStep):
         model, intake = self._count(needed_by(list(pairs.values())))
         files = len(self._corpus.files)
         read = f"{intake.bytes / MEGABYTE:,.1f} MB of text, {intake.tokens:,} tokens in {files} files"
-        self._asked.info(f"Read {read}; {intake.broken} lines or rows without text")
+        self._told.info(f"Read {read}; {intake.broken} lines or rows without text")
         version = f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {files} files"
         for job, group in groupby(missing, key=lambda pair: pair.job):
             while part := list(islice(group, PART_ROWS)):
@@ -84,7 +83,7 @@ class CorpusStep(ScoringStep):
 
     def _count(self, needed: Needed) -> tuple[NgramModel, IngestCounts]:
         total = sum(file.size for file in self._corpus.files)
-        with self._asked.watch(f"count {self._corpus.name}, megabytes", total // MEGABYTE) as progress:
+        with self._told.watch(f"count {self._corpus.name}, megabytes", total // MEGABYTE) as progress:
             return count(
                 self._corpus.files, needed, self._processes, lambda read: progress(Outcome(read // MEGABYTE, 0))
             )

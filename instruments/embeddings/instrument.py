@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown
 from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
+from polyculture.instruments.declared import Inquiry, Instrument
+from polyculture.instruments.embeddings.layout import REPRESENTATIONS
 from polyculture.sources.rules import Names
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from polyculture.cache.store.layout import Table
-
-LAYERS = ("first", "middle", "last")
+    from polyculture.instruments.embeddings.step import RepresentingJob
 
 
 class EmbeddingsOptions(DatasetOptions):
@@ -36,58 +34,30 @@ class EmbeddingsOptions(DatasetOptions):
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and gender.")] = None
 
 
-def study(asked: Asked, options: EmbeddingsOptions) -> Study:
+def ask(asked: Asked, options: EmbeddingsOptions) -> Inquiry[RepresentingJob]:
     """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
     from dataclasses import replace
 
-    from polyculture.cache.store.parquet import present_rows
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.datasets.present import present_tables
-    from polyculture.instruments.embeddings.layout import WANTED_REPRESENTATIONS
-    from polyculture.instruments.embeddings.step import RepresentingStep, representing_jobs
+    from polyculture.instruments.embeddings.measure import measure_separation
+    from polyculture.instruments.embeddings.step import LAYERS, RepresentingStep, representing_jobs
 
     dataset = options.opened(asked.warning, causal=options.form == "causal")
     selection = replace(options.selection(options.form), settings=options.setting or (NEUTRAL,))
-    setups = {model: asked.setup(model, "represent") for model in asked.models}
     # Chosen once: all models are asked the same, and what cannot be compared is told once.
-    chosen = representing_jobs(dataset, selection, asked.warning)
-    jobs = [
-        replace(one, job=replace(one.job, model=model), setup=setup)
-        for model, setup in setups.items()
-        for one in chosen
-    ]
-
-    def tables() -> Mapping[Table[Any], pa.Table]:
-        wanted = [one for job in jobs for one in job.wanted()]
-        key = ("request_id", "comparison", "topic")
-        return {
-            **present_tables(asked.run, dataset),
-            **present_rows(asked.run, WANTED_REPRESENTATIONS, wanted, key),
-        }
-
-    def derive() -> None:
-        from polyculture.instruments.embeddings.measure import measure_separation
-
-        measure_separation(asked.run)
-
-    return Study(
-        (RepresentingStep(jobs, options.layer or LAYERS),),
-        Validity(
-            {f"represent {model}": setup for model, setup in setups.items()},
-            tables=tables,
-            reason=changed_reason(dataset),
-        ),
-        derive,
-        tuple(Shown(Path(__file__).with_name("separations.sql"), {"model": model}) for model in asked.models),
-        view="representations",
+    chosen = representing_jobs(dataset, selection, asked.warning, options.layer or LAYERS)
+    return Inquiry(
+        lambda _model: chosen,
+        RepresentingStep,
+        data=lambda _jobs: present_tables(asked.run, dataset),
+        derive=lambda: measure_separation(asked.run),
+        shown=[Shown(Path(__file__).with_name("separations.sql"), {"model": model}) for model in asked.models],
+        reason=changed_reason(dataset),
     )
 
 
-COMMANDS: Mapping[str, Command] = {
-    "embeddings": Command(
-        EmbeddingsOptions,
-        study,
-        "polyculture probe embeddings exp.toml --language ja --type food",
-        needs=lambda _: ("represent",),
-    )
-}
+EMBEDDINGS = Instrument(
+    REPRESENTATIONS, EmbeddingsOptions, ask, "polyculture probe embeddings exp.toml --language ja --type food"
+)
+COMMANDS: Mapping[str, Command] = {"embeddings": EMBEDDINGS.command}

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Requested, Requests, Table, Wanted, compose
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.datasets.layout import DATASETS
 
 
@@ -69,7 +70,11 @@ class EntityPosition:
     setting: str | None = None  # of the contexts
 
 
-WANTED_REPRESENTATIONS = Table("wanted_representations", WantedRepresentation, requests=Requests("represent"))
+WANTED_REPRESENTATIONS = Table(
+    "wanted_representations",
+    WantedRepresentation,
+    requests=Requests("represent", ("request_id", "comparison", "topic")),
+)
 REPRESENTATIONS = Table(
     "representations",
     Representation,

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import groupby, islice
 from typing import Any
 
@@ -25,9 +24,9 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job
-from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.work.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import REPRESENTING, Represented, Representing, ScoreRequest
-from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.models import Models
 from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, agree
 from polyculture.instruments.datasets.selection import (
@@ -38,8 +37,12 @@ from polyculture.instruments.datasets.selection import (
     first_entities,
 )
 from polyculture.instruments.embeddings.layout import REPRESENTATIONS, Representation, WantedRepresentation
+from polyculture.instruments.row_step import AnswerStep, ModelJob
 
 GENDERS = ("female", "male")
+PART = 200  # entities that are asked, and written, at a time
+LAYERS = ("first", "middle", "last")
+LayerNames = tuple[str, ...]
 Say = Callable[[str], None]
 
 
@@ -67,12 +70,25 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class RepresentingJob:
+class EntityInContexts:
+    """An entity in the gaps of the contexts that it fits, queried at some layers under one model and setup."""
+
+    keys: tuple[str, ...]  # one per layer
+    request_id: str
+    comparison: Comparison
+    comparison_id: str
+    contexts: tuple[MaskedContext, ...]
+    entity: CulturalEntity
+
+
+@dataclass(frozen=True)
+class RepresentingJob(ModelJob[EntityInContexts]):
     """One job: the comparisons of a type of entities of a native culture, under a model and its setup."""
 
     job: Job
     form: str  # 'causal' | 'masked': of the contexts that were asked for
     comparisons: tuple[Comparison, ...]
+    layers: LayerNames = LAYERS  # that are asked for
     setup: Mapping[str, Any] = field(default_factory=dict)  # of the model
 
     def request_id(self, contexts: Sequence[MaskedContext]) -> str:
@@ -80,8 +96,30 @@ class RepresentingJob:
         texts = sorted([context.prefix, context.suffix] for context in contexts)
         return request_id("represent", self.job.model, self.setup, texts)
 
+    @property
+    def size(self) -> int:
+        return sum(len(item.keys) for item in self.asks())
+
+    @property
+    def prompt_count(self) -> int:
+        return sum(len(item.contexts) for item in self.asks())
+
+    def asks(self) -> Iterator[EntityInContexts]:
+        """Every entity once: what is of both genders stands in two comparisons, perhaps in the same contexts."""
+        known = set()
+        for comparison in self.comparisons:
+            comparison_id = comparison.comparison_id
+            for contexts, entities in comparison.standing:
+                request, topic = self.request_id(contexts), self.job.topic
+                for entity in entities:
+                    # With the job: contexts of two cultures may have one text, and each job keeps its own rows.
+                    keys = tuple(content_id(request, topic, entity.entity_id, layer) for layer in self.layers)
+                    if keys[0] not in known:
+                        known.add(keys[0])
+                        yield EntityInContexts(keys, request, comparison, comparison_id, contexts, entity)
+
     def wanted(self) -> Iterator[WantedRepresentation]:
-        """What is read: a row for each set of contexts that an entity of a comparison stands in."""
+        """A row for each set of contexts that an entity of a comparison stands in."""
         for comparison in self.comparisons:
             for contexts, _ in comparison.standing:
                 one = contexts[0]
@@ -92,7 +130,9 @@ class RepresentingJob:
                 )  # fmt: skip
 
 
-def representing_jobs(dataset: DataSet, selection: Selection, say: Say) -> list[RepresentingJob]:
+def representing_jobs(
+    dataset: DataSet, selection: Selection, say: Say, layers: LayerNames = LAYERS
+) -> list[RepresentingJob]:
     """A job per language, native culture and type, still of no model.
 
     What cannot be compared is a line. Raises `DataSetError` where nothing can.
@@ -102,9 +142,8 @@ def representing_jobs(dataset: DataSet, selection: Selection, say: Say) -> list[
         language, culture, kind = unit
         found = tuple(_comparisons(dataset, unit, contexts, selection, say))
         if found:
-            jobs.append(
-                RepresentingJob(Job("", language, f"{dataset.name}-{culture}-{kind}".lower()), selection.form, found)
-            )
+            job = Job("", language, f"{dataset.name}-{culture}-{kind}".lower())
+            jobs.append(RepresentingJob(job, selection.form, found, layers))
     if not jobs:
         there = sorted({f"{e.culture} {e.entity_type} in {e.language}" for e in dataset.entities})
         raise DataSetError(
@@ -157,23 +196,6 @@ def _comparison(
     return Comparison(tuple(contexts), tuple(standing.values()))
 
 
-PART = 200  # entities that are asked, and written, at a time
-LayerNames = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class EntityInContexts:
-    """An entity in the gaps of the contexts that it fits, queried at some layers under one model and setup."""
-
-    keys: tuple[str, ...]  # one per layer
-    request_id: str
-    asked: RepresentingJob
-    comparison: Comparison
-    comparison_id: str
-    contexts: tuple[MaskedContext, ...]
-    entity: CulturalEntity
-
-
 @dataclass(slots=True)
 class _Mean:
     """The mean of an entity's vectors so far; the first reason why one is missing."""
@@ -194,24 +216,11 @@ class _Mean:
         self.layers, self.read = row.layers, self.read + 1
 
 
-class RepresentingStep(Step[EntityInContexts, Models]):
+class RepresentingStep(AnswerStep[EntityInContexts, RepresentingJob]):
     """Reads hidden states of entities. A failure is a row with its reason, and is not tried again."""
 
     name = "represent"
     tables = (REPRESENTATIONS,)
-
-    def __init__(self, jobs: Sequence[RepresentingJob], layers: LayerNames) -> None:
-        self._jobs, self._layers = jobs, layers
-
-    def works(self) -> Iterator[Work[EntityInContexts]]:
-        """A work per job, with a key per entity and layer."""
-        for asked in self._jobs:
-            texts = [len(item.contexts) for item in self._entities(asked)]
-            entities, size = partial(self._entities, asked), len(texts) * len(self._layers)
-            yield Work(asked.job, {MODEL: asked.job.model}, entities, size, prompts=sum(texts))
-
-    def keys(self, item: EntityInContexts) -> tuple[str, ...]:
-        return item.keys
 
     def ask(
         self, work: Work[EntityInContexts], items: Iterator[EntityInContexts], models: Models, kept: Kept
@@ -223,7 +232,7 @@ class RepresentingStep(Step[EntityInContexts, Models]):
         representing = models.open(REPRESENTING)
         for _, compared in groupby(items, key=lambda item: item.comparison_id):
             while some := list(islice(compared, PART)):
-                rows = list(self._rows(some, representing))
+                rows = list(_rows(self.asked[work.job], some, representing))
                 # Past the journal: vectors are long, and a pass over some entities is soon done again.
                 yield Done({REPRESENTATIONS.name: objects_to_table(REPRESENTATIONS, rows)})
 
@@ -233,51 +242,38 @@ class RepresentingStep(Step[EntityInContexts, Models]):
             for context in item.contexts:
                 yield Load(context.sides, 0, varying=item.entity.surface, chat=False)
 
-    def _entities(self, asked: RepresentingJob) -> Iterator[EntityInContexts]:
-        known = set()  # what is of both genders stands in two comparisons, perhaps in the same contexts
-        for comparison in asked.comparisons:
-            comparison_id = comparison.comparison_id
-            for contexts, entities in comparison.standing:
-                request, topic = asked.request_id(contexts), asked.job.topic
-                for entity in entities:
-                    # With the job: contexts of two cultures may have one text, and each job keeps its own rows.
-                    keys = tuple(content_id(request, topic, entity.entity_id, layer) for layer in self._layers)
-                    if keys[0] not in known:
-                        known.add(keys[0])
-                        yield EntityInContexts(keys, request, asked, comparison, comparison_id, contexts, entity)
 
-    def _rows(self, some: Sequence[EntityInContexts], engine: Representing) -> Iterator[Representation]:
-        means = [_Mean() for _ in some]
-        standing = _standing(some)
-        contexts = [c for c in some[0].comparison.contexts if c.context_id in standing]
-        requests = (
-            ScoreRequest(
-                c.context_id, c.prefix, tuple(some[i].entity.surface for i in standing[c.context_id]), c.suffix
-            )
-            for c in contexts
-        )
-        for row in engine.represent(requests, self._layers):
-            means[standing[row.request_id][row.index]].add(row)
-        for item, mean in zip(some, means, strict=True):
-            for place in range(len(self._layers)):
-                yield self._row(item, mean, place)
+def _rows(asked: RepresentingJob, some: Sequence[EntityInContexts], engine: Representing) -> Iterator[Representation]:
+    means = [_Mean() for _ in some]
+    standing = _standing(some)
+    contexts = [c for c in some[0].comparison.contexts if c.context_id in standing]
+    requests = (
+        ScoreRequest(c.context_id, c.prefix, tuple(some[i].entity.surface for i in standing[c.context_id]), c.suffix)
+        for c in contexts
+    )
+    for row in engine.represent(requests, asked.layers):
+        means[standing[row.request_id][row.index]].add(row)
+    for item, mean in zip(some, means, strict=True):
+        for place in range(len(asked.layers)):
+            yield _row(asked, item, mean, place)
 
-    def _row(self, item: EntityInContexts, mean: _Mean, place: int) -> Representation:
-        return Representation(
-            representation_id=item.keys[place],
-            request_id=item.request_id,
-            entity_id=item.entity.entity_id,
-            model=item.asked.job.model,
-            language=item.asked.job.language,
-            topic=item.asked.job.topic,
-            asked_layer=self._layers[place],
-            status="failed" if mean.error else "ok",
-            error=mean.error,
-            retryable=False if mean.error else None,
-            layer=None if mean.error else mean.layers[place],
-            vector=None if mean.error else (mean.sums[place] / mean.read).tolist(),
-            model_version=mean.model_version,
-        )
+
+def _row(asked: RepresentingJob, item: EntityInContexts, mean: _Mean, place: int) -> Representation:
+    return Representation(
+        representation_id=item.keys[place],
+        request_id=item.request_id,
+        entity_id=item.entity.entity_id,
+        model=asked.job.model,
+        language=asked.job.language,
+        topic=asked.job.topic,
+        asked_layer=asked.layers[place],
+        status="failed" if mean.error else "ok",
+        error=mean.error,
+        retryable=False if mean.error else None,
+        layer=None if mean.error else mean.layers[place],
+        vector=None if mean.error else (mean.sums[place] / mean.read).tolist(),
+        model_version=mean.model_version,
+    )
 
 
 def _standing(some: Sequence[EntityInContexts]) -> Mapping[str, list[int]]:

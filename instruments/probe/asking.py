@@ -132,7 +132,7 @@ class ProbeJob:
         ids = {arm: self.rules.asked_id(arm, self.job.language) for arm in self.arms}
         for one in self.asks():
             key = question_key(self.dataset, one.question)
-            yield WantedProbe(one.request_id, key, self.job.model, setup, one.arm, ids[one.arm])
+            yield WantedProbe(one.request_id, self.job.model, setup, key, one.arm, ids[one.arm])
 
 
 def read_inspection(file: Path, max_tokens: int) -> Inspection:

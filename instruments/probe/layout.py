@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted, compose
-from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.probe.attention.layout import LAYOUT as ATTENTION
 from polyculture.metrics import METRICS_LAYOUT
@@ -45,13 +44,10 @@ class HumanAnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedProbe:
+class WantedProbe(Requested):
     """A question as a model is probed with it now, under one arm."""
 
-    request_id: str  # as in `probes`
     question_key: str  # as in `probe_questions`
-    model: str
-    setup_id: str  # it counts while this is the model's setup
     arm: str  # what stands in the placeholder's place: see `arms`
     asked_id: str  # hash of the rules of the arm and the language: under others it does not count
 
@@ -138,26 +134,23 @@ PROBE_QUESTIONS = Table("probe_questions", QuestionRow)
 PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow)
 PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
 PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
-WANTED_PROBES = Table("wanted_probes", WantedProbe)
+WANTED_PROBES = Table(
+    "wanted_probes",
+    WantedProbe,
+    requests=Requests(
+        "patch", ("question_key", "model", "arm"), "probe", f"{ASKED} ", about={"question_key": "probe_questions"}
+    ),
+)
 PROBES = Table(
     "probes",
     ProbeRow,
     key="probe_id",
     unit="probes",
-    wanted=Wanted("wanted_probes", ("question_key", "model", "language"), facts=True),
+    wanted=Wanted("probed_questions", ("question_key", "model", "language"), True, WANTED_PROBES),
 )
 PROBE_SIMILARITIES = Table("probe_similarities", SimilarityRow)
 PROBE_LINKS = Table("probe_links", ItemLink)
-
-
-def _settings(run: RunFolder, manifest: Manifest) -> object:
-    """The rules and the setups under which probes count; attention has others of its own."""
-    asked = {name: one for name, one in manifest.asked.get("probe", {}).items() if name.startswith(f"{ASKED} ")}
-    models = {job.model for job in run.jobs(PROBES.name) if job.model in manifest.models}
-    return asked, {model: manifest.setups.get(f"patch {model}") for model in models}
-
-
-MEASURE = Measure("probe", (PROBE_QUESTIONS, WANTED_PROBES, PROBES, PROBE_ITEMS, PROBE_SIMILARITIES), _settings)
+MEASURE = Measure("probe", (PROBE_QUESTIONS, WANTED_PROBES, PROBES, PROBE_ITEMS, PROBE_SIMILARITIES))
 PROBE = Layout(
     (
         PROBE_QUESTIONS,

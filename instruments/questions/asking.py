@@ -23,8 +23,9 @@ from polyculture.generate.engines.base import Decoding, ScoreRequest
 from polyculture.generate.request import request_id
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
-from polyculture.instruments.questions.layout import QuestionRow
+from polyculture.instruments.questions.layout import QuestionRow, WantedAnswer
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question
+from polyculture.instruments.row_step import ModelJob
 
 Order = tuple[int, ...]  # the index of the option at each place
 Orders = Literal["published", "cyclic", "one"]
@@ -156,12 +157,16 @@ class Ask:
     seed: int
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.answer_id,)
+
+    @property
     def question_id(self) -> str:
         return self.question.question_id
 
 
 @dataclass(frozen=True)
-class AskJob:
+class AskJob(ModelJob[Ask]):
     """The questions of one category and language of a set to one model, by one method."""
 
     job: Job
@@ -222,6 +227,25 @@ class AskJob:
         wording = None if prompt is None else content_id(_wording(prompt))
         found = {"prompt": wording, **(decoding or {}), "seed": seed}
         return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def prompt_count(self) -> int:
+        return self.size // self.samples
+
+    @property
+    def label(self) -> str:
+        return f"{self.job.model} {self.job.language} {self.job.topic}"
+
+    def wanted(self) -> Iterator[WantedAnswer]:
+        """A row a request, question and prompt."""
+        told = (None, None) if self.decoding is None else (self.decoding.temperature, self.decoding.max_tokens)
+        asked = {"" if prompt is None else prompt.name: self.asked_id(prompt) for prompt in self.prompts}
+        for ask in self.asks():
+            if ask.sample == 0:
+                yield WantedAnswer(
+                    ask.request_id, self.job.model, self.setup_id, ask.question_id, ask.prompt, self.samples, self.use,
+                    asked[ask.prompt], *told,
+                )  # fmt: skip
 
     def asks(self) -> Iterator[Ask]:
         """Every question, prompt by prompt and order by order, in blocks; the first order of all of a block first."""

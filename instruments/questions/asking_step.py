@@ -16,7 +16,7 @@ from polyculture.cache.work.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.base import SCORE_TOKENS, Completion, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
-from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.models import Models
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
 from polyculture.instruments.row_step import AnswerStep, TextStep, completion_columns
@@ -24,35 +24,29 @@ from polyculture.instruments.row_step import AnswerStep, TextStep, completion_co
 N = TypeVar("N", int, float)
 
 
-class AskStep(AnswerStep[Ask]):
+class AskStep(AnswerStep[Ask, AskJob]):
     """Jobs of questions whose answers are rows of `answers`."""
 
     tables = (ANSWERS,)
     of_now = ("answer_id", "request_id", "sample", "question_id", "prompt", "order", "labels", "shown")
 
     def __init__(self, name: str, jobs: Sequence[AskJob]) -> None:
+        super().__init__(jobs)
         self.name = name
-        self._jobs = {one.job: one for one in jobs}
-
-    def works(self) -> Iterator[Work[Ask]]:
-        """A work per job."""
-        for job, one in self._jobs.items():
-            name, prompts = f"{job.model} {job.language} {job.topic}", one.size // one.samples
-            yield Work(job, {MODEL: job.model}, one.asks, one.size, name, prompts=prompts)
 
 
-class GenerationStep(AskStep, TextStep[Ask]):
+class GenerationStep(AskStep, TextStep[Ask, AskJob]):
     """Asks models to write an answer."""
 
     def completions(self, job: Job, asks: Iterator[Ask], models: Models) -> Iterator[Completion]:
-        return models.open(SAMPLING).sample(_requests(self._jobs[job], asks))
+        return models.open(SAMPLING).sample(_requests(self.asked[job], asks))
 
     def row(self, job: Job, ask: Ask, said: Completion) -> AnswerRow:
-        return replace(answer_row(self._jobs[job], ask), **completion_columns(said))
+        return replace(answer_row(self.asked[job], ask), **completion_columns(said))
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The message, and the tokens that an answer has at most."""
-        most = self._jobs[work.job].sampling.max_tokens
+        most = self.asked[work.job].sampling.max_tokens
         return (Load(item.text, most) for item in items)
 
 
@@ -76,7 +70,7 @@ class LikelihoodStep(AskStep):
 
     def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per question, once all its scores are there."""
-        asked = self._jobs[work.job]
+        asked = self.asked[work.job]
         waiting: dict[str, tuple[Ask, dict[int, Scored]]] = {}
         for scored in models.open(SCORING).score(_score_requests(asked, items, waiting)):
             ask, scores = waiting[scored.request_id]
@@ -87,7 +81,7 @@ class LikelihoodStep(AskStep):
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """What is read once for each candidate, and the candidates."""
-        for request in map(self._jobs[work.job].scored, items):
+        for request in map(self.asked[work.job].scored, items):
             candidates, end = request.continuations, request.suffix if request.to_end else ""
             yield Load(request.prefix + end, SCORE_TOKENS, len(candidates), " ".join(candidates), chat=False)
 

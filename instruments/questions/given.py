@@ -165,7 +165,7 @@ class AnswerFile:
                 taken.conflicts.append(f"row {row.row} ({question.name})")
             return
         taken.ids[slot] = asked_id
-        taken.wanted.append(WantedAnswer(request, made, prompt, sample + 1, model, "answer", None, asked_id))
+        taken.wanted.append(WantedAnswer(request, model, None, made, prompt, sample + 1, "answer", asked_id))
 
     def _said(self, name: str, row: Record) -> str | None:
         """A field of a record as text; None where it does not say it."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted
-from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Number
 
 LIKELIHOODS = (
@@ -40,16 +39,13 @@ class QuestionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedAnswer:
+class WantedAnswer(Requested):
     """A request about a question as a model is asked it under a setup; its samples below `n` count."""
 
-    request_id: str  # as in `answers`
     question_id: str  # as in `questions`
     prompt: str  # as in `answers`
     n: int  # samples that are asked
-    model: str
     use: str  # 'answer' of texts, 'score' of likelihoods
-    setup_id: str | None  # its answers count while this is the model's setup; None of imported answers
     asked_id: str  # hash of the prompt's wording and of how it is asked; of imported answers of the file
     temperature: float | None = None  # None of likelihoods and of imported answers
     max_tokens: int | None = None  # of an answer; the same
@@ -103,14 +99,18 @@ class ReadingRow:
 
 
 QUESTIONS = Table("questions", QuestionRow)
-WANTED_ANSWERS = Table("wanted_answers", WantedAnswer)
+WANTED_ANSWERS = Table(
+    "wanted_answers",
+    WantedAnswer,
+    requests=Requests("", ("request_id", "question_id", "prompt"), "questions", about={"question_id": "questions"}),
+)
 ANSWERS = Table(
     "answers",
     AnswerRow,
     key="answer_id",
     stage="ask",
     unit="answers",
-    wanted=Wanted("wanted_answers", ("question_id", "prompt")),
+    wanted=Wanted("wanted_answers", ("question_id", "prompt"), of=WANTED_ANSWERS),
 )
 READINGS = Table("answer_readings", ReadingRow, key="reading_id", unit="readings")
 
@@ -118,20 +118,7 @@ READINGS = Table("answer_readings", ReadingRow, key="reading_id", unit="readings
 _OWN = Path(__file__).parent
 
 
-def _settings(run: RunFolder, manifest: Manifest) -> object:
-    """What decides which answers count: prompts and readers, and the setups of the models that answered.
-
-    Other instruments have setups of their own for the same models: they hide no number of these.
-    """
-    asked = {
-        f"{'score' if job.topic.rpartition('-')[2] in LIKELIHOODS else 'answer'} {job.model}"
-        for job in run.jobs(ANSWERS.name)
-        if job.model in manifest.models
-    }
-    return manifest.asked.get("questions"), {use: manifest.setups.get(use) for use in asked}
-
-
-MEASURE = Measure("questions", (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS), _settings)
+MEASURE = Measure("questions", (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS))
 # A row of `numbers` of question sets with nothing in it yet.
 EMPTY = Number(
     measure=MEASURE.name, metric="", level="", model="", dataset="", language="", country=EVERY, topic=EVERY,

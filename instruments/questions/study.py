@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
@@ -34,8 +33,6 @@ from polyculture.instruments.questions.rules.questions import LEFT_OUT
 from polyculture.instruments.questions.shown import MAIN, SCORES
 from polyculture.sources.left_out import by_reason
 
-_KEY = ("request_id", "question_id", "prompt")
-
 
 def present_tables(
     run: RunFolder, sets: Sequence[QuestionSet], wanted: Iterable[WantedAnswer]
@@ -49,22 +46,8 @@ def present_tables(
     questions = list({row.question_id: row for row in rows}.values())
     return {
         **present_rows(run, QUESTIONS, questions, ("set", "language")),
-        **present_rows(run, WANTED_ANSWERS, list(wanted), _KEY),
+        **present_rows(run, WANTED_ANSWERS, list(wanted), ("request_id", "question_id", "prompt")),
     }
-
-
-def wanted_answers(jobs: Iterable[AskJob]) -> Iterable[WantedAnswer]:
-    """What jobs ask: a row a request, question and prompt."""
-    for one in jobs:
-        decoding = one.decoding
-        told = (None, None) if decoding is None else (decoding.temperature, decoding.max_tokens)
-        asked = {"" if prompt is None else prompt.name: one.asked_id(prompt) for prompt in one.prompts}
-        for ask in one.asks():
-            if ask.sample == 0:
-                yield WantedAnswer(
-                    ask.request_id, ask.question_id, ask.prompt, one.samples, one.job.model, one.use, one.setup_id,
-                    asked[ask.prompt], *told,
-                )  # fmt: skip
 
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
@@ -98,7 +81,7 @@ def study(asked: Asked, options: AskOptions) -> Study:
     jobs = [job for some in by_method.values() for job in some]
     steps: list[Step[Any, Models]] = [_step(method, some) for method, some in by_method.items()]
     ids, settings = asked_ids(jobs)
-    return read_study(asked, sets, steps, setups, ids, partial(wanted_answers, jobs), settings)
+    return read_study(asked, sets, steps, setups, ids, lambda: (row for one in jobs for row in one.wanted()), settings)
 
 
 def read_study(

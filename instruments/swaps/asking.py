@@ -7,7 +7,7 @@ file of labels, never pays for an answer again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
+from polyculture.instruments.row_step import ModelJob
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts, Words
 from polyculture.instruments.swaps.selection import SwapTexts
@@ -45,6 +46,10 @@ class Ask:
     filled: Filled
     sample: int
     seed: int
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.answer_id,)
 
     @property
     def context_id(self) -> str:
@@ -191,27 +196,31 @@ class Questions:
 
 
 @dataclass(frozen=True)
-class SwapJob:
+class SwapJob(ModelJob[Ask]):
     """Texts, the model that is asked about them, and how."""
 
     job: Job
     texts: SwapTexts
     asking: Asking
-    setup: Mapping[str, Any]  # of the model, for answers
+    setup: Mapping[str, Any] = field(default_factory=dict)  # of the model, for answers
+
+    @property
+    def label(self) -> str:
+        return f"{self.job.model} {self.job.language} {self.job.topic.partition('-')[2]}"
 
     @property
     def size(self) -> int:
         return sum(len(self._samples(draws)) for _, drawn in self.texts.drawn for _, draws in drawn)
 
     @property
-    def prompts(self) -> int:
+    def prompt_count(self) -> int:
         """How many texts are asked about."""
         return sum(len(drawn) for _, drawn in self.texts.drawn)
 
     def asks(self) -> Iterator[Ask]:
         """Every text once, or once for each draw that has it."""
         seed = self.asking.question.seed
-        for filled, request, draws in self._requests():
+        for filled, request, draws in self._filled():
             for sample in self._samples(draws):
                 key = content_id(request, filled.context.context_id, filled.entity.entity_id, sample)
                 yield Ask(key, request, filled, sample, seed + sample)
@@ -219,7 +228,7 @@ class SwapJob:
     def wanted(self) -> Iterator[WantedSwap]:
         """What is asked: a row for each draw that has a text."""
         asked_id, setup = self.asking.question.asked_id, setup_id(self.setup)
-        for filled, request, draws in self._requests():
+        for filled, request, draws in self._filled():
             ids = request, self.job.model, setup, filled.context.context_id, filled.entity.entity_id
             for draw, times in draws.items():
                 sample = 0 if self.asking.repeatable else draw
@@ -232,7 +241,7 @@ class SwapJob:
             if load := self.asking.load(Filled(context, entities[0])):
                 yield replace(load, times=len(entities), varying=" ".join(entity.surface for entity in entities))
 
-    def _requests(self) -> Iterator[tuple[Filled, str, Mapping[int, int]]]:
+    def _filled(self) -> Iterator[tuple[Filled, str, Mapping[int, int]]]:
         for context, drawn in self.texts.drawn:
             for entity, draws in drawn:
                 filled = Filled(context, entity)

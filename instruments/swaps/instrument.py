@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from polyculture.instruments.contract import Asked, Command, Demo, Idle, Need, Study
-from polyculture.instruments.swaps.layout import COUNTS, RATES
+from polyculture.instruments.contract import Asked, Command, Demo, Idle
+from polyculture.instruments.declared import Inquiry, Instrument
+from polyculture.instruments.swaps.layout import COUNTS, RATES, SWAP_RESPONSES
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions, SwapOptions
+
+if TYPE_CHECKING:
+    from polyculture.instruments.swaps.asking import SwapJob
 
 _DEMO = Path(__file__).parent / "demo"
 
 
-def study(asked: Asked, options: SwapOptions) -> Study:
+def ask(asked: Asked, options: SwapOptions) -> Inquiry[SwapJob]:
     """Asks about the texts and reads the answers. Raises `DataSetError` without any text."""
-    from polyculture.instruments.swaps.study import study as made
+    from polyculture.instruments.swaps.study import inquiry
 
-    return made(asked, options)
+    return inquiry(asked, options)
 
 
 def _demo(**sizes: int) -> Demo:
@@ -38,34 +43,35 @@ def _idle(own: str) -> tuple[Idle, ...]:
     )
 
 
-def _needs(options: SwapOptions) -> tuple[Need, ...]:
-    """Texts of the experiment's models; nothing of them where a classifier or tagger answers."""
-    return ("sample",) if options.own_model is None else ()
+def _brings(options: SwapOptions) -> bool:
+    """Whether a classifier or tagger answers, and none of the experiment's models."""
+    return options.own_model is not None
 
 
-COMMANDS: Mapping[str, Command] = {
-    "sentiment": Command(
-        SentimentOptions,
-        study,
-        "polyculture swap sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
-        _demo(),
-        tables=(RATES, COUNTS),
-        needs=_needs,
-        idle=_idle("classifier"),
-    ),
-    "qa": Command(
-        QaOptions,
-        study,
-        "polyculture swap qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
-        _demo(),
-        needs=_needs,
-    ),
-    "ner": Command(
-        NerOptions,
-        study,
-        "polyculture swap ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
-        _demo(contexts=2),
-        needs=_needs,
-        idle=_idle("tagger"),
-    ),
-}
+SENTIMENT = Instrument(
+    SWAP_RESPONSES,
+    SentimentOptions,
+    ask,
+    "polyculture swap sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
+    (RATES, COUNTS),
+    _demo(),
+    _idle("classifier"),
+    _brings,
+)
+QA = Instrument(
+    SWAP_RESPONSES,
+    QaOptions,
+    ask,
+    "polyculture swap qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
+    demo=_demo(),
+)
+NER = Instrument(
+    SWAP_RESPONSES,
+    NerOptions,
+    ask,
+    "polyculture swap ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
+    demo=_demo(contexts=2),
+    idle=_idle("tagger"),
+    brings=_brings,
+)
+COMMANDS: Mapping[str, Command] = {"sentiment": SENTIMENT.command, "qa": QA.command, "ner": NER.command}

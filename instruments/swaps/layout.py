@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Requested, Requests, Table, Wanted, compose
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
+from polyculture.cache.store.schema.asked import Answered, Requested
 from polyculture.instruments.datasets.layout import DATASETS
 
 
@@ -33,30 +34,16 @@ class WantedSwap(Requested):
     asked_id: str  # as in `swap_questions`
 
 
-@dataclass(frozen=True, slots=True)
-class SwapResponse:
-    """What a model said of a context with an entity in its gap, or the error."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapResponse(Answered):
+    """What a model said of a context with an entity in its gap, or the error.
 
-    answer_id: str  # hash of request, context, entity and sample
-    request_id: str  # hash of what was sent: model, setup, the text with its question, decoding
+    The topic of its job is task, data set, native culture and type of entities; the language is the context's.
+    """
+
     context_id: str  # as in `dataset_contexts`
     entity_id: str  # as in `dataset_entities`
     sample: int  # the draw that it was asked for; 0 where the same text is answered alike in every draw
-    model: str
-    language: str  # of the context: a code of the data set's
-    topic: str  # of the job: task, data set, native culture and type of entities
-    status: str  # 'ok' | 'failed': nothing came that could be read
-    error: str | None  # why it failed, one line
-    retryable: bool | None  # of a failure: worth asking again
-    raw: str | None  # the model's answer, as it came
-    finish_reason: str | None  # the server's own word
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    model_version: str | None  # what the engine says it ran
-    purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where another run asked
-    note: str | None = None  # what of the answer was mended or dropped on arrival, as in `responses`
-    named_cost: float | None = None  # as in `responses`
-    body: str | None = None  # as in `responses`
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +69,10 @@ TASKS = ("sentiment", "qa", "ner")
 SWAP_QUESTIONS = Table("swap_questions", SwapQuestion, by_measure=True)
 _LABELLED = "w.asked_id IN (SELECT asked_id FROM stored_swap_questions WHERE answer_method <> 'prompt')"
 WANTED_SWAPS = Table(
-    "wanted_swaps", WantedSwap, by_measure=True, requests=Requests("answer", instrument="swaps", brought=_LABELLED)
+    "wanted_swaps",
+    WantedSwap,
+    by_measure=True,
+    requests=Requests("answer", ("asked_id", "model", "context_id", "entity_id", "draw"), "swaps", brought=_LABELLED),
 )
 SWAP_RESPONSES = Table(
     "swap_responses",

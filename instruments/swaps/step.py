@@ -23,9 +23,9 @@ from polyculture.cache.store.shards import JobShards
 from polyculture.cache.work.worker import Load, Work
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.endings import ending_of
-from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.models import Models
 from polyculture.instruments.datasets.model import DataSet
-from polyculture.instruments.row_step import MadeRow, RowStep, TextStep, completion_columns
+from polyculture.instruments.row_step import MadeRow, RowStep, TextStep
 from polyculture.instruments.swaps.asking import Ask, Asking, SwapJob
 from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,
@@ -33,37 +33,26 @@ from polyculture.instruments.swaps.layout import (
     SWAP_RESPONSES,
     WANTED_SWAPS,
     SwapReading,
-    SwapResponse,
 )
 from polyculture.instruments.swaps.tasks import Filled
 
 
-class SwapStep(TextStep[Ask]):
+class SwapStep(TextStep[Ask, SwapJob]):
     """Asks about the texts of jobs."""
 
     tables = (SWAP_RESPONSES,)
     of_now = ("answer_id", "request_id", "context_id", "entity_id", "sample")
 
     def __init__(self, task: str, jobs: Sequence[SwapJob]) -> None:
+        super().__init__(jobs)
         self.name = task
-        self._jobs = {swap.job: swap for swap in jobs}
-
-    def works(self) -> Iterator[Work[Ask]]:
-        """A work per job."""
-        for job, swap in self._jobs.items():
-            label = f"{job.model} {job.language} {job.topic.partition('-')[2]}"
-            yield Work(job, {MODEL: job.model}, swap.asks, swap.size, label, swap.loads, swap.prompts)
 
     def completions(self, job: Job, asks: Iterator[Ask], models: Models) -> Iterator[Completion]:
-        return self._jobs[job].asking.completions(asks, models)
-
-    def row(self, job: Job, ask: Ask, said: Completion) -> SwapResponse:
-        ids = ask.answer_id, ask.request_id, ask.context_id, ask.entity_id, ask.sample
-        return SwapResponse(*ids, job.model, job.language, job.topic, **completion_columns(said))
+        return self.asked[job].asking.completions(asks, models)
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The question about each text, and the tokens that an answer has at most."""
-        asking = self._jobs[work.job].asking
+        asking = self.asked[work.job].asking
         return (load for item in items if (load := asking.load(item.filled)))
 
 

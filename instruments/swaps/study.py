@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.run_folder import Job
-from polyculture.instruments.contract import Asked, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Shown
 from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import OURS, told
+from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.swaps.asking import Asking, Questions, SwapJob
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, LabelledTexts, Labels, read_labels
 from polyculture.instruments.swaps.layout import COUNTS, RATES
@@ -35,7 +37,7 @@ def size_lines(texts: Sequence[SwapTexts], task: str, entities: int) -> Iterator
         yield f"{task} {language}: {side} in each draw"
 
 
-def study(asked: Asked, options: SwapOptions) -> Study:
+def inquiry(asked: Asked, options: SwapOptions) -> Inquiry[SwapJob]:
     """The task by prompts to the experiment's models, or by a classifier or tagger. Raises `DataSetError`."""
     dataset = options.opened(asked.warning)
     if options.preset != OURS:
@@ -45,7 +47,6 @@ def study(asked: Asked, options: SwapOptions) -> Study:
         asked.warning(lacking)
     own = options.own_model
     models = asked.models if own is None else [f"transformers:{own.name}"]
-    setups = {model: asked.setup(model, "answer") for model in models}
     selection = replace(options.selection("causal"), entities=None)
     draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
     # Drawn once: all models are asked about the same texts, and what is left out is told once.
@@ -62,11 +63,7 @@ def study(asked: Asked, options: SwapOptions) -> Study:
         texts = _with_labels(asked, texts, labels) if method == TAGGER else texts
         labelled = LabelledTexts(options.task, method, labels, asked.spec(models[0]), asked.seed)
         by_language = dict.fromkeys(_languages(texts), labelled)
-    jobs = [
-        SwapJob(Job(model, one.language, one.topic), one, by_language[one.language], setup)
-        for model, setup in setups.items()
-        for one in texts
-    ]
+    jobs = [SwapJob(Job("", one.language, one.topic), one, by_language[one.language]) for one in texts]
     for line in size_lines(texts, options.task, options.entities) if options.equal_sides else ():
         asked.info(line)
 
@@ -77,22 +74,19 @@ def study(asked: Asked, options: SwapOptions) -> Study:
         for line in apart_lines(asked.run, options.task, models):
             asked.warning(line)
 
-    return Study(
-        [
-            SwapStep(options.task, jobs),
-            ReadingStep(asked.run, options.task, dataset, by_language),
-        ],
-        Validity(
-            {f"answer {model}": setup for model, setup in setups.items()},
-            {_place(one, language): one.question.asked_id for language, one in by_language.items()},
-            lambda: {**present_tables(asked.run, dataset), **wanted_tables(asked.run, options.task, jobs)},
-            changed_reason(dataset),
-            {_place(one, language): one.reader_id for language, one in by_language.items()},
-            {_place(one, language): one.settings for language, one in by_language.items()},
-        ),
-        derive,
-        tuple(_shown(options, models)),
-        view="swap_answers",
+    return Inquiry(
+        lambda _model: jobs,
+        partial(SwapStep, options.task),
+        data=lambda _jobs: present_tables(asked.run, dataset),
+        requests=partial(wanted_tables, asked.run, options.task),
+        setups={model: asked.setup(model, "answer") for model in models},
+        then=[ReadingStep(asked.run, options.task, dataset, by_language)],
+        derive=derive,
+        shown=tuple(_shown(options, models)),
+        reason=changed_reason(dataset),
+        ids={_place(one, language): one.question.asked_id for language, one in by_language.items()},
+        readers={_place(one, language): one.reader_id for language, one in by_language.items()},
+        settings={_place(one, language): one.settings for language, one in by_language.items()},
     )
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Shown
+from polyculture.instruments.declared import Inquiry, Instrument
+from polyculture.instruments.tokens.layout import VOCABULARY_SHARES
+
+if TYPE_CHECKING:
+    from polyculture.instruments.tokens.step import VocabularyJob
 
 _OWN = Path(__file__).parent
 _VOCABULARIES, _LENGTHS = _OWN / "vocabularies.sql", _OWN / "entity_lengths.sql"
@@ -34,25 +39,15 @@ class TokensOptions(BaseModel):
     ] = "letters"
 
 
-def study(asked: Asked, options: TokensOptions) -> Study:
+def ask(asked: Asked, options: TokensOptions) -> Inquiry[VocabularyJob]:
     """Counts the shares of languages in vocabularies; lists them, then tokens per entity beside scores."""
-    from polyculture.cache.store.parquet import present_rows
-    from polyculture.instruments.tokens.layout import WANTED_VOCABULARIES
-    from polyculture.instruments.tokens.step import VocabularyStep, wanted_vocabularies
+    from polyculture.instruments.tokens.step import VocabularyStep, vocabulary_jobs
 
     languages = _languages(asked, options.language, options.characters)
-    setups = {model: asked.setup(model, "tokenize") for model in asked.models}
-    wanted = wanted_vocabularies(setups, languages, options.characters)
+    jobs = vocabulary_jobs(languages, options.characters)
     counted = {"model": list(asked.models), "language": languages, "characters": options.characters}
-    return Study(
-        (VocabularyStep(wanted),),
-        Validity(
-            {f"tokenize {model}": setup for model, setup in setups.items()},
-            tables=lambda: present_rows(asked.run, WANTED_VOCABULARIES, wanted, ("model", "language", "characters")),
-        ),
-        shown=(Shown(_VOCABULARIES, counted), *(Shown(_LENGTHS, {"model": model}) for model in asked.models)),
-        view="vocabulary_shares",
-    )
+    shown = (Shown(_VOCABULARIES, counted), *(Shown(_LENGTHS, {"model": model}) for model in asked.models))
+    return Inquiry(lambda _model: jobs, VocabularyStep, shown=shown)
 
 
 def _languages(asked: Asked, named: Sequence[str], characters: str) -> list[str]:
@@ -78,12 +73,11 @@ def _languages(asked: Asked, named: Sequence[str], characters: str) -> list[str]
     return [language for language in named if language not in faults]
 
 
-COMMANDS: Mapping[str, Command] = {
-    "tokens": Command(
-        TokensOptions,
-        study,
-        "polyculture probe tokens exp.toml --language ja --language vi",
-        tables=(_VOCABULARIES, _LENGTHS),
-        needs=lambda _: ("tokenize",),
-    )
-}
+TOKENS = Instrument(
+    VOCABULARY_SHARES,
+    TokensOptions,
+    ask,
+    "polyculture probe tokens exp.toml --language ja --language vi",
+    (_VOCABULARIES, _LENGTHS),
+)
+COMMANDS: Mapping[str, Command] = {"tokens": TOKENS.command}

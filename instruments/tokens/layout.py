@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyculture.cache.store.layout import Layout, Requested, Requests, Table, Wanted, compose
+from polyculture.cache.store.layout import Layout, Requests, Table, Wanted, compose
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.cbs.layout import CBS
 
 
@@ -33,7 +34,9 @@ class CountedVocabulary:
     status: str  # 'ok': a tokenizer that cannot be read ends the step, and is no row
 
 
-WANTED_VOCABULARIES = Table("wanted_vocabularies", WantedVocabulary, requests=Requests("tokenize"))
+WANTED_VOCABULARIES = Table(
+    "wanted_vocabularies", WantedVocabulary, requests=Requests("tokenize", ("model", "language", "characters"))
+)
 VOCABULARY_SHARES = Table(
     "vocabulary_shares",
     CountedVocabulary,

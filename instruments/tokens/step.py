@@ -9,8 +9,8 @@ from __future__ import annotations
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from functools import cache, partial
+from dataclasses import astuple, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.text.scripts import script_of
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.cache.work.worker import Done, Kept, Step, Work
+from polyculture.cache.work.worker import Done, Kept, Work
 from polyculture.generate.engines import TOKENIZING
-from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.models import Models
 from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.check import language_in_full
+from polyculture.instruments.row_step import AnswerStep, ModelJob
 from polyculture.instruments.tokens.layout import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
 
 LETTERS = "letters"  # the other way: "ranges"
@@ -150,55 +151,70 @@ def _range(text: str) -> tuple[int, int]:
     return int(first, 16), int(last, 16)
 
 
-def wanted_vocabularies(
-    setups: Mapping[str, Mapping[str, Any]], languages: Sequence[str], characters: str
-) -> list[WantedVocabulary]:
-    """Each language in the vocabulary of each model, by the models' setups."""
-    found = []
-    for model, setup in setups.items():
-        for language in languages:
-            own = [_plain(writing) for writing in writings_of(language, characters)]
-            request = request_id("tokenize", model, setup, [language, characters, own])
-            found.append(WantedVocabulary(request, model, setup_id(setup), language, characters))
-    return found
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A language in the vocabulary of a model, with a key per reading."""
+
+    request_id: str
+    keys: tuple[str, ...]
 
 
-class VocabularyStep(Step[WantedVocabulary, Models]):
+@dataclass(frozen=True)
+class VocabularyJob(ModelJob[Vocabulary]):
+    """The readings of a language in the vocabulary of a model."""
+
+    job: Job
+    characters: str
+    setup: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def writings(self) -> tuple[Writing, ...]:
+        return writings_of(self.job.language, self.characters)
+
+    @property
+    def size(self) -> int:
+        return len(self.writings)
+
+    @property
+    def request_id(self) -> str:
+        own = [_plain(writing) for writing in self.writings]
+        return request_id("tokenize", self.job.model, self.setup, [self.job.language, self.characters, own])
+
+    def asks(self) -> Iterator[Vocabulary]:
+        request = self.request_id
+        yield Vocabulary(request, tuple(content_id(request, writing.reading) for writing in self.writings))
+
+    def wanted(self) -> Iterator[WantedVocabulary]:
+        job = self.job
+        yield WantedVocabulary(self.request_id, job.model, setup_id(self.setup), job.language, self.characters)
+
+
+def vocabulary_jobs(languages: Sequence[str], characters: str) -> list[VocabularyJob]:
+    """A job per language."""
+    return [VocabularyJob(Job("", language, f"vocabulary-{characters}"), characters) for language in languages]
+
+
+class VocabularyStep(AnswerStep[Vocabulary, VocabularyJob]):
     """Counts the tokens of languages. The model itself is not loaded."""
 
     name = "tokens"
     tables = (VOCABULARY_SHARES,)
+    _read: tuple[str, list[str]] = "", []  # the model that was read last, and its vocabulary
 
-    def __init__(self, wanted: Sequence[WantedVocabulary]) -> None:
-        self._wanted = wanted
-        self._read: dict[str, list[str]] = {}  # the vocabulary of the model that was read last
-
-    def works(self) -> Iterator[Work[WantedVocabulary]]:
-        """A work per model and language."""
-        for item in self._wanted:
-            job = Job(item.model, item.language, f"vocabulary-{item.characters}")
-            yield Work(job, {MODEL: item.model}, partial(iter, (item,)), len(self.keys(item)))
-
-    def keys(self, item: WantedVocabulary) -> tuple[str, ...]:
-        """A key per reading."""
-        readings = (writing.reading for writing in writings_of(item.language, item.characters))
-        return tuple(content_id(item.request_id, reading) for reading in readings)
-
-    def ask(
-        self, work: Work[WantedVocabulary], items: Iterator[WantedVocabulary], models: Models, kept: Kept
-    ) -> Iterator[Done]:
+    def ask(self, work: Work[Vocabulary], items: Iterator[Vocabulary], models: Models, kept: Kept) -> Iterator[Done]:
         """The shares of a language, one per reading. Raises `EngineError` where there is no tokenizer to be read."""
+        model, language, characters = work.job.model, work.job.language, self.asked[work.job].characters
         for item in items:
-            if item.model not in self._read:
-                self._read = {item.model: models.open(TOKENIZING).vocabulary()}
-            found = vocabulary_shares(self._read[item.model], [item.language], item.characters)
+            if self._read[0] != model:
+                self._read = model, models.open(TOKENIZING).vocabulary()
+            found = vocabulary_shares(self._read[1], [language], characters)
             yield Done(
                 tuple(
                     CountedVocabulary(
-                        key, item.request_id, item.model, item.language, item.characters, share.reading,
+                        key, item.request_id, model, language, characters, share.reading,
                         share.tokens, share.own, share.partial, share.share, "ok",
                     )
-                    for key, share in zip(self.keys(item), found, strict=True)
+                    for key, share in zip(item.keys, found, strict=True)
                 )
             )  # fmt: skip
 

@@ -63,7 +63,7 @@ def write_probes(
     write_parquet(rows_to_table(PROBE_QUESTIONS, asked), run.table("probe_questions"))
     setup = {f"patch {model}": dict[str, Any]() for model in models}
     wanted = [
-        WantedProbe(f"{model} {row['question_key']} {arm}", row["question_key"], model, setup_id({}), arm,
+        WantedProbe(f"{model} {row['question_key']} {arm}", model, setup_id({}), row["question_key"], arm,
                     f"{arm} {row['language']}")
         for model, row, arm in product(models, asked, arms)
     ]  # fmt: skip

@@ -213,7 +213,7 @@ def test_a_map_holds_some_of_many_entities_of_each_culture(monkeypatch: pytest.M
     monkeypatch.setattr(measure, "MOST", 5)
     native = np.arange(30) < 12
     ids = [f"{place:02d}" for place in range(30)]
-    one = measure.Compared({}, ids, ids, native, np.arange(60.0).reshape(30, 2))
+    one = measure.ComparedEntities({}, ids, ids, native, np.arange(60.0).reshape(30, 2))
     mapped = measure._mapped(one)
     assert mapped.entity_ids == ["00", "01", "02", "03", "04", "12", "13", "14", "15", "16"]
     assert mapped.native.sum() == 5

@@ -103,7 +103,7 @@ def sql(commands: subprocess.Popen[str], folder: Path, query: str) -> list[str]:
 
 
 def test_it_is_small() -> None:
-    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in TOY.iterdir() if file.is_file()) < 120
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in TOY.iterdir() if file.is_file()) < 70
 
 
 def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(
@@ -126,7 +126,7 @@ def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(
             "openai:one,3",
             "openai:two,3",
         ]
-        assert sql(commands, tmp_path, "SELECT sum(answers) FROM spending WHERE stage = 'toy'") == ["6"]
+        assert sql(commands, tmp_path, "SELECT sum(answers) FROM spending WHERE stage = 'toy_lengths'") == ["6"]
         status = command(commands, tmp_path, "status", "exp.toml").stdout
         assert "toy ask" in status
         assert "3 done" in status

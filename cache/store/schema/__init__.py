@@ -319,7 +319,6 @@ RESPONSES = Table(
     "responses",
     Response,
     key="response_id",
-    shared=True,
     stage="generate",
     subject="prompt_id",
     unit="responses",

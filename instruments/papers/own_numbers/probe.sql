@@ -2,7 +2,7 @@
 --   lacking: how many questions have no answer
 WITH unprobed AS (
     SELECT w.model, w.dataset, w.language, w.arm, count(*) FILTER (p.question_key IS NULL) AS missing, count(*) AS wanted
-    FROM wanted_probes AS w
+    FROM probed_questions AS w
     LEFT JOIN (SELECT DISTINCT model, arm, question_key FROM probes WHERE status = 'ok') AS p USING (model, arm, question_key)
     GROUP BY ALL
 ),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.store.layout import Layer, Layout, Measure, Table, Wanted, compose
-from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.questions.layout import LAYOUT as QUESTIONS
 from polyculture.instruments.questions.layout import MEASURE as ANSWERED
 
@@ -16,14 +15,11 @@ ASKED = "attention"  # how the names begin of what is asked of attention, among 
 
 
 @dataclass(frozen=True, slots=True)
-class WantedAttention:
+class WantedAttention(Requested):
     """A question under a prompt as a model's attention to its options is read under a setup."""
 
-    request_id: str  # as in `attention`
     question_id: str  # as in `questions`
     prompt: str  # the name of the prompt
-    model: str
-    setup_id: str  # its weights count while this is the model's setup
     asked_id: str  # hash of the prompt's wording: under another one they do not count
 
 
@@ -48,26 +44,22 @@ class AttentionRow:
     model_version: str | None  # what the engine says it ran
 
 
-WANTED_ATTENTION = Table("wanted_attention", WantedAttention)
+WANTED_ATTENTION = Table(
+    "wanted_attention",
+    WantedAttention,
+    requests=Requests(
+        "attend", ("request_id", "question_id", "prompt"), "probe", f"{ASKED} ", about={"question_id": "questions"}
+    ),
+)
 ATTENTION = Table(
     "attention",
     AttentionRow,
     key="attention_id",
     unit="weights",
-    wanted=Wanted("wanted_attention", ("question_id", "prompt")),
+    wanted=Wanted("wanted_attention", ("question_id", "prompt"), of=WANTED_ATTENTION),
 )
-
-
-def _settings(run: RunFolder, manifest: Manifest) -> object:
-    """What decides which weights count, and which answers: attention stands beside what was chosen."""
-    asked = {name: one for name, one in manifest.asked.get("probe", {}).items() if name.startswith(f"{ASKED} ")}
-    models = {job.model for job in run.jobs(ATTENTION.name) if job.model in manifest.models}
-    setups = {model: manifest.setups.get(f"attend {model}") for model in models}
-    return asked, setups, ANSWERED.settings and ANSWERED.settings(run, manifest)
-
-
-MEASURE = Measure("attention", (WANTED_ATTENTION, ATTENTION, *ANSWERED.tables), _settings)
+MEASURE = Measure("attention", (WANTED_ATTENTION, ATTENTION, *ANSWERED.tables))
 LAYOUT = compose(
     QUESTIONS,
-    Layout((WANTED_ATTENTION, ATTENTION), Layer((_OWN / "wanted.sql",)), Layer((_OWN / "views.sql",)), (MEASURE,)),
+    Layout((WANTED_ATTENTION, ATTENTION), views=Layer((_OWN / "views.sql",)), measures=(MEASURE,)),
 )

@@ -64,10 +64,10 @@ class AttentionJob:
             ask = item.ask
             yield WantedAttention(
                 item.request_id,
-                ask.question_id,
-                ask.prompt,
                 self.asked.job.model,
                 self.asked.setup_id,
+                ask.question_id,
+                ask.prompt,
                 asked[ask.prompt],
             )
 

@@ -165,7 +165,7 @@ def stored(rows: Iterable[Said], folder: Path) -> RunFolder:
     """A run that asked these questions, and has measured the answers."""
     run, (questions, answers, readings) = RunFolder(folder), tables_of(rows)
     wanted = [
-        WantedAnswer(one.request_id, one.question_id, one.prompt, 10, one.model, "answer", None, "asked", 0.0, 30)
+        WantedAnswer(one.request_id, one.model, None, one.question_id, one.prompt, 10, "answer", "asked", 0.0, 30)
         for one in answers
     ]
     run.root.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READING
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.reading import readers
 from polyculture.instruments.questions.reading_step import ReadingStep
-from polyculture.instruments.questions.study import present_tables, wanted_answers
+from polyculture.instruments.questions.study import present_tables
 from tests.instruments.questions.made_up import GAPPED, OWN, PAIR, choice, made_up
 from tests.instruments.questions.test_asking import GREEDY, job
 from tests.steps import do_step
@@ -160,7 +160,7 @@ def test_the_present_questions_take_the_place_of_those_of_their_set_and_language
     run.root.mkdir()
 
     def write(of: QuestionSet, jobs: Any) -> list[str]:
-        tables = present_tables(run, [of], wanted_answers(jobs))
+        tables = present_tables(run, [of], [row for one in jobs for row in one.wanted()])
         for table, found in tables.items():
             write_parquet(found, run.table(table.name))
         return sorted(table.name for table in tables)
