@@ -135,16 +135,16 @@ class Listing:
 
 @dataclass(frozen=True)
 class Study:
-    """The work of a command with its options: steps, then derived tables, then tables to show."""
+    """The work of a command with its options: steps, then derived tables, then what is shown.
+
+    `shown` are declared tables, or rows that no query made. Where a command asks several parts and lists rows itself,
+    these are shown in place of all that its parts would show.
+    """
 
     steps: Sequence[Step[Any, Models]] = ()
     validity: Validity = Validity()
     derive: Callable[[], None] = lambda: None  # links and measures, once the steps are done
-    shown: Sequence[Shown] = ()
-    view: str = ""  # the view with the reasons of failures
-    listing: Callable[[], Listing] | None = None
-    tables: Callable[[], Iterable[Listing]] | None = None  # printed in place of all that its parts would show
-    missing: str = ""  # why nothing of it can be asked, where that is a fault: the command does not end with 0
+    shown: Sequence[Shown] | Callable[[], Iterable[Listing]] = ()
 
 
 @dataclass(frozen=True)
@@ -202,6 +202,6 @@ class Command:
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
     needs: Callable[[Any], Sequence[Need]] = lambda _options: ()
-    experiment: Callable[[Any], str] = lambda _options: ""  # what stands in the experiment file that is written for it
-    # Does it ask for texts, so for all that `polyculture run` does with the experiment?
-    texts: Callable[[Any], bool] = lambda _options: False
+    # What stands in the experiment file that is written for it. If anything does, it asks for texts, so for all that
+    # `polyculture run` does with the experiment.
+    experiment: Callable[[Any], str] = lambda _options: ""

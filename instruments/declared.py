@@ -48,8 +48,7 @@ class Inquiry(Generic[J]):
     setups: Mapping[str, Setup] | None = None  # of models that the options bring; None: those of the experiment
     then: Sequence[Step[Any, Models]] = ()  # steps that read the answers
     derive: Callable[[], None] = lambda: None
-    shown: Sequence[Shown] = ()
-    listing: Callable[[], Listing] | None = None
+    shown: Sequence[Shown] | Callable[[], Iterable[Listing]] = ()
     reason: str = ""  # as of `Validity`, like the following
     ids: Mapping[str, str] = field(default_factory=dict)
     readers: Mapping[str, str] = field(default_factory=dict)
@@ -122,7 +121,7 @@ class Instrument(Generic[O]):
         named = {f"{requests.use} {model}": setup for model, setup in setups.items()}
         validity = Validity(named, found.ids, tables, found.reason, found.readers, found.settings)
         steps = (found.step(jobs), *found.then)
-        return Study(steps, validity, found.derive, found.shown, self.answers.name, found.listing)
+        return Study(steps, validity, found.derive, found.shown)
 
 
 @dataclass(frozen=True)

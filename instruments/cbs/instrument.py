@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -109,8 +109,7 @@ def ask(asked: Asked, options: CbsOptions) -> Inquiry[ScoringJob]:
         ScoringStep,
         requests=partial(asked_tables, asked.run, dataset, prefixes=prefixes),
         derive=partial(measure, asked),
-        shown=() if by_average else shown(options.rule, asked.models),
-        listing=partial(_listing, asked, options) if by_average else None,
+        shown=partial(_listing, asked, options) if by_average else shown(options.rule, asked.models),
         reason=changed_reason(dataset),
     )
 
@@ -144,7 +143,7 @@ def shown(rule: Rule, models: Sequence[str]) -> tuple[Shown, ...]:
     return tuple(Shown(_OWN / "cbs.sql", {"rule": rule, "model": model}) for model in models)
 
 
-def _listing(asked: Asked, options: CbsOptions) -> Listing:
+def _listing(asked: Asked, options: CbsOptions) -> Iterator[Listing]:
     """The scores by the protocol that is asked, under its name, beside ours."""
     from polyculture.instruments.cbs.protocol import COLUMNS, protocol_rows
 
@@ -155,7 +154,7 @@ def _listing(asked: Asked, options: CbsOptions) -> Listing:
     without = {name for name, has in (("model", len(asked.models) > 1), ("sd", options.draws)) if not has}
     without |= {"incomplete"} if not any(row[-1] for row in rows) else set()
     kept = [number for number, name in enumerate(COLUMNS) if name not in without]
-    return Listing(tuple(names[number] for number in kept), [[row[number] for number in kept] for row in rows])
+    yield Listing(tuple(names[number] for number in kept), [[row[number] for number in kept] for row in rows])
 
 
 CBS = Instrument(

@@ -29,7 +29,7 @@ def study(asked: Asked, options: PaperOptions) -> Study:
         if error := unknown_word(open_data_set(options.data or preset.data, options.folder), chosen):
             raise error
     asked.info(f"{preset.title} ({preset.source})")
-    return Study(tables=lambda: _listings(asked, options))
+    return Study(shown=lambda: _listings(asked, options))
 
 
 def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
@@ -110,6 +110,5 @@ COMMANDS: Mapping[str, Command] = {
         own_experiment=lambda options: options.preset,
         experiment=lambda options: options.preset.experiment_text,
         parts=paper_parts,
-        texts=lambda options: bool(options.preset.experiment),
     ),
 }

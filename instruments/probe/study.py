@@ -84,7 +84,6 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
             Shown(_FOLDER / "flattening_matrix.sql", {"dataset": dataset, "model": list(asked.models)}),
             Shown(_FOLDER / "arms_beside.sql", {"dataset": dataset, "model": list(asked.models)}),
         ),
-        view="probes",
     )
 
 

@@ -116,7 +116,6 @@ def read_study(
         ),
         derive,
         [Shown(SCORES, {"dataset": names, "metric": [*MAIN]})],
-        view="answers",
     )
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.store.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cache.text.sanitize import escape_control_chars
-from polyculture.cli.options import Format
-from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, fits, print_table, write_values
+from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, fits, print_table
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -144,15 +143,14 @@ def print_metrics(workspace: Workspace) -> None:
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
     """Prints what studies list, then their tables."""
-    if own := [study.tables for study in studies if study.tables]:
-        for table in (table for tables in own for table in tables()):
-            print_table(table.columns, table.rows, table.title)
+    if listed := next(
+        (study.shown for study in studies if callable(study.shown)), None
+    ):  # a whole's, before its parts'
+        for table in listed():
+            print_table(table.columns, table.rows, table.title or None)
             sys.stdout.writelines(f"{escape_control_chars(note)}\n" for note in table.notes)
         return
-    for study in studies:
-        if study.listing and (listing := study.listing()).columns:
-            write_values(listing.columns, listing.rows, Format.TABLE, None)
-    shown = [table for study in studies for table in study.shown]
+    shown = [table for study in studies if not callable(study.shown) for table in study.shown]
     _print(workspace, [table for number, table in enumerate(shown) if table not in shown[:number]])
 
 

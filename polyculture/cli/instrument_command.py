@@ -120,7 +120,7 @@ def _ask(
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
-    if asked.declared.texts(asked.options):
+    if asked.declared.experiment(asked.options):
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
@@ -136,8 +136,7 @@ def _ask(
         for study in answered.studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
     print_tables(workspace, answered.studies)
-    views = dict.fromkeys(study.view for study in answered.studies if study.view)
-    answered.outcome.check(workspace, ", ".join(views) or "failures")
+    answered.outcome.check(workspace)
 
 
 def _say_costs(counted: Iterable[StageEstimate]) -> None:

@@ -65,6 +65,13 @@ def once(tell: Tell) -> Tell:
 
 
 @dataclass(frozen=True)
+class LeftOut(Study):
+    """A part that nothing of can be asked, where that is a fault: the command does not end with 0."""
+
+    line: str = ""
+
+
+@dataclass(frozen=True)
 class ExperimentAsked:
     """An experiment as an instrument sees it."""
 
@@ -249,7 +256,7 @@ class InstrumentCall(Call):
                 raise
             line = f"{self.title}: left out: {fault}"
             asked.warning(line)
-            return Study(missing="" if self.part.optional else line)
+            return Study() if self.part.optional else LeftOut(line=line)
 
     def check_able(self) -> None:
         """As of each call."""

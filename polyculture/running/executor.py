@@ -15,7 +15,7 @@ from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Study
-from polyculture.running.calls import Call, Tell, once
+from polyculture.running.calls import Call, LeftOut, Tell, once
 from polyculture.running.layout import store_layout
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner, places_of
@@ -151,7 +151,7 @@ def _ask_together(
     """Asks the calls of one command: first all steps that read nothing of this run, then what reads their rows."""
     tell = once(_log.log)
     begun = [(call, _begin(call, tell, accept_changes=accept_changes)) for call in calls]
-    outcome = RunOutcome(missing=tuple(study.missing.rstrip(".") for _, study in begun if study.missing))
+    outcome = RunOutcome(missing=tuple(study.line.rstrip(".") for _, study in begun if isinstance(study, LeftOut)))
     for call, study in begun:
         for step in study.steps:
             runner.recover(step, shared_works(call, step, share))  # one step may read what another keeps

@@ -42,8 +42,8 @@ class RunOutcome:
         """The same without the jobs that other processes held: they are done now, or looked at again."""
         return replace(self, held={})
 
-    def check(self, workspace: Workspace, view: str = "failures") -> None:
-        """Raises a one-line error for missing work; `view` has the reasons.
+    def check(self, workspace: Workspace) -> None:
+        """Raises a one-line error for missing work.
 
         `SystematicFaultError` for steps that stopped themselves (exit code 6), `IncompleteError` for failures (exit
         code 4), `JobHeldError` for a job that another process holds (exit code 3).
@@ -57,7 +57,7 @@ class RunOutcome:
             stopped += [f"the same fault then stopped {again}"] if again else []
             raise SystematicFaultError("; ".join(filter(None, [*stopped, *failed, why])))
         if self.failed:
-            reasons = f"the reasons are in the view {view}"
+            reasons = "the reasons are in the view failures"
             again = "no model is asked again for an answer that cannot be read"
             if len(self.failed) > self.unread:
                 again = "the same command retries transient failures, with --retry-failed the permanent ones, too"

@@ -194,7 +194,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     server.behaviour = answer
     done = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
-    assert "8 failed; the reasons are in the view swap_answers" in done.stderr
+    assert "8 failed; the reasons are in the view failures" in done.stderr
     failed = "SELECT DISTINCT entity, raw, error, answer FROM swap_answers WHERE status = 'failed' ORDER BY ALL"
     assert rows(tmp_path, failed) == [
         ("pizza", "positive or negative", "the answer names 2 of the three labels: 'positive or negative'", None),

@@ -62,5 +62,4 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
         ),
         lambda: measure_attention(asked.run),
         (Shown(_FOLDER / "attention_tests.sql", {"dataset": [one.name for one in sets], "model": list(asked.models)}),),
-        view="attention",
     )

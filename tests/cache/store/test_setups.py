@@ -120,7 +120,7 @@ def test_another_way_to_fill_masks_scores_anew_and_failures_are_told_each_time(t
     model, told = save_masked(tmp_path / "model"), []
     for options in ("", "", 'masked = "pseudo"'):
         told.append(score(experiment(tmp_path, model, options), own, code=IncompleteError.exit_code))
-        assert "the view scores" in told[-1].splitlines()[-1]
+        assert "the view failures" in told[-1].splitlines()[-1]
     assert ["10 done, 10 of" in one for one in told] == [False, True, False]
     assert all("10 done" in one and "2 failed" in one for one in told)
     pairs = """
