@@ -29,10 +29,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.results import keep
-from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
 from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.declared import ON_REQUEST
 from polyculture.metrics.inference.family import NEW_PROMPTS, SAME_PROMPTS
+from polyculture.metrics.inference.ratios import estimate as estimate_questions
 from tests.instruments.arm_worlds import PAIR_WORLDS, pairs_tried
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
 from tests.instruments.arm_worlds import tried as arms_tried

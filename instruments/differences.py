@@ -1,8 +1,7 @@
 """Differences of two sides that were asked the same, of any instrument: interval, test, and rows of `differences`.
 
-The variance is that of the difference: what the sides have in common is taken off before anything is squared. The
-interval is Student's, and no wider than the sides' own intervals allow: with errors that are as opposed as can be, the
-distances to the limits add up. The p-value is that of the interval: below 0.05 where it leaves out 0.
+The variance is that of the difference: what the sides have in common is taken off before anything is squared.
+`metrics/inference/paired.py` makes interval and p-value of it.
 
 An instrument's contexts, entities and questions are a sample: its target is *new prompts*, more of their kind.
 Likelihoods, and answers at temperature 0, are not sampled: of the *same prompts*, the difference is exact and has no
@@ -11,7 +10,6 @@ interval. Higher or lower is told where the false discovery rate over all rows o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,54 +23,7 @@ from polyculture.metrics.inference.family import (
     UNTESTABLE,
     in_families,
 )
-from polyculture.metrics.inference.limits import StudentInterval, student
-
-Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
-ALL_AGREE = "all agree"  # why there is no interval: nothing varies, and both sides are the same
-_SAME = 1e-12  # a smaller difference is rounding
-
-
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """One side less the other, with its 95 % interval and p-value, or the reason why there is none."""
-
-    one: float
-    other: float
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    freedom: float | None = None
-    lacking: str | None = None
-
-    @property
-    def value(self) -> float:
-        return self.one - self.other
-
-    def without_interval(self, reason: str) -> PairedDifference:
-        """The same of which nothing is told, for a reason."""
-        return PairedDifference(self.one, self.other, lacking=reason)
-
-
-def paired_difference(
-    one: float, other: float, variance: float, freedom: float, sides: tuple[Limits, Limits] = ((None, None),) * 2
-) -> PairedDifference:
-    """The difference of two values, from its variance with degrees of freedom and the limits of both sides.
-
-    Where nothing varies and the sides differ, their own intervals are all that is known.
-    """
-    value = one - other
-    (one_low, one_high), (other_low, other_high) = sides
-    below = above = math.inf
-    if None not in (one_low, one_high, other_low, other_high):
-        below, above = one - one_low + other_high - other, one_high - one + other - other_low  # type: ignore[operator]
-    if variance <= 0:
-        if abs(value) < _SAME or math.isinf(below):
-            return PairedDifference(one, other, lacking=ALL_AGREE)
-        freedom = math.inf
-    reach = student(freedom) * math.sqrt(variance) if variance > 0 else math.inf
-    below, above = min(below, reach), min(above, reach)
-    p = StudentInterval(value, below, above, freedom).p()
-    return PairedDifference(one, other, value - below, value + above, p, freedom)
+from polyculture.metrics.inference.paired import PairedDifference
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,13 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
+from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, EntityPosition
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
 from polyculture.instruments.swaps.layout import MEASURES
+from polyculture.metrics.inference.paired import PairedDifference
 from polyculture.metrics.measured import write_differences, write_numbers
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.steps import score_job

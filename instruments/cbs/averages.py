@@ -40,7 +40,7 @@ from polyculture.instruments.cbs.uncertainty import (
     mean_of,
     placed,
 )
-from polyculture.instruments.differences import PairedDifference
+from polyculture.metrics.inference.paired import PairedDifference
 
 Average = Literal["contexts", "types", "columns"]
 

@@ -22,9 +22,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import ROUNDING, weighted_variance
 from polyculture.metrics.inference.limits import Z, student, wilson
+from polyculture.metrics.inference.paired import PairedDifference, paired_difference
 
 FEW_CONTEXTS, FEW_ENTITIES = "few contexts", "few entities"  # why there is no interval
 FEWEST_CONTEXTS = 3  # of one type; of several, as many more than there are types

@@ -31,7 +31,7 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.cache.store.store import Store
 from polyculture.instruments.cultures.cultures import read_cultures
-from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
+from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT
 from polyculture.instruments.probe.encoder import encode, identity_of
 from polyculture.instruments.probe.flattening import (
@@ -46,8 +46,9 @@ from polyculture.instruments.probe.halves import Limited
 from polyculture.instruments.probe.layout import MEASURE, PROBE, PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.probe.occurrences import Occurrences, Row
 from polyculture.instruments.questions.layout import EMPTY
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate, paired
 from polyculture.metrics.inference.family import NEW_PROMPTS, in_families
+from polyculture.metrics.inference.paired import PairedDifference
+from polyculture.metrics.inference.ratios import Ratio, estimate, paired
 from polyculture.metrics.measured import renew, renew_table
 
 NO_ITEM = "the filter keeps no item of this arm"

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.datasets.model import LABELS
-from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.crossed import crossed_variance, way
 from polyculture.metrics.inference.limits import WilsonEstimate, wilson
+from polyculture.metrics.inference.paired import PairedDifference, paired_difference
 
 Numbering = NDArray[np.int64]
 

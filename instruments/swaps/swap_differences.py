@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.instruments.datasets.english import ENGLISH
-from polyculture.instruments.differences import ComparedFacets, PairedDifference, SharedCell, difference_rows
+from polyculture.instruments.differences import ComparedFacets, SharedCell, difference_rows
 from polyculture.instruments.swaps import rates
 from polyculture.instruments.swaps.rates import (
     SIDES,
@@ -34,6 +34,7 @@ from polyculture.instruments.swaps.rates import (
     sides_of,
 )
 from polyculture.instruments.swaps.ways import Way, differences, is_sampled
+from polyculture.metrics.inference.paired import PairedDifference
 
 UNIT = "context x entity"
 NOT_ALIKE, UNEQUAL = "asked differently", "unequal texts"  # why there is no interval

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyculture.instruments.differences import PairedDifference
 from polyculture.instruments.swaps.rates import DrawRatio, SideAnswers, chance_of_size, compared, rate, ratio
+from polyculture.metrics.inference.paired import PairedDifference
 
 Random = np.random.Generator
 OF_CONTEXT, OF_ENTITY, OF_PAIR = 1.0, 0.8, 0.8  # standard deviations on the logit scale

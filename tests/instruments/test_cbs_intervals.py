@@ -10,8 +10,8 @@ import pytest
 from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate, mean_difference, mean_score
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 from polyculture.instruments.cbs.uncertainty import compared
-from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import gathered, skewed_variance, way
+from polyculture.metrics.inference.paired import PairedDifference, paired_difference
 from tests.instruments.bias_worlds import WORLDS, TypeWorld, bias, tried, whole
 from tests.instruments.paired_worlds import WORLDS as PAIRED_WORLDS
 from tests.instruments.paired_worlds import tried as tried_paired

@@ -20,7 +20,7 @@ from polyculture.instruments.datasets.model import DataSet, MaskedContext
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.differences import PairedDifference
+from polyculture.metrics.inference.paired import PairedDifference
 from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_cbs_store import EVERY_PAIR, MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
 from tests.instruments.test_datasets import write_own

@@ -26,9 +26,10 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
+from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.metrics import METRICS_LAYOUT
+from polyculture.metrics.inference.paired import PairedDifference
 from polyculture.metrics.measure import measure
 from polyculture.metrics.measured import write_differences, write_numbers
 from polyculture.reports.leaderboard import _value

@@ -13,8 +13,9 @@ from polyculture.cache.store.data_identity import inputs_of
 from polyculture.cache.store.manifest import read_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments.cbs.layout import MEASURE as CBS
-from polyculture.instruments.differences import ComparedFacets, difference_rows, paired_difference, with_verdicts
+from polyculture.instruments.differences import ComparedFacets, difference_rows, with_verdicts
 from polyculture.instruments.swaps.layout import MEASURES as SWAPS
+from polyculture.metrics.inference.paired import paired_difference
 from polyculture.metrics.measured import write_differences
 from tests.metrics.compared_runs import specific_with, write_run
 from tests.polyculture.test_command_line import polyculture

@@ -28,14 +28,15 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.store import Store
-from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows, paired_difference
+from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.asking import GENERATED
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import BIASED
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.inference.limits import FEW
+from polyculture.metrics.inference.paired import PairedDifference, paired_difference
+from polyculture.metrics.inference.ratios import Ratio, estimate
 from polyculture.metrics.measured import renew
 
 METRIC = "contribution"

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyculture.instruments.questions.numbers.tally import Mask, Tally
-from polyculture.instruments.questions.numbers.uncertainty import Ratio
 from polyculture.instruments.questions.numbers.withheld import few_are_read
 from polyculture.instruments.questions.numbers.words import (
     ANSWERS,
@@ -35,6 +34,7 @@ from polyculture.instruments.questions.numbers.words import (
     roles_in,
 )
 from polyculture.metrics.inference.arrays import Floats
+from polyculture.metrics.inference.ratios import Ratio
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][\w-]*)|(?P<where>\[[^\]]*\])|(?P<sign>[-+*/()&=]))"

@@ -28,9 +28,9 @@ from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.questions.layout import EMPTY, MEASURE
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.instruments.questions.numbers.withheld import FEW_READ, few_are_read, withheld_differences
 from polyculture.metrics.inference.family import adjusted
+from polyculture.metrics.inference.ratios import Ratio, paired
 
 FEW = "no answer differs"  # why a test has no p
 ALL = "avg."  # what the study calls all targets

@@ -22,8 +22,8 @@ from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numb
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
 from polyculture.instruments.questions.numbers.tally import FacetValue, Tally, TallyGroup, count_answers, studies
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.instruments.questions.numbers.withheld import withheld
+from polyculture.metrics.inference.ratios import Ratio, estimate
 from polyculture.metrics.measured import renew
 
 ACCURACY = "acc_a"

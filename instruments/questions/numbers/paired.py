@@ -24,7 +24,7 @@ from scipy import stats
 from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
-from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
+from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.families import Family, compared_families, families, named
 from polyculture.instruments.questions.numbers.tally import (
@@ -39,9 +39,10 @@ from polyculture.instruments.questions.numbers.tally import (
     studies,
     tally_of,
 )
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.instruments.questions.numbers.withheld import withheld_differences
 from polyculture.metrics.inference.arrays import Floats
+from polyculture.metrics.inference.paired import PairedDifference
+from polyculture.metrics.inference.ratios import Ratio, paired
 
 # Conditions of which the first is compared with the second: the rest is no question that anybody asks.
 _CONDITIONS = (

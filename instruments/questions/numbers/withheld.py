@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from polyculture.cache.store.schema.measured import Difference, Number
-from polyculture.instruments.differences import ComparedFacets, PairedDifference, difference_rows
+from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.metrics.inference.family import UNTESTABLE
+from polyculture.metrics.inference.paired import PairedDifference
 
 FEW_READ = "fewer than half of the answers are read"  # why there is no number
 LEAST_READ = 0.5  # of the answers that came

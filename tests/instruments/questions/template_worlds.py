@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.questions.numbers.uncertainty import Ratio
 from polyculture.metrics.inference.arrays import Floats
+from polyculture.metrics.inference.ratios import Ratio
 
 Logits = tuple[tuple[float, float, float], ...]  # of biased, other, unknown; ambiguous, biased, counter-biased
 QUESTIONS = np.array([12, 6, 6])

@@ -8,8 +8,8 @@ import pytest
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import rank_sum, set_differences, unit_values
-from polyculture.instruments.questions.numbers.uncertainty import Ratio
 from polyculture.instruments.questions.numbers.withheld import FEW_READ
+from polyculture.metrics.inference.ratios import Ratio
 from tests.instruments.questions.answered import UNREAD, Said, designed, of, opened, right_role
 
 

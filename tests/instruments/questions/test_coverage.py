@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
+from polyculture.metrics.inference.ratios import Ratio, estimate
 from tests.instruments.questions.template_worlds import CHECKED, WORLDS
 from tests.simulated import data_sets, least
 

@@ -15,8 +15,8 @@ from polyculture.instruments.questions.numbers.hypotheses import (
     level_differences,
     two_proportions,
 )
-from polyculture.instruments.questions.numbers.uncertainty import paired
 from polyculture.instruments.questions.numbers.withheld import FEW_READ
+from polyculture.metrics.inference.ratios import paired
 from tests.instruments.questions.answered import FAILED, REFUSAL, UNREAD, Said, opened
 
 LEVELS = ("high", "mid", "low")

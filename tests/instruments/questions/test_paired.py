@@ -12,8 +12,8 @@ from scipy import stats
 from polyculture.cache.store.schema.measured import Difference
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import paired_differences
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.instruments.questions.numbers.withheld import FEW_READ
+from polyculture.metrics.inference.ratios import Ratio, paired
 from tests.instruments.questions.answered import FAILED, OPEN, UNREAD, Said, designed, of, opened, right_role
 from tests.instruments.questions.template_worlds import WORLDS
 

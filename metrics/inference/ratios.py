@@ -1,4 +1,4 @@
-"""The intervals of shares of answers, and of their differences: units crossed with prompts.
+"""The intervals of ratios of sums, as of shares of answers, and of their differences: units crossed with prompts.
 
 A unit is what a set calls its unit of sampling: a template, a question of several countries, a row. Its orders, names,
 questions and variants are one witness. Every unit is asked under every prompt: the variance is that of units plus that
@@ -24,10 +24,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_variance, way
 from polyculture.metrics.inference.limits import FEW, WilsonEstimate, Z, between, symmetric, wilson
+from polyculture.metrics.inference.paired import PairedDifference, paired_difference
 
 ONE_KIND, FEW_PROMPTS = "few units differ", "few prompts"  # why a number has no interval, besides `FEW`
 FEWEST_FREEDOM = 2.0  # of units and prompts together: with fewer, two prompts that differ, an interval says nothing
