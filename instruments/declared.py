@@ -32,6 +32,11 @@ O = TypeVar("O", bound="BaseModel")  # noqa: E741, the options of a command
 J = TypeVar("J", bound="ModelJob[Any]")
 
 
+def boards(name: str) -> dict[str, tuple[str, ...]]:
+    """The feeds of the boards of models: an instrument's views NAME_board_entries, NAME_board_orders and so on."""
+    return {f"board_{what}": (f"{name}_board_{what}",) for what in ("entries", "orders", "failures")}
+
+
 def _no_tables(_jobs: Sequence[Any]) -> Mapping[Table[Any], pa.Table]:
     return {}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
 from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.datasets.layout import DATASETS
+from polyculture.instruments.declared import boards
 
 CORPUS = "ngram:"  # how the names of a corpus' models begin
 
@@ -84,14 +85,7 @@ CBS = compose(
     Layout(
         (WANTED_SCORES, SCORES, CULTURAL_LINKS),
         Layer((_OWN / "wanted.sql",)),
-        Layer(
-            (_OWN / "views.sql", _OWN / "entity_tokens.sql"),
-            {
-                "board_entries": ("cbs_board_entries",),
-                "board_orders": ("cbs_board_orders",),
-                "board_failures": ("cbs_board_failures",),
-            },
-        ),
+        Layer((_OWN / "views.sql", _OWN / "entity_tokens.sql"), boards("cbs")),
         (MEASURE,),
     ),
 )

@@ -8,13 +8,7 @@ from pathlib import Path
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted
 from polyculture.cache.store.schema.asked import Requested
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Number
-
-LIKELIHOODS = (
-    "letter",
-    "text",
-    "sentence",
-    "gap",
-)  # methods that compare likelihoods: by the last word of a job's topic
+from polyculture.instruments.declared import boards
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +122,6 @@ EMPTY = Number(
 LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
     Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),
-    Layer(
-        (_OWN / "views.sql", _OWN / "board_views.sql", _OWN / "score_views.sql"),
-        {
-            "board_entries": ("question_board_entries",),
-            "board_orders": ("question_board_orders",),
-            "board_failures": ("question_board_failures",),
-        },
-    ),
+    Layer((_OWN / "views.sql", _OWN / "board_views.sql", _OWN / "score_views.sql"), boards("question")),
     (MEASURE,),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
 from polyculture.cache.store.schema.asked import Answered, Requested
 from polyculture.instruments.datasets.layout import DATASETS
+from polyculture.instruments.declared import boards
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +101,7 @@ SWAPS = compose(
     Layout(
         (SWAP_QUESTIONS, WANTED_SWAPS, SWAP_RESPONSES, SWAP_READINGS),
         Layer((_OWN / "wanted.sql", _OWN / "answers.sql"), {"failed": ("failed_swap_readings",)}),
-        Layer(
-            (_OWN / "views.sql",),
-            {
-                "board_entries": ("swap_board_entries",),
-                "board_orders": ("swap_board_orders",),
-                "board_failures": ("swap_board_failures",),
-            },
-        ),
+        Layer((_OWN / "views.sql",), boards("swap")),
         tuple(MEASURES.values()),
     ),
 )
