@@ -58,10 +58,11 @@ def _requests(asked: AskJob, asks: Iterator[Ask]) -> Iterator[Request]:
 
 def answer_row(asked: AskJob, ask: Ask) -> AnswerRow:
     """The row of an answer of which nothing came yet."""
+    job = asked.job
     return AnswerRow(
-        ask.answer_id, ask.request_id, ask.question_id, asked.job.model, asked.job.language, asked.job.topic,
-        asked.method, ask.prompt, list(ask.order), list(ask.labels), list(ask.shown), ask.sample,
-        *(None,) * 4, "ok", *(None,) * 6,
+        answer_id=ask.answer_id, request_id=ask.request_id, question_id=ask.question_id, model=job.model,
+        language=job.language, topic=job.topic, method=asked.method, prompt=ask.prompt, order=list(ask.order),
+        labels=list(ask.labels), shown=list(ask.shown), sample=ask.sample, status="ok",
     )  # fmt: skip
 
 

@@ -153,9 +153,10 @@ class AnswerFile:
         failed = said is not None and said.text is None
         raw = None if said is None or failed else said.text if said.raw is None else said.raw
         answer = AnswerRow(
-            key, request, made, model, question.language, topic, method, prompt, list(order), list(labels),
-            list(options), sample, raw, values, None, None, "failed" if failed else "ok",
-            said.error or NO_ANSWER if said and failed else None, False if failed else None, None, None, None, None,
+            answer_id=key, request_id=request, question_id=made, model=model, language=question.language, topic=topic,
+            method=method, prompt=prompt, order=list(order), labels=list(labels), shown=list(options), sample=sample,
+            raw=raw, scores=values, status="failed" if failed else "ok",
+            error=said.error or NO_ANSWER if said and failed else None, retryable=False if failed else None,
         )  # fmt: skip
         first = taken.answers.setdefault(key, answer)
         if first is not answer:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted
-from polyculture.cache.store.schema.asked import Requested
+from polyculture.cache.store.schema.asked import Answered, Requested
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Number
 from polyculture.instruments.declared import boards
 
@@ -45,36 +45,22 @@ class WantedAnswer(Requested):
     max_tokens: int | None = None  # of an answer; the same
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
-    """What a model said to a question under one prompt, with the options in one order; or the error."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRow(Answered):
+    """What a model said to a question under one prompt, with the options in one order; or the error.
 
-    answer_id: str  # hash of request, question, prompt, order and sample
-    request_id: str  # hash of what was sent: model, setup, decoding, text; of imported answers: of the file
-    question_id: str
-    model: str
-    language: str
-    topic: str  # of the job: set and category
+    The topic of its job is set and category. A likelihood writes nothing: its `raw` is None.
+    """
+
+    question_id: str  # as in `questions`
     method: str  # 'generated' | 'letter' | 'text' | 'sentence' | 'gap': what the model wrote, or whose likelihood
     prompt: str  # name of the prompt
     order: list[int]  # index of the option at each place, as shown
     labels: list[str]  # the label at each place; empty where none was shown
     shown: list[str]  # the text at each place, with the prompt's wording of 'unknown'
     sample: int  # 0 ...: of several answers to one request
-    raw: str | None  # the answer as it came; None for likelihoods
-    scores: list[float] | None  # of likelihoods: log-probability at each place, summed over tokens
-    tokens: list[float] | None  # of likelihoods: number of tokens at each place
-    finish_reason: str | None
-    status: str  # 'ok' | 'failed'
-    error: str | None
-    retryable: bool | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    model_version: str | None
-    purchase: str | None
-    note: str | None = None
-    named_cost: float | None = None  # as in `responses`
-    body: str | None = None  # as in `responses`
+    scores: list[float] | None = None  # of likelihoods: log-probability at each place, summed over tokens
+    tokens: list[float] | None = None  # of likelihoods: number of tokens at each place
 
 
 @dataclass(frozen=True, slots=True)
