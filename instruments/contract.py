@@ -148,6 +148,16 @@ class Study:
 
 
 @dataclass(frozen=True)
+class Prompted:
+    """A prompt of an instrument that keeps a row for each text."""
+
+    language: str  # of the job
+    topic: str  # of the job
+    text: str  # what the model reads
+    about: Mapping[str, Any]  # what it asks about, by column of the row
+
+
+@dataclass(frozen=True)
 class Demo:
     """A command's own small study: `--demo` copies an experiment file and asks with these options."""
 

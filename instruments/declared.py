@@ -16,7 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
-from polyculture.instruments.contract import Asked, Command, Demo, Idle, Listing, Need, Setup, Shown, Study, Validity
+from polyculture.instruments.contract import (
+    Asked,
+    Command,
+    Demo,
+    Idle,
+    Listing,
+    Need,
+    Prompted,
+    Setup,
+    Shown,
+    Study,
+    Validity,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,16 +139,6 @@ class Instrument(Generic[O]):
         validity = Validity(named, found.ids, tables, found.reason, found.readers, found.settings)
         steps = (found.step(jobs), *found.then)
         return Study(steps, validity, found.derive, found.shown)
-
-
-@dataclass(frozen=True)
-class Prompted:
-    """A prompt of an instrument that keeps a row for each text."""
-
-    language: str  # of the job
-    topic: str  # of the job
-    text: str  # what the model reads
-    about: Mapping[str, Any]  # what it asks about, by column of the row
 
 
 def text_instrument(

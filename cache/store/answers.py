@@ -82,8 +82,10 @@ def find_answers(
         return rows_to_table(table, [])
     same = by or (table.key,)
     here = [f'wanted."{name}" AS "{name}"' for name in wanted.column_names if name not in same]
+    here += ["NULL AS purchase"] if "purchase" in table.columns else []
+    replaced = f"REPLACE ({', '.join(here)})" if here else ""
     query = f"""
-        SELECT DISTINCT ON (wanted.{table.key}) stored.* REPLACE ({", ".join((*here, "NULL AS purchase"))})
+        SELECT DISTINCT ON (wanted.{table.key}) stored.* {replaced}
         FROM read_parquet($files, filename = 'file') AS stored JOIN wanted USING ({", ".join(map(str, same))})
         WHERE stored.status = 'ok'
         ORDER BY wanted.{table.key}, stored.file

@@ -199,6 +199,13 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     assert "represent" not in again.stderr  # the model is not even opened
     assert again.stdout == first.stdout
     assert numbers.stat().st_mtime_ns == computed  # nor is anything permuted again
+    other = (tmp_path / "exp.toml").read_text(encoding="utf-8").replace('name = "likely"', 'name = "beside"')
+    (tmp_path / "beside.toml").write_text(other, encoding="utf-8")
+    beside = polyculture("probe", "embeddings", "beside.toml", *few, cwd=tmp_path)
+    assert (
+        "72 done, 72 of them before" in beside.stderr or "represent" not in beside.stderr
+    )  # the other run has read them
+    assert beside.stdout == first.stdout
     run = RunFolder(tmp_path / "runs" / "likely")
     with open_store(run, store_layout()) as store:
         asked = "SELECT count(*), count(DISTINCT layer) FROM representations"

@@ -116,6 +116,11 @@ def test_shares_are_of_the_tokenizer_that_is_there(tmp_path: Path) -> None:
     ask = ("probe", "tokens", "exp.toml", "--language", "hi")
     first = polyculture(*ask, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
+    other = (tmp_path / "exp.toml").read_text(encoding="utf-8").replace('name = "likely"', 'name = "beside"')
+    (tmp_path / "beside.toml").write_text(other, encoding="utf-8")
+    beside = polyculture("probe", "tokens", "beside.toml", "--language", "hi", cwd=tmp_path)
+    assert (beside.returncode, beside.stdout) == (0, first.stdout), beside.stderr  # counted in the other run
+    (tmp_path / "beside.toml").unlink()
     weights = model / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")
     refused = polyculture(*ask, cwd=tmp_path)

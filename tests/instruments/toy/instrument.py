@@ -10,7 +10,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.store.schema.asked import Answered
-from polyculture.instruments.declared import Prompted, text_instrument
+from polyculture.instruments.contract import Prompted
+from polyculture.instruments.declared import text_instrument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
