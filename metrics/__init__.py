@@ -19,6 +19,7 @@ from polyculture.cache.store.schema import (
     WANTED_RESPONSES,
 )
 from polyculture.metrics.declared import DECLARED, rows_in_sql
+from polyculture.metrics.layout import SATURATION
 
 # The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
@@ -33,7 +34,7 @@ KEPT = (
         "cell_incidence",
         "cell_answers",
     ),
-    *("cell_texts", "incidence_counts", "linked_incidences"),
+    *("cell_texts", "linked_incidences"),
     # What `responses.ResponseReader` reads for each model and selection.
     *("read_texts", "dependent_responses", "cell_sizes", "asked_countries"),
     *dict.fromkeys(metric.contributions for metric in DECLARED if metric.is_sum),
@@ -63,4 +64,4 @@ _TABLES = (PROMPTS, WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS, LINKS, E
 MEASURE = Measure("entities", _TABLES, _settings)
 # The declared metrics as a view, for whoever lists them in SQL.
 _LISTED = Layer(feeds={"declared_metrics": rows_in_sql()})
-METRICS_LAYOUT = compose(CORE, Layout(current=_LISTED, views=VIEWS, measures=(MEASURE,)))
+METRICS_LAYOUT = compose(CORE, Layout((SATURATION,), _LISTED, VIEWS, (MEASURE,)))

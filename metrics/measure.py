@@ -21,7 +21,7 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.store.data_identity import measure_file
 from polyculture.cache.store.layout import Measure
 from polyculture.cache.store.manifest import Manifest, require_run
-from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import NUMBERS
 from polyculture.cache.store.schema.measured import Difference, Number
@@ -33,10 +33,12 @@ from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
 from polyculture.metrics.inference.family import in_families
+from polyculture.metrics.layout import SATURATION
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import all_numbers
 from polyculture.metrics.measured import renew
 from polyculture.metrics.responses import ALL
+from polyculture.metrics.saturation import saturation
 
 MOST_PAIRED = 12  # models whose pairs are all compared: of 12 there are 66
 
@@ -60,9 +62,13 @@ def measure(run: RunFolder, progress: Progress = silent, catalog: Catalog | None
             numbers.append(number)
             if len(numbers) % 1000 == 0:
                 progress(Outcome(len(numbers), 0))
+        points = [point for of_model in cells.values() for point in saturation(of_model, inputs)]
+        curves.parent.mkdir(exist_ok=True)
+        write_parquet(objects_to_table(SATURATION, points), curves)
         return numbers, standard_differences(compared, manifest, native, inputs)
 
-    renewed = renew(run, METRICS_LAYOUT, [MEASURE], compute, {"native": native}, keep=KEPT)
+    curves = measure_file(run, SATURATION, MEASURE.name)
+    renewed = renew(run, METRICS_LAYOUT, [MEASURE], compute, {"native": native}, keep=KEPT, beside=[curves])
     estimates = read_rows(measure_file(run, NUMBERS, MEASURE.name), NUMBERS, ["estimate"])["estimate"]
     count = len(estimates) - estimates.null_count
     return Outcome(count, 0, 0 if renewed else count)

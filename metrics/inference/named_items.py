@@ -128,13 +128,28 @@ def named_in(size: Integers | int, responses: Integers | int, counts: Integers) 
     return named
 
 
+def items_in(cells: Incidences, sizes: Integers) -> Floats:
+    """The distinct items in so many responses of each cell (C)."""
+    return cells.per_cell(named_in(sizes[cells.cell_of], cells.responses[cells.cell_of], cells.counts))
+
+
+def coverage_in(cells: Incidences, sizes: Integers) -> Floats:
+    """The share of all mentions that fall on items of so many responses, fewer than each cell has (C): NaN where it
+    names nothing (Chao and Jost 2012)."""
+    others, counts = cells.responses[cells.cell_of] - 1, cells.counts
+    # A mention is not covered where none of those drawn from the other responses names its item.
+    uncovered = cells.per_cell(counts * (1 - named_in(sizes[cells.cell_of], others, counts - 1)))
+    total = cells.per_cell(counts.astype(np.float64))
+    share = np.divide(uncovered, total, out=np.full(len(total), np.nan), where=total > 0)
+    return np.asarray(np.maximum(0, 1 - share))
+
+
 def distinct(cells: Incidences, sizes: Integers) -> tuple[Floats, Floats]:
     """The distinct items in so many responses of each cell (C), and the changes without each group (R), less that
     without one that names nothing."""
     at, responses = sizes[cells.cell_of], cells.responses[cells.cell_of]
-    values = cells.per_cell(named_in(at, responses, cells.counts))
     entry = cells.entry
-    return values, cells.per_group(_lost(at[entry], responses[entry], cells.counts[entry], cells.named))
+    return items_in(cells, sizes), cells.per_group(_lost(at[entry], responses[entry], cells.counts[entry], cells.named))
 
 
 def _with_one_less(size: Integers, responses: Integers, counts: Integers) -> Floats:

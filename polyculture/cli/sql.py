@@ -69,7 +69,7 @@ def sql(
     def ask(layout: Layout) -> None:
         with open_store(run, layout, sandbox=folder / "spill") as store, interrupted_after(timeout, store):
             rows = store.sql(asked)
-            for line in _out_of_date(store, experiment) if store.reads(NUMBERS.name) else ():
+            for line in _out_of_date(store, experiment) if store.reads("run_measures") else ():
                 say(line)
             write_rows(rows, format, output)
 
