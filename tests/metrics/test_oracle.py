@@ -6,7 +6,8 @@ import math
 import random
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -29,12 +30,16 @@ UNCOVERED = "JP"  # the snapshot holds no book from there
 MODELS = ("m", "n")
 WORDINGS = ("paragraph", "scene")
 KEYS = (*CELL, "wording")
-SURFACES = ("a", "b", "c", "d", "e")
+SURFACES = ("a", "b", "c", "d", "e", "f", "g", "h", "i")
 STATUSES = ("linked", "linked", "linked", "ambiguous", "no candidate", "no path", "awaiting")
-CONDITIONS = (
-    ("", None),
-    *((condition, country) for condition in ("explicit", "implicit_male") for country in COUNTRIES),
+# The experiment is not about Korea, from where people in some prompts are. Such prompts differ in names, too.
+ASKED = (
+    ("", None, None),
+    *(("explicit", country, None) for country in COUNTRIES),
+    *(("implicit_male", country, name) for country in (*COUNTRIES, "KR") for name in ("A", "B")),
 )
+PROMPTS = 2 * 3 * 2 * len(ASKED)
+BEYOND = 1000  # samples that are asked for
 
 mention = st.fixed_dictionaries(
     {
@@ -46,7 +51,7 @@ mention = st.fixed_dictionaries(
 )
 answer = st.fixed_dictionaries(
     {
-        "prompt": st.integers(0, 59),
+        "prompt": st.integers(0, PROMPTS - 1),
         "mentions": st.lists(mention, max_size=4),
         "model": st.sampled_from([*MODELS, "stale"]),
         "stale": st.sampled_from([False] * 5 + [True]),
@@ -55,17 +60,19 @@ answer = st.fixed_dictionaries(
     }
 )
 surface_link = st.tuples(st.sampled_from(STATUSES), st.integers(1, 3))
-associations = st.lists(st.tuples(st.integers(1, 3), st.sampled_from([*COUNTRIES, "US"])), max_size=5, unique=True)
+associations = st.lists(
+    st.tuples(st.integers(1, 3), st.sampled_from([*COUNTRIES, "US", "KR"])), max_size=5, unique=True
+)
 
 
 def build(folder: Path, answers: Sequence[Any], links: Sequence[Any], countries: Sequence[Any]) -> StoreBuilder:
-    builder = StoreBuilder(folder, models=MODELS, countries=COUNTRIES, n=1000)  # each answer has a sample of its own
+    builder = StoreBuilder(folder, models=MODELS, countries=COUNTRIES, n=BEYOND)  # each answer has a sample of its own
     prompts: list[Prompt] = [
-        builder.ask(language, topic, country, condition, wording)
+        builder.ask(language, topic, country, condition, wording, name)
         for wording in WORDINGS
         for language in ("de", "en", "zh")
         for topic in ("book", "food")
-        for condition, country in CONDITIONS
+        for condition, country, name in ASKED
     ]
     for one in answers:
         columns = {name: value for name, value in one.items() if name not in ("prompt", "mentions", "stale")}
@@ -87,23 +94,24 @@ def build(folder: Path, answers: Sequence[Any], links: Sequence[Any], countries:
 class Oracle:
     """The definitions of the metrics, one row at a time."""
 
-    def __init__(self, builder: StoreBuilder) -> None:
+    def __init__(self, builder: StoreBuilder, copies: Container[tuple[str, int]] = ()) -> None:
+        """`copies`: the request and sample of answers that copy others (`tests/cache/store/test_copies.py`)."""
         rows = builder.rows
         requests = {request_of(model, row["prompt_id"]) for model in MODELS for row in rows["prompts"]}
-        current = {"request_id": requests, "extractor_id": {EXTRACTOR}}
+        current = {"request_id": requests, "extractor_id": {EXTRACTOR}, "sample": range(builder.n)}
 
         self.wording = {row["prompt_id"]: row["wording"] for row in rows["prompts"]}
 
         def of_cells(table: str) -> dict[Any, list[dict[str, Any]]]:
             found = defaultdict(list)
             for row in rows[table]:
-                if all(row[column] in allowed for column, allowed in current.items()):
+                copied = (row["request_id"], row["sample"]) in copies
+                if not copied and all(row[column] in allowed for column, allowed in current.items()):
                     found[*(row[column] for column in CELL), self.wording[row["prompt_id"]]].append(row)
             return found
 
-        self.cells = [
-            (model, *(prompt[column] for column in KEYS[1:])) for model in MODELS for prompt in rows["prompts"]
-        ]
+        cells = ((model, *(prompt[column] for column in KEYS[1:])) for model in MODELS for prompt in rows["prompts"])
+        self.cells = list(dict.fromkeys(cells))  # several names are one cell
         self.mentions = {
             cell: [row for row in found if row["counted"] and not row["hallucinated"]]
             for cell, found in of_cells("mentions").items()
@@ -112,7 +120,7 @@ class Oracle:
             cell: sum(row["status"] == "ok" for row in found) for cell, found in of_cells("extractions").items()
         }
         self.links = {(row["language"], row["topic"], row["surface"]): row for row in rows["links"]}
-        self.countries = {(row["qid"], row["country"]) for row in rows["entity_countries"]}
+        self.countries = {(row["qid"], row["country"]) for row in rows["entity_countries"] if row["country"]}
 
     def granularity(self, cell: Any) -> Any:
         labels = defaultdict(list)
@@ -196,6 +204,20 @@ class Oracle:
         n, size = self.responses[cell], min(self.responses[one] for one in self.cells if self.seen(one) is not None)
         return sum(1 - Fraction(math.comb(n - k, size), math.comb(n, size)) for k in seen)
 
+    def saturation(self, cell: Any) -> dict[int, tuple[Any, Any]]:
+        """By number of responses: the items in a draw of so many, and how many mentions fall on items of so many of the
+        others, both on average over all draws."""
+        if (seen := self.seen(cell)) is None:
+            return {}
+        n = self.responses[cell]
+        found = {}
+        for size in (1, 2, 5, 10, 20, 50, 100):
+            if size < n:
+                items = sum(1 - Fraction(math.comb(n - k, size), math.comb(n, size)) for k in seen)
+                uncovered = sum(k * Fraction(math.comb(n - k, size), math.comb(n - 1, size)) for k in seen)
+                found[size] = items, 1 - uncovered / sum(seen) if seen else None
+        return {**found, n: (len(seen), self.coverage(cell))}
+
     def consensus(self, one: Any, other: Any) -> Any:
         a, b = self.items(one), self.items(other)
         return None if a is None or b is None or not {*a, *b} else Fraction(len({*a} & {*b}), len({*a} | {*b}))
@@ -225,8 +247,7 @@ def _of_countries(of: Callable[[Oracle, Any, str], Any], *, neutral: bool) -> De
     return lambda oracle: {
         (*cell[:2], "-", *cell[2:4], country, cell[5]): of(oracle, cell, country)
         for cell in oracle.cells
-        for country in COUNTRIES
-        if cell[4] == country or (neutral and cell[4] is None)
+        for country in ([cell[4]] if cell[4] else COUNTRIES if neutral else ())
     }
 
 
@@ -254,35 +275,78 @@ DEFINITIONS: Mapping[str, Definition] = {
 }
 
 
+@dataclass(frozen=True)
+class World:
+    """So many answers to every so-manieth prompt. With `twice` half of the texts come again: copies."""
+
+    answers: int
+    every: int = 1
+    twice: bool = False
+
+    def build(self, folder: Path, seed: int) -> StoreBuilder:
+        dice = random.Random(seed)
+        prompts = range(0, PROMPTS, self.every)
+        often = [dice.random() ** 3 for _ in prompts]  # some are asked far more often than others
+        answers: list[dict[str, Any]] = []
+        for number in range(self.answers):
+            mentions = [
+                {"surface": dice.choice(SURFACES), "granularity": dice.randrange(2), "counted": dice.random() < 0.8,
+                 "hallucinated": dice.random() < 0.1}
+                for _ in range(dice.randrange(5))
+            ]  # fmt: skip
+            one = {"prompt": dice.choices(prompts, often)[0], "mentions": mentions, "text": f"text {number}",
+                   "model": dice.choice([*MODELS, "stale"]), "stale": dice.random() < 0.1, "sample": number,
+                   "extractor_id": dice.choice([EXTRACTOR] * 9 + ["stale"]),
+                   "extraction": dice.choice(["ok"] * 8 + ["failed", None])}  # fmt: skip
+            if dice.random() < 0.05:
+                one["sample"] = BEYOND + number  # of a larger n than is asked for now
+            answers.append(one)
+            if self.twice:
+                one |= {"text": "".join(dice.choices("abcdefgh", k=80)), "origin": f"texts.jsonl:{number}"}
+                if dice.random() < 0.5:
+                    answers.append({**one, "sample": number + BEYOND // 2, "origin": f"texts.jsonl:{BEYOND + number}"})
+        # Two items of one country, one of a country that nobody asked about, one of a former state, and one of none.
+        # The last two surfaces mean what others do, too.
+        meanings = [("linked", item) for item in (1, 2, 3, 4, 5, 6)]
+        meanings += [("ambiguous", dice.choice((1, 2))), (dice.choice(STATUSES), 3), ("linked", 1)]
+        countries = [(1, "IT"), (2, "JP"), (2, "US"), (3, "IT"), (3, "KR"), (5, "US")]
+        builder = build(folder, answers, meanings, countries)
+        builder.from_former_state("Q4", "IT", "KR")
+        for row in list(builder.rows["links"]):  # in some languages and topics they mean something else
+            row["only_english"] = dice.random() < 0.5
+            status, item = dice.choice([*meanings, ("awaiting", 0)]) if dice.random() < 0.3 else (row["status"], None)
+            if status == "awaiting":
+                builder.rows["links"].remove(row)
+            elif item:
+                row |= {"status": status, "qid": f"Q{item}" if status in ("linked", "ambiguous") else None}
+        return builder
+
+
+# Many cells with few answers each, and few with many.
+WORLDS = (
+    World(400),
+    World(400, 2),
+    World(400, 9),
+    World(300, 9, twice=True),
+    World(60),
+    World(20, 5),
+    World(5),
+    World(0),
+)
+
+
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Oracle, dict[str, dict[Any, Any]], RunFolder]]:
     """Random runs: what the oracle knows of each, and the numbers of its cells by metric. Some have few answers."""
     found = []
-    for seed, size in enumerate((400, 400, 400, 60, 20, 5, 0)):
-        dice = random.Random(seed)
-        mentions = [
-            {"surface": dice.choice(SURFACES), "granularity": dice.randrange(2), "counted": dice.random() < 0.8,
-             "hallucinated": dice.random() < 0.1}
-            for _ in range(2000)
-        ]  # fmt: skip
-        answers = [
-            {"prompt": dice.choice(range(0, 60, 1 + seed % 3)), "mentions": dice.sample(mentions, dice.randrange(5)),
-             "model": dice.choice([*MODELS, "stale"]), "stale": dice.random() < 0.1,
-             "extractor_id": dice.choice([EXTRACTOR] * 9 + ["stale"]),
-             "extraction": dice.choice(["ok"] * 8 + ["failed", None])}
-            for _ in range(size)
-        ]  # fmt: skip
-        # Two items of one country, one of a country that nobody asked about, and one of none.
-        links = [("linked", 1), ("linked", 3), ("linked", 5), (dice.choice(STATUSES), 4), (dice.choice(STATUSES), 2)]
-        builder = build(
-            tmp_path_factory.mktemp("world"), answers, links, [(1, "IT"), (2, "JP"), (2, "US"), (3, "IT"), (5, "US")]
-        )
-        for row in builder.rows["links"]:
-            row["only_english"] = dice.random() < 0.5
+    for seed, world in enumerate(WORLDS):
+        builder = world.build(tmp_path_factory.mktemp("world"), seed)
         run = builder.write()
         measure(run)
         with open_store(run, METRICS_LAYOUT) as store:
-            found.append((Oracle(builder), _numbers(store), run))
+            copies = set(store.sql("SELECT request_id, sample FROM copies").fetchall())
+            found.append((Oracle(builder, copies), _numbers(store), run))
+            assert bool(copies) == world.twice
     return found
 
 
@@ -307,11 +371,21 @@ def test_a_metric_is_what_plain_python_makes_of_the_same_answers(metric: str, wo
     assert any(value for _, numbers, _ in worlds for value in numbers[metric].values())
 
 
+def test_points_of_saturation_are_what_plain_python_makes_of_the_same_answers(worlds: Any) -> None:
+    for oracle, _, run in worlds:
+        with open_store(run, METRICS_LAYOUT) as store:
+            rows = store.sql(f"SELECT {', '.join(KEYS)}, responses, entities, coverage FROM saturation").fetchall()
+        expected = {(*cell, size): point for cell in oracle.cells for size, point in oracle.saturation(cell).items()}
+        assert len(rows) == len(expected)
+        for at in (-2, -1):
+            _equal({row[:-2]: row[at] for row in rows}, {key: point[at] for key, point in expected.items()})
+
+
 def test_a_response_has_one_row_of_contributions_in_each_place(tmp_path: Path) -> None:
     """Without a response its row is left out: a second one would stay."""
     rest = {"model": "m", "stale": False, "extractor_id": EXTRACTOR, "extraction": "ok"}
     named = [[{"surface": surface, "granularity": k % 2} for surface in SURFACES[: k % 5]] for k in range(200)]
-    answers = [{"prompt": 7 * k % 60, "mentions": mentions, **rest} for k, mentions in enumerate(named)]
+    answers = [{"prompt": 7 * k % PROMPTS, "mentions": mentions, **rest} for k, mentions in enumerate(named)]
     links = [("linked", 1 + k % 3) for k in range(len(SURFACES))]
     builder = build(tmp_path, answers, links, [(1, "IT"), (2, "JP"), (2, "IT")])
     with open_store(builder.write(), METRICS_LAYOUT, KEPT) as store:
