@@ -12,10 +12,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, FileSystemBytecodeCache, FileSystemLoader, FunctionLoader, StrictUndefined
+from jinja2 import (
+    ChoiceLoader,
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    FunctionLoader,
+    StrictUndefined,
+    UndefinedError,
+)
 from jinja2.environment import TemplateModule
 from markupsafe import Markup
 
+from polyculture.cache.errors import UserError
 from polyculture.cache.files import cache_folder
 from polyculture.reports.building import BuiltSection
 from polyculture.reports.escaping import packed, table_link
@@ -60,6 +69,16 @@ class RenderedSection:
     basis: Markup
 
 
+class _Missing(StrictUndefined):
+    """What a template names and nobody wrote; the template has only words of a section in dictionaries."""
+
+    @property
+    def _undefined_message(self) -> str:
+        if isinstance(self._undefined_obj, Mapping):
+            return f"no word `{self._undefined_name}`"
+        return super()._undefined_message
+
+
 def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Mapping[str, Any]) -> str:
     """The page with its opening, navigation and sections; `evidence` is the data of its script."""
     environment = _environment()
@@ -85,7 +104,7 @@ def _environment() -> Environment:
         bytecode_cache=FileSystemBytecodeCache(str(kept)) if os.access(kept, os.W_OK) else None,
         loader=ChoiceLoader([FileSystemLoader(_FOLDER / "templates"), FunctionLoader(_load)]),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=_Missing,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -99,7 +118,15 @@ def _load(path: str) -> tuple[str, str, None] | None:
 def _render_section(environment: Environment, built: BuiltSection, data: ReportData) -> RenderedSection:
     tables = {table.name: _download(table, data) for table in built.section.tables}
     template = environment.get_template(str(built.section.template))
-    module = template.make_module({"section": built.context, "texts": built.texts, "tables": tables})
+    try:
+        module = template.make_module({"section": built.context, "texts": built.texts, "tables": tables})
+    except UndefinedError as error:
+        own = built.section
+        raise UserError(
+            f"the section `{own.name}` shows what is not there: {error.message}",
+            where=own.template,
+            remedy=f"It sees what the section's function builds, its tables, and its words in {own.texts}",
+        ) from error
     sentences = (_macro(module, name) for name in ("opening", "basis"))
     stands_open = built.section.first or not data.about_texts
     said = (built.texts.title, built.texts.asks)

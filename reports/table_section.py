@@ -217,12 +217,16 @@ def whole_table(
 
 
 def table_section(name: str, table: ReportTable, texts: Path, columns: Sequence[Column]) -> Section:
-    """The section of one table; its texts have the words `reads` (above the table) and `caption`."""
+    """The section of one table; its texts have the word `reads` (above the table) and may have `caption`."""
 
     def build(data: ReportData) -> PageTable | None:
         said = section_texts(texts)
         rows = data.reading.lines(table.file)
-        return page_table(data, rows, columns, title=said.title, caption=said.words["caption"]) if rows else None
+        return (
+            page_table(data, rows, columns, title=said.title, caption=said.words.get("caption", said.title))
+            if rows
+            else None
+        )
 
     return Section(name, build, _TEMPLATE, texts, (table,))
 

@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from polyculture.cache.errors import UserError
 from polyculture.metrics.declared import DECLARED
 
 
@@ -118,10 +119,19 @@ def texts() -> Texts:
 def section_texts(file: Path, name: str = "") -> SectionTexts:
     """The texts of a section, read once: the table of its `name` where the file has one, else the whole file.
 
-    Raises pydantic's `ValidationError` where they have another form.
+    Raises `UserError` where they have another form.
     """
     read = _read(file)
-    return SectionTexts.model_validate(read.get(name, read))
+    try:
+        return SectionTexts.model_validate(read.get(name, read))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise UserError(
+            f"the texts of the section `{name or file.parent.name}`: {place}: {first['msg']}",
+            where=file,
+            remedy=f"Give `title`, and what the section shows, in [{name}], or in a file of its own",
+        ) from error
 
 
 def _read(file: Path) -> dict[str, Any]:

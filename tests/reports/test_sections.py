@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from jinja2 import UndefinedError
 
+from polyculture.cache.errors import UserError
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.report import write_report
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.sections import with_instruments
-from polyculture.reports.table_section import Column, counted, measured, table_section, written
+from polyculture.reports.table_section import Column, counted, measured, page_table, table_section, written
 from polyculture.reports.tables import TableFormat, write_tables
 from tests.report_run import HOSTILE
 from tests.reports.test_page import Page, parsed
@@ -147,7 +147,7 @@ def test_a_template_sees_its_own_context_alone(run: RunFolder, tmp_path: Path) -
     assert "False" in parsed(run).with_id("lengths").text
     other = tmp_path / "other"  # templates are compiled once a process
     other.mkdir()
-    with pytest.raises(UndefinedError, match="manifest"):
+    with pytest.raises(UserError, match="manifest"):
         write_report(run, sections=[made_up(other, template="{{ manifest }}")])
 
 
@@ -174,6 +174,27 @@ def test_a_section_of_one_table_is_one_declaration(run: RunFolder, tmp_path: Pat
     assert "So many." in found
     assert found.index("m, own, any") < found.index("n, own, any")  # as in the experiment file
     assert "0.25 0.10 to 0.50 1,234 <b>" in " ".join(found.split())
+
+
+@pytest.mark.parametrize(
+    ("texts", "lacks"), [('title = "Letters"\n', "reads"), ('[other]\ntitle = "Letters"\n', "title")]
+)
+def test_a_section_without_its_words_is_said_with_their_place(
+    run: RunFolder, tmp_path: Path, texts: str, lacks: str
+) -> None:
+    """It ended in a traceback of the template, and in one of pydantic."""
+    made_up(tmp_path)
+    file = tmp_path / "letters.toml"
+    file.write_text(texts, encoding="utf-8")
+    section = table_section("letters", ReportTable(tmp_path / "lengths.sql"), file, (Column("L", counted("letters")),))
+    section = replace(
+        section,
+        build=lambda data: page_table(data, [{"model": "m", "letters": 1, "language": None}], (), title="", caption=""),
+    )
+    with pytest.raises(UserError, match=f"letters.*{lacks}.*") as told:
+        write_report(run, sections=[section])
+    assert str(file) in told.value.line
+    assert "\n" not in told.value.line
 
 
 def test_two_sections_or_tables_of_one_name_are_an_error(run: RunFolder, tmp_path: Path) -> None:
