@@ -133,7 +133,7 @@ class Instrument(Generic[O]):
             if found.requests is not None:
                 return {**found.data(jobs), **found.requests(jobs)}
             rows = [row for one in jobs for row in one.wanted()]
-            return {**found.data(jobs), **present_rows(asked.run, table, rows, requests.one)}
+            return {**found.data(jobs), **present_rows(asked.run, table, rows)}
 
         named = {f"{requests.use} {model}": setup for model, setup in setups.items()}
         validity = Validity(named, found.ids, tables, found.reason, found.readers, found.settings)
@@ -163,7 +163,7 @@ def text_instrument(
     hints = get_type_hints(row)
     columns = [(column, hints[column]) for column in of]
     wanted = make_dataclass(f"Wanted{row.__name__}", columns, bases=(Requested,), frozen=True)
-    asked: Table[Any] = Table(f"wanted_{name}", wanted, requests=Requests("answer", ("model", *of)))
+    asked: Table[Any] = Table(f"wanted_{name}", wanted, requests=Requests("answer"), same=("model", *of))
     wants = Wanted(asked.name, tuple(of), of=asked)
     answers = Table(name, row, key="answer_id", stage=name, unit="answers", wanted=wants)
 

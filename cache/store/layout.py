@@ -48,7 +48,6 @@ class Requests:
     """
 
     use: str  # of the models, as setups name it: 'score', 'represent', 'answer'; '': the rows say it in `use`
-    one: tuple[str, ...] = ()  # columns that together name a row: a later one takes the place of the former
     instrument: str = ""  # whose present ids `asked_id` has to be among; '': the rows have no such column
     keys: str = ""  # how what these ids are kept under begins, of an instrument that asks several things
     about: Mapping[str, str] = field(default_factory=dict)  # column -> the view that must still have its value
@@ -78,6 +77,8 @@ class Table(Generic[R]):
     # says which.
     wanted: Wanted | None = None
     requests: Requests | None = None  # of a table of what is asked: its view has the rows that are asked now
+    # Of a table that commands write as things are now: a row takes the place of those with the same values in these.
+    same: tuple[str, ...] = ()
     asked: str = "model"  # the column that names the model that was asked and paid
     by_measure: bool = False
 

@@ -151,12 +151,12 @@ def present_rows(
     run: RunFolder,
     table: Table[Any],
     rows: Sequence[Any],
-    key: Sequence[str],
     others: Callable[[pa.Table], pa.Table] = lambda rows: rows,
 ) -> dict[Table[Any], pa.Table]:
-    """The table to write so that `rows` take the place of those with the same `key`; nothing where it is so already.
+    """The table to write so that `rows` take the place of those that its declaration calls the same; nothing where it
+    is so already.
 
-    `others` says what becomes of the rows of other keys. Nothing of the key is NULL.
+    `others` says what becomes of the other rows. No value in the columns of `same` is NULL.
     """
     import pyarrow.compute as pc  # here: it takes as long to load as a whole store
 
@@ -164,7 +164,7 @@ def present_rows(
     if not path.exists():
         return {table: now}
     before = read_rows(path, table).cast(table.schema)
-    same = pc.is_in(joined(before, key), value_set=joined(now, key))
+    same = pc.is_in(joined(before, table.same), value_set=joined(now, table.same))
     kept = before.filter(pc.invert(same))
     left = others(kept)
     if before.filter(same).equals(now) and left.equals(kept):

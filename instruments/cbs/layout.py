@@ -65,7 +65,8 @@ class CulturalLink:
 WANTED_SCORES = Table(
     "wanted_scores",
     WantedScore,
-    requests=Requests("score", ("request_id", "topic", "context_id"), brought=f"starts_with(w.model, '{CORPUS}')"),
+    requests=Requests("score", brought=f"starts_with(w.model, '{CORPUS}')"),
+    same=("request_id", "topic", "context_id"),
 )
 SCORES = Table(
     "scores",

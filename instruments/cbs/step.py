@@ -174,7 +174,6 @@ def score_row(pair: ScoredPair, scored: Scored) -> Score:
 
 
 PLAIN = PrefixOptions()
-_KEY = ("request_id", "topic", "context_id")  # of what is wanted
 
 
 def scoring_jobs(
@@ -237,7 +236,7 @@ def asked_tables(
     most = {replace(row, entities=max(row.entities, before.get(_key(row), 0))) for row in rows}
     return {
         **present_tables(run, dataset, prefixed_contexts(dataset, jobs, prefixes)),
-        **present_rows(run, WANTED_SCORES, sorted(most, key=astuple), _KEY),
+        **present_rows(run, WANTED_SCORES, sorted(most, key=astuple)),
     }
 
 
@@ -252,7 +251,11 @@ def _entities_before(run: RunFolder) -> dict[tuple[str, ...], int]:
         return {}
     rows = read_rows(path, WANTED_SCORES)
     return dict(
-        zip(zip(*(rows[name].to_pylist() for name in _KEY), strict=True), rows["entities"].to_pylist(), strict=True)
+        zip(
+            zip(*(rows[name].to_pylist() for name in WANTED_SCORES.same), strict=True),
+            rows["entities"].to_pylist(),
+            strict=True,
+        )
     )
 
 

@@ -73,7 +73,8 @@ class EntityPosition:
 WANTED_REPRESENTATIONS = Table(
     "wanted_representations",
     WantedRepresentation,
-    requests=Requests("represent", ("request_id", "comparison", "topic")),
+    requests=Requests("represent"),
+    same=("request_id", "comparison", "topic"),
 )
 REPRESENTATIONS = Table(
     "representations",

@@ -130,16 +130,15 @@ class ItemLink:
     match: str | None  # how alike the item's name is: 'exact' | 'normalised' | 'key'
 
 
-PROBE_QUESTIONS = Table("probe_questions", QuestionRow)
-PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow)
+PROBE_QUESTIONS = Table("probe_questions", QuestionRow, same=("dataset",))
+PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow, same=("dataset",))
 PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
 PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
 WANTED_PROBES = Table(
     "wanted_probes",
     WantedProbe,
-    requests=Requests(
-        "patch", ("question_key", "model", "arm"), "probe", f"{ASKED} ", about={"question_key": "probe_questions"}
-    ),
+    requests=Requests("patch", "probe", f"{ASKED} ", about={"question_key": "probe_questions"}),
+    same=("question_key", "model", "arm"),
 )
 PROBES = Table(
     "probes",

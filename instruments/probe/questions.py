@@ -146,9 +146,9 @@ def present_questions(
         for place, answer in enumerate(one.answers, 1)
     ]
     return {
-        **present_rows(run, PROBE_QUESTIONS, asked, ("dataset",)),
-        **present_rows(run, PROBE_HUMAN_ANSWERS, answers, ("dataset",)),
-        **present_rows(run, WANTED_PROBES, wanted, ("question_key", "model", "arm")),
+        **present_rows(run, PROBE_QUESTIONS, asked),
+        **present_rows(run, PROBE_HUMAN_ANSWERS, answers),
+        **present_rows(run, WANTED_PROBES, wanted),
     }
 
 

@@ -78,11 +78,12 @@ class ReadingRow:
     status: str = "ok"
 
 
-QUESTIONS = Table("questions", QuestionRow)
+QUESTIONS = Table("questions", QuestionRow, same=("set", "language"))
 WANTED_ANSWERS = Table(
     "wanted_answers",
     WantedAnswer,
-    requests=Requests("", ("request_id", "question_id", "prompt"), "questions", about={"question_id": "questions"}),
+    requests=Requests("", "questions", about={"question_id": "questions"}),
+    same=("request_id", "question_id", "prompt"),
 )
 ANSWERS = Table(
     "answers",

@@ -45,8 +45,8 @@ def present_tables(
     rows = [question_row(question, one.numbers) for one in sets for question in one.questions]
     questions = list({row.question_id: row for row in rows}.values())
     return {
-        **present_rows(run, QUESTIONS, questions, ("set", "language")),
-        **present_rows(run, WANTED_ANSWERS, list(wanted), ("request_id", "question_id", "prompt")),
+        **present_rows(run, QUESTIONS, questions),
+        **present_rows(run, WANTED_ANSWERS, list(wanted)),
     }
 
 

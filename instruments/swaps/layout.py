@@ -67,13 +67,14 @@ class SwapReading:
 
 TASKS = ("sentiment", "qa", "ner")
 # A file a task: what one task asks changes no number of another.
-SWAP_QUESTIONS = Table("swap_questions", SwapQuestion, by_measure=True)
+SWAP_QUESTIONS = Table("swap_questions", SwapQuestion, by_measure=True, same=("asked_id",))
 _LABELLED = "w.asked_id IN (SELECT asked_id FROM stored_swap_questions WHERE answer_method <> 'prompt')"
 WANTED_SWAPS = Table(
     "wanted_swaps",
     WantedSwap,
     by_measure=True,
-    requests=Requests("answer", ("asked_id", "model", "context_id", "entity_id", "draw"), "swaps", brought=_LABELLED),
+    requests=Requests("answer", "swaps", brought=_LABELLED),
+    same=("asked_id", "model", "context_id", "entity_id", "draw"),
 )
 SWAP_RESPONSES = Table(
     "swap_responses",

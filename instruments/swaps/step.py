@@ -73,8 +73,8 @@ def wanted_tables(run: RunFolder, task: str, jobs: Sequence[SwapJob]) -> dict[Ta
         return others.set_column(others.schema.get_field_index("times"), others.schema.field("times"), times)
 
     return {
-        **present_rows(run, SWAP_QUESTIONS.of_measure(task), questions, ("asked_id",)),
-        **present_rows(run, WANTED_SWAPS.of_measure(task), wanted, (*context, "entity_id", "draw"), once),
+        **present_rows(run, SWAP_QUESTIONS.of_measure(task), questions),
+        **present_rows(run, WANTED_SWAPS.of_measure(task), wanted, once),
     }
 
 

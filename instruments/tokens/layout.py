@@ -35,7 +35,7 @@ class CountedVocabulary:
 
 
 WANTED_VOCABULARIES = Table(
-    "wanted_vocabularies", WantedVocabulary, requests=Requests("tokenize", ("model", "language", "characters"))
+    "wanted_vocabularies", WantedVocabulary, requests=Requests("tokenize"), same=("model", "language", "characters")
 )
 VOCABULARY_SHARES = Table(
     "vocabulary_shares",

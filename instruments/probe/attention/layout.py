@@ -47,9 +47,8 @@ class AttentionRow:
 WANTED_ATTENTION = Table(
     "wanted_attention",
     WantedAttention,
-    requests=Requests(
-        "attend", ("request_id", "question_id", "prompt"), "probe", f"{ASKED} ", about={"question_id": "questions"}
-    ),
+    requests=Requests("attend", "probe", f"{ASKED} ", about={"question_id": "questions"}),
+    same=("request_id", "question_id", "prompt"),
 )
 ATTENTION = Table(
     "attention",

@@ -49,8 +49,7 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
     wanted = [one for job in jobs for one in job.wanted()]
 
     def tables() -> Mapping[Table[Any], pa.Table]:
-        key = ("request_id", "question_id", "prompt")
-        return {**present_tables(asked.run, sets, ()), **present_rows(asked.run, WANTED_ATTENTION, wanted, key)}
+        return {**present_tables(asked.run, sets, ()), **present_rows(asked.run, WANTED_ATTENTION, wanted)}
 
     return Study(
         [AttentionStep(jobs)],
