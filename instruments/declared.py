@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from polyculture.cache.store.schema.asked import Answered
     from polyculture.cache.work.worker import Step
     from polyculture.generate.engines.models import Models
-    from polyculture.instruments.row_step import ModelJob
+    from polyculture.instruments.model_job import ModelJob
 
 O = TypeVar("O", bound="BaseModel")  # noqa: E741, the options of a command
 J = TypeVar("J", bound="ModelJob[Any]")

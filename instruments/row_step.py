@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from polyculture.cache.store.answers import find_answers, sibling_parts
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.store.schema.asked import Requested
-from polyculture.cache.work.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.work.worker import Done, Kept, Step, Work
 from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.kept_answers import rows_of_kept
 from polyculture.generate.engines.models import MODEL, Models
+from polyculture.instruments.model_job import A, ModelJob
 
 AT_ONCE = 10_000  # rows that are written together
 
@@ -43,54 +42,7 @@ def completion_columns(said: Completion) -> dict[str, Any]:
     }
 
 
-class AskedSample(Protocol):
-    """What a model is asked, and the keys of the rows of its answers."""
-
-    @property
-    def keys(self) -> tuple[str, ...]: ...
-
-
-A = TypeVar("A", bound=AskedSample)
-J = TypeVar("J", bound="ModelJob[Any]")
-
-
-class ModelJob(ABC, Generic[A]):
-    """What a model is asked in one job under its setup; before a model is chosen, of none. A frozen dataclass."""
-
-    job: Job
-    setup: Mapping[str, Any]
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The keys of all items together."""
-
-    @property
-    def prompt_count(self) -> int | None:
-        """How many prompts that is, where it is another number."""
-        return None
-
-    @property
-    def label(self) -> str:
-        """The job in messages; empty where it is the job's own name."""
-        return ""
-
-    @abstractmethod
-    def asks(self) -> Iterator[A]:
-        """All that is asked."""
-
-    @abstractmethod
-    def wanted(self) -> Iterator[Requested]:
-        """The rows that say that it is asked now."""
-
-    def loads(self) -> Iterator[Load] | None:
-        """What all of it takes, where that is said faster than item by item."""
-        return None
-
-    def of_model(self: J, model: str, setup: Mapping[str, Any]) -> J:
-        """The same, of a model under its setup."""
-        changed: J = replace(self, job=replace(self.job, model=model), setup=setup)  # type: ignore[type-var]
-        return changed
+J = TypeVar("J", bound=ModelJob[Any])
 
 
 class AnswerStep(Step[A, Models], Generic[A, J]):

@@ -19,7 +19,8 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.contract import Prompted
-from polyculture.instruments.row_step import ModelJob, TextStep, completion_columns
+from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.row_step import TextStep, completion_columns
 
 SEED = 1  # of all requests: at temperature 0 it decides nothing
 

@@ -48,7 +48,8 @@ from polyculture.instruments.datasets.selection import (
     untold,
     without_the_form,
 )
-from polyculture.instruments.row_step import AnswerStep, ModelJob
+from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.row_step import AnswerStep
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown
-from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
+from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 from polyculture.instruments.declared import Inquiry, Instrument
 from polyculture.instruments.embeddings.layout import REPRESENTATIONS
-from polyculture.sources.rules import Names
 
 if TYPE_CHECKING:
     from polyculture.instruments.embeddings.step import RepresentingJob

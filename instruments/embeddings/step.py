@@ -37,7 +37,8 @@ from polyculture.instruments.datasets.selection import (
     first_entities,
 )
 from polyculture.instruments.embeddings.layout import REPRESENTATIONS, Representation, WantedRepresentation
-from polyculture.instruments.row_step import AnswerStep, ModelJob
+from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.row_step import AnswerStep
 
 GENDERS = ("female", "male")
 PART = 200  # entities that are asked, and written, at a time

@@ -23,9 +23,9 @@ from polyculture.generate.engines.base import Decoding, ScoreRequest
 from polyculture.generate.request import request_id
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
+from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.questions.layout import QuestionRow, WantedAnswer
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question
-from polyculture.instruments.row_step import ModelJob
 
 Order = tuple[int, ...]  # the index of the option at each place
 Orders = Literal["published", "cyclic", "one"]

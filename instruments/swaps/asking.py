@@ -25,7 +25,7 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
-from polyculture.instruments.row_step import ModelJob
+from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts, Words
 from polyculture.instruments.swaps.selection import SwapTexts

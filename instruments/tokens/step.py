@@ -27,7 +27,8 @@ from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import Models
 from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.check import language_in_full
-from polyculture.instruments.row_step import AnswerStep, ModelJob
+from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.row_step import AnswerStep
 from polyculture.instruments.tokens.layout import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
 
 LETTERS = "letters"  # the other way: "ranges"

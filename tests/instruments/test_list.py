@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from polyculture.instruments import INSTRUMENTS
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
+ROOT = Path(__file__).parents[2]
 OWN_VIEWS = "database_name = current_database()"  # a process has the databases of other stores, too
 OWN = {name: told for panel in PANELS.values() for name, told in panel.items()}
 
@@ -25,6 +28,15 @@ def test_commands_are_those_of_the_list_and_nobody_elses() -> None:
     assert not set(OWN).intersection(listed)
     for entry in INSTRUMENTS:
         assert entry.commands.keys() == entry.lines.keys()
+
+
+def test_commands_load_nothing_that_takes_long() -> None:
+    """Each `--help` and each experiment file needs their options, and no table of a run."""
+    heavy = "{'pyarrow', 'duckdb', 'numpy', 'scipy', 'torch', 'openai'}"
+    listed = "from polyculture.instruments import INSTRUMENTS; [entry.commands for entry in INSTRUMENTS]"
+    program = f"import sys; {listed}; print(sorted({heavy} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_tables_that_are_paid_for_feed_what_was_bought(tmp_path: Path) -> None:
