@@ -136,4 +136,5 @@ def end_of(name: str) -> str:
 
 def signs(word: object) -> str:
     """An escaped word, with the signs that LaTeX's usual fonts have under other names."""
-    return str(word).replace("\u2212", "$-$").replace("< ", "$<$ ").replace("\ufffd", "?") or "--"
+    latex = str(word).replace("\u2212", "$-$").replace("< ", "$<$ ").replace("|", r"\textbar{}")
+    return latex.replace("\ufffd", "?") or "--"

@@ -107,20 +107,25 @@ def listing(table: ReadableTable) -> Listing:
 
 
 def latex(table: ReadableTable, name: str) -> str:
-    """The table as a `longtable`, with the notes in its caption."""
+    """The table as a `longtable`, and below it what its marks mean."""
     import pandas as pd
 
     from polyculture.reports.escaping import latex_text
     from polyculture.reports.latex import end_of, longtable
 
+    def written(number: str) -> str:
+        return re.sub(r"(?<!\w)-(?=\d)", "\u2212", replace_control_chars(number))  # a minus sign, no hyphen
+
     rows = [
-        [end_of(replace_control_chars(model)), *map(replace_control_chars, line)]
+        [end_of(replace_control_chars(model)), replace_control_chars(place), *map(written, numbers)]
         for model, lines in table.groups
-        for line in lines or [("",) * len(table.heads)]
+        for place, *numbers in lines or [("",) * len(table.heads)]
     ]
     frame = pd.DataFrame(rows, columns=["model", *table.heads])
-    caption = latex_text(replace_control_chars(". ".join([table.title, *table.notes])))
-    return longtable(frame, "ll" + "r" * (len(table.heads) - 1), caption, name)
+    caption = latex_text(replace_control_chars(table.title))
+    notes = "".join(f"\\noindent {latex_text(replace_control_chars(note))}\\par\n" for note in table.notes)
+    below = f"{{\\footnotesize\n{notes}}}\n" if notes else ""
+    return longtable(frame, "ll" + "r" * (len(table.heads) - 1), caption, name) + below
 
 
 def title_of(preset: Preset, joined: JoinedTable) -> str:

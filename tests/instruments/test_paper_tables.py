@@ -194,7 +194,8 @@ def test_files_have_intervals_and_plain_text(scored: RunFolder, tmp_path: Path) 
     latex = (tmp_path / "table-14.tex").read_text(encoding="utf-8")
     assert r"openai:lab/toy\_1" in latex
     assert latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
-    assert "incomplete: 7 of 10 numbers missing" in latex
+    [below] = latex.partition(r"\end{longtable}")[2:]
+    assert "[1] how it was asked is not recorded; incomplete: 7 of 10 numbers missing" in below
     table = [row for row in rows(tmp_path / COMPARED) if row["table"] == "14"]
     assert len(table) == 40  # each published number, next to the one model's
     assert all(row["model"].startswith("'=a_") and row["protocol"] for row in table)
@@ -526,6 +527,7 @@ def test_a_negative_number_is_a_number_in_the_file(tmp_path: Path) -> None:
     joined = join(table, [replace(as_own(one), model=MODEL) for one, _ in table.cells[:1]], lambda _: [])
     assert joined is not None
     write_tables(tmp_path, "camellia", [joined])
+    assert "& $-$1.32 & " in (tmp_path / "table-1.tex").read_text(encoding="utf-8")  # and no hyphen
     [first, *_] = rows(tmp_path / COMPARED)
     assert (first["published"], first["yours"], first["difference"]) == ("-1.32", "-1.32", "0.0")
 
