@@ -19,7 +19,9 @@ from typing import NamedTuple
 
 from bench.results import keep
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.datasets.sheets import Sheet, read_sheets
+from polyculture.sources.files import read_columns
+from polyculture.sources.headers import KnownColumns
+from polyculture.sources.record import Record
 
 SMALLEST = ("--contexts", "{data}/camellia/contexts")
 ENGLISH_WORDS = 50
@@ -100,18 +102,24 @@ def pairs(folder: Path, culture: str, part: str) -> Iterator[tuple[str, str]]:
     Raises `DataSetError` where a sheet cannot be read, or lacks a column.
     """
     files = [file for file in sorted(folder.rglob("*.xlsx")) if part in file.as_posix() and culture in file.as_posix()]
-    for sheet in (sheet for file in files for sheet in read_sheets(folder, file)):
-        yield from _filled(sheet)
+    for file in files:
+        for row in read_columns(file, KnownColumns.of((*CONTEXT, *ENGLISH_CONTEXT))):
+            if isinstance(row, Record):
+                yield from _filled(row, file)
 
 
-def _filled(sheet: Sheet) -> Iterator[tuple[str, str]]:
-    own, english = sheet.column(["Context", "QA Context"]), sheet.column(["English Context", "English QA Context"])
+CONTEXT, ENGLISH_CONTEXT = ("Context", "QA Context"), ("English Context", "English QA Context")
+
+
+def _filled(row: Record, file: Path) -> Iterator[tuple[str, str]]:
+    own, english = (
+        next((row.values[one] for one in names if one in row.values), None) for names in (CONTEXT, ENGLISH_CONTEXT)
+    )
     if own is None or english is None:
         fault = "no column of contexts, or none of their English"
-        raise DataSetError(fault, where=sheet.file, remedy="Use Camellia as it was published.")
-    for _, row in sheet.numbered():
-        if row[own] and row[english]:
-            yield row[own].replace(GAP, " "), row[english].replace(GAP, " ")
+        raise DataSetError(fault, where=file, remedy="Use Camellia as it was published.")
+    if own.strip() and english.strip():
+        yield own.strip().replace(GAP, " "), english.strip().replace(GAP, " ")
 
 
 def print_declaration(folder: Path) -> None:

@@ -26,14 +26,24 @@ from polyculture.cache.errors import UserError
 from polyculture.cache.text.sanitize import mended, parse
 from polyculture.sources import compressed
 from polyculture.sources.encoding import UTF_8, encoding_of
+from polyculture.sources.headers import KnownColumns
 from polyculture.sources.record import LISTED, LONGEST_LINE, BadRow, Record, Rows, shown
-from polyculture.sources.tables import read_arrow, read_parquet, read_separated, read_workbook
+from polyculture.sources.tables import (
+    read_arrow,
+    read_known,
+    read_known_workbook,
+    read_parquet,
+    read_separated,
+    read_workbook,
+)
 
 _START = 2**16  # bytes by which a file is known
 _LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
 _MOST_PARTS = 8  # tables of the same names in one record; more are records under their ids, as BiGGen Bench writes them
 _SPEAKERS = frozenset({"role", "from", "speaker", "author", "sender"})  # a field of messages
 _DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+RECORDS = (".json", ".jsonl", ".ndjson", ".parquet", ".pq")  # a row an object
 _SUFFIXES = (
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval", ".arrow", ".feather"),
     *compressed.SUFFIXES,
@@ -90,6 +100,20 @@ def kind_of(path: Path) -> str:
     if path.suffix.lower() not in (".csv", ".tsv") and (text[:1] in ("[", "{") or path.suffix.lower() in _SUFFIXES):
         return "json"
     return "csv"
+
+
+def read_columns(path: Path, known: KnownColumns, *, quoted: bool = True) -> Rows:
+    """The records of a file by rules that know what its columns are called: all sheets of a workbook, each under the
+    header that has most of these names. Raises `UserError` where it cannot be read as a whole."""
+    if path.suffix.lower() in WORKBOOKS:
+        yield from read_known_workbook(path, known)
+    elif path.is_dir() or (kind := kind_of(path)) not in ("csv", "xlsx"):
+        yield from read_file(path)
+    elif kind == "xlsx":
+        yield from read_known_workbook(compressed.plain(path), known)
+    else:
+        path = compressed.plain(path)
+        yield from read_known(path, encoding_of(path), known, quoted=quoted)
 
 
 def read_file(path: Path, *, tables: bool = False) -> Rows:

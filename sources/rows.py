@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from polyculture.cache.errors import DataSetError, UserError
-from polyculture.sources.encoding import encoding_of
-from polyculture.sources.files import read_file
+from polyculture.sources.fields import is_skipped
+from polyculture.sources.files import read_columns
+from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LeftOut, SourceLocation
 from polyculture.sources.places import path_expression, path_glob
 from polyculture.sources.record import BadRow, Record, find
 from polyculture.sources.rules import FileRules, Join
-from polyculture.sources.tables import read_separated
 from polyculture.sources.values import Row, RowError, split_texts
 
+SKIPPED = "skipped: "
 MOST_ROWS = 1_000_000
+NO_NAMES = KnownColumns.of(())  # of columns: the first row with text is the header
 Expand: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
 B = TypeVar("B", bound=FileRules)
 
@@ -57,23 +59,29 @@ def files_of(folder: Path, blocks: Iterable[B]) -> list[tuple[Path, B, Mapping[s
 
 
 def read_rows(
-    folder: Path, file: Path, block: FileRules, told: Mapping[str, str], expand: Expand | None = None
+    folder: Path,
+    file: Path,
+    block: FileRules,
+    told: Mapping[str, str],
+    known: KnownColumns = NO_NAMES,
+    expand: Expand | None = None,
 ) -> Iterator[Row | LeftOut]:
     """The rows of a file; in place of one that cannot be read or split, why.
 
-    `told` is what the file's path says. `expand` makes rows of the file's records, where code has to.
+    `told` is what the file's path says, `known` what its columns are called. `expand` makes rows of the file's records,
+    where code has to. Raises `DataSetError` where the file cannot be read as a whole.
     """
     name = file.relative_to(folder).as_posix()
     records: list[tuple[SourceLocation, Record]] = []
-    for record in _records(file, block, expand):
+    for record in _records(file, block, known, expand):
         place = row_place(name, record.row)
         if isinstance(record, BadRow):
             if record.lost and block.turns:
                 raise DataSetError(
                     record.reason, where=place, remedy="Rows take turns: mend it, or all later ones shift."
                 )
-            if record.lost:
-                yield LeftOut(place, f"left out: {record.reason}", record.value)
+            reason = record.reason if record.reason.startswith("kept") else f"not read: {record.reason}"
+            yield LeftOut(place, f"left out: {record.reason}" if record.lost else reason, record.value)
         elif any(value not in (None, "") for value in record.values.values()):
             records.append((place, record))
         if len(records) > MOST_ROWS:
@@ -112,11 +120,9 @@ def _split(rows: list[Row], column: str, pattern: str) -> Generator[LeftOut, Non
     return kept
 
 
-def _records(file: Path, block: FileRules, expand: Expand | None) -> Iterator[Record | BadRow]:
+def _records(file: Path, block: FileRules, known: KnownColumns, expand: Expand | None) -> Iterator[Record | BadRow]:
     try:
-        records: Iterator[Record | BadRow] = (
-            read_file(file) if block.quotes else read_separated(file, encoding_of(file), quoted=False)
-        )
+        records = read_columns(file, known, quoted=block.quotes)
         if block.rows is not None:
             records = _inside(records, block.rows)
         if expand is not None:
@@ -183,9 +189,10 @@ class Joined:
             self.remarks.append(LeftOut(SourceLocation(path), f"missing: it would tell {wanted}"))
             return {}
         found: dict[str, dict[str, str]] = {}
-        for record in read_file(file):
+        for record in read_columns(file, KnownColumns.of((self._join.on, *self._join.take))):
             if isinstance(record, BadRow):
-                self.remarks.append(LeftOut(row_place(path, record.row), f"left out: {record.reason}"))
+                what = "left out" if record.lost else "not read"
+                self.remarks.append(LeftOut(row_place(path, record.row), f"{what}: {record.reason}"))
                 continue
             row = Row(row_place(path, record.row), record, {})
             try:
@@ -196,3 +203,27 @@ class Joined:
             if first != taken:
                 self.remarks.append(LeftOut(row.place, "left out: the row contradicts an earlier one of its key"))
         return found
+
+
+class Joins:
+    """What blocks of rules say of rows that were read: the columns of second files, and which rows are skipped."""
+
+    def __init__(self, folder: Path, blocks: Iterable[FileRules]) -> None:
+        self._joined = {id(join): Joined(folder, join) for block in blocks for join in block.join}
+
+    @property
+    def remarks(self) -> list[LeftOut]:
+        """What is missing or left out of second files."""
+        return [remark for joined in self._joined.values() for remark in joined.remarks]
+
+    def joined(self, row: Row, block: FileRules, name: str = "") -> Row | LeftOut:
+        """The row with joined columns, or why it is skipped. `name` is its id.
+
+        Raises `RowError` of a missing column.
+        """
+        for join in block.join:
+            row = Row(row.place, row.record, {**row.more, **self._joined[id(join)].columns(row, name)})
+        for skip in block.skip:
+            if is_skipped(row, skip):
+                return LeftOut(row.place, f"{SKIPPED}{skip.reason}", name or None)
+        return row

@@ -6,11 +6,24 @@ Each kind of data set adds what its rows are: `instruments/datasets/rules.py` en
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.validation import describe_fault
 from polyculture.sources.places import parse_files
 from polyculture.sources.values import parse_name, parse_pattern
 
@@ -110,3 +123,44 @@ class FileRules(TableRules):
     split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
     join: Annotated[tuple[Join, ...], BeforeValidator(one_or_several)] = ()
     skip: Annotated[tuple[Skip, ...], BeforeValidator(one_or_several)] = ()
+
+    @property
+    def columns(self) -> set[str]:
+        """What the columns of its tables are called, of all that is read: the row with most of these is the header."""
+        fields = {column for name, value in self if name not in _NO_COLUMNS for column in _columns_of(value)}
+        return {*fields, *self.split, *(name for join in self.join for name in _columns_of(join.key or ""))}
+
+
+_NO_COLUMNS = frozenset(FileRules.model_fields) - {"skip"} | {"expand", "roles", "replace"}
+
+
+def _columns_of(value: Any) -> Iterator[str]:
+    """The columns that a field's rule names: of a path its first part, of a template those in braces."""
+    if isinstance(value, str):
+        for name in re.findall(r"\{([^{}]+)\}", value) if "{" in value else [value]:
+            yield re.split(r"[.\[]", name)[0]
+    elif isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _columns_of(inner)
+    elif isinstance(value, TableRules):
+        named = ("source", "column", "of", "groups", "key")
+        yield from (name for key in named if (inner := getattr(value, key, None)) for name in _columns_of(inner))
+
+
+M = TypeVar("M", bound=BaseModel)
+TABLES: tuple[type[BaseModel], ...] = (FileRules, From, Join, Skip)
+
+
+def checked(model: type[M], data: Mapping[str, Any], where: object, tables: Sequence[type[BaseModel]] = ()) -> M:
+    """A rules file as a `model`, which has `tables` beside those of files. Raises `DataSetError`, naming the place."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        steps = [str(step) for step in first["loc"] if step not in SHAPES and "[" not in str(step)]
+        every: list[type[BaseModel]] = [model, *TABLES, *tables]
+        known = {field.alias or name for one in every for name, field in one.model_fields.items()}
+        what, remedy = describe_fault(first, steps, known, "See docs/datasets.md.")
+        if first["type"] == "union_tag_invalid":
+            what = f"{'.'.join(steps)}: must be one of these forms: {first['ctx']['expected_tags']}"
+        raise DataSetError(what, where=where, remedy=remedy) from fault

@@ -16,6 +16,7 @@ from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
 from polyculture.cache.workbook import WorkSheet
 from polyculture.sources.compressed import plain
+from polyculture.sources.headers import DEEPEST, KnownColumns, header_of, named, plain_title
 from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, folded, known_names, shown
 
 _SEPARATORS = "\t;,|"
@@ -42,6 +43,86 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
         raise UserError(f"is no text: broken {encoding} ({fault.reason})", where=path, remedy=remedy) from fault
     except csv.Error as fault:  # of the header: those of rows are rows that are refused
         raise UserError(f"is no CSV: {fault}", where=path, remedy="Its first line must name the columns.") from fault
+
+
+def read_known(path: Path, encoding: str, known: KnownColumns, *, quoted: bool = True) -> Rows:
+    """The rows of a CSV or TSV under the header that has the names that are known.
+
+    Raises `UserError` where it cannot be read, and in a table of people where a quotation mark stays open: it would
+    merge later rows into one cell.
+    """
+    quoted = quoted and not (known.by_people and path.suffix.lower() == ".tsv")  # people's have signs, not quotation
+    unmatched = quoted and not known.by_people and unmatched_quotes(path, encoding)
+    rows: list[tuple[str, list[str]] | BadRow] = []
+    try:
+        with _open(path, encoding) as file:
+            first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
+            separator = "\t" if path.suffix.lower() == ".tsv" else separator_of(first, more)
+            file.seek(0)
+            lines = csv.reader(
+                file, delimiter=separator, strict=True, quotechar='"' if quoted and not unmatched else None
+            )
+            if _told(first):
+                next(lines)
+            while True:
+                try:
+                    cells = next(lines, None)
+                except csv.Error as fault:
+                    if known.by_people:
+                        what = f"cannot be read: row {len(rows) + 1}: {fault}; is a quotation mark open?"
+                        raise UserError(what, where=path, remedy="Save or fetch it again.") from fault
+                    rows.append(BadRow(str(lines.line_num), f"no CSV: {fault}"))
+                    continue
+                if cells is None:
+                    break
+                rows.append((str(lines.line_num), [*map(_unquoted, cells)] if unmatched else cells))
+    except UnicodeDecodeError as fault:
+        raise UserError(
+            f"is no text: broken {encoding} ({fault.reason})", where=path, remedy="Save it as UTF-8."
+        ) from fault
+    yield from _headed(rows, known, path)
+
+
+def _headed(rows: Sequence[tuple[str, list[str]] | BadRow], known: KnownColumns, path: Path) -> Rows:
+    """The rows below the header of a table, and what is above it."""
+    table = [row for row in rows if not isinstance(row, BadRow) and any(cell.strip() for cell in row[1])]
+    if not table:
+        yield from (row for row in rows if isinstance(row, BadRow))
+        return
+    cells_of = [
+        [cell.strip("\ufeff \t\r\n") for cell in cells]
+        for _, cells in table[: DEEPEST if not known.by_people else None]
+    ]
+    top = header_of(cells_of, known)
+    if top is None:
+        number = table[0][0].rpartition("!")[2]
+        yield BadRow(table[0][0], f"kept: no row of column names; row {number} is read as data", lost=False)
+    elif len(table) == 1 and not any(plain_title(cell) in known.names for cell in cells_of[0]):
+        yield BadRow(table[0][0], "is the only row of its table, and names no column that is read", lost=False)
+        return
+    for number, cells in table[: top or 0]:
+        yield BadRow(number, TITLE, shown(" ".join(filter(None, cells))), lost=False)
+    below = table[0 if top is None else top + 1 :]
+    header = cells_of[top] if top is not None else []
+    while header and not header[-1]:
+        header = header[:-1]
+    _bounded(header, path)
+    twice = next(
+        (name for name, times in Counter(header).items() if times > 1 and plain_title(name) in known.names), None
+    )
+    if twice and not known.by_people:
+        raise UserError(
+            f"has the column {twice!r} twice", where=path, remedy="Each column that is read needs one name."
+        )
+    width = max([len(header), *(len(cells) for _, cells in below)] if known.by_people else [len(header)])
+    columns = named(header, width)
+    above = {number for number, _ in table[: (-1 if top is None else top) + 1]}
+    for row in rows:
+        if isinstance(row, BadRow):
+            yield row
+        elif row[0] not in above and any(row[1]):
+            number, cells = row
+            yield _row(number, columns, [*cells, *[""] * (width - len(cells))] if known.by_people else cells)
 
 
 def unmatched_quotes(path: Path, encoding: str) -> bool:
@@ -151,6 +232,20 @@ def read_workbook(path: Path) -> Rows:
             yield _row(f"{name}!{line}", columns, cells)
     if header is None:
         raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
+
+
+def read_known_workbook(path: Path, known: KnownColumns) -> Rows:
+    """The rows of each sheet under its own header, which has the names that are known. What a merged cell says is said
+    in all its cells."""
+    for sheet in open_workbook(path):
+        if sheet.is_hidden and not known.by_people:
+            yield BadRow(f"{sheet.name}!1", "is a hidden sheet: unhide it", lost=False)
+            continue
+        for (top, left), (bottom, right) in sheet.merged:
+            for row in sheet.rows[top : bottom + 1]:
+                row[left : right + 1] = [sheet.rows[top][left]] * len(row[left : right + 1])
+        rows = [(f"{sheet.name}!{number}", [*map(_cell, row)]) for number, row in enumerate(sheet.rows, 1)]
+        yield from _headed(rows, known, path)
 
 
 def read_parquet(path: Path) -> Rows:

@@ -81,10 +81,15 @@ class Row:
         return [value for _, value in find(self.record.values, path.replace("[]", "[*]"))]
 
 
+def is_utf8(value: object) -> bool:
+    """Whether a value is in UTF-8, so far as it is a text: a byte that is none became half of a pair of surrogates."""
+    return not isinstance(value, str) or value.isascii() or _SURROGATE.search(value) is None
+
+
 def as_text(name: object, value: Any, *, whole: bool = False) -> str:
     """A value as a text in tidy spaces, or `whole`: a whole number without a point. Raises `RowError` of no text."""
     if isinstance(value, str):
-        if not value.isascii() and _SURROGATE.search(value):
+        if not is_utf8(value):
             raise RowError(f"{name!r} is not in UTF-8")
         return kept_whole(value) if whole else tidy(value)
     if value is None:

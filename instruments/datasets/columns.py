@@ -3,25 +3,23 @@
 A column that no rule names is taken for one that is wanted where it is the only one whose cells say so: types of
 entities, words of sentiment or gender, Wikidata items, texts with a gap, names in the script of the language. That is
 told. Where two columns could be meant, neither is taken.
-
-The row of a sheet that holds its column names, where one plainly does.
-
-A cell is evidence where it is one of the names that the rules give to columns, and its own column does not say it
-again: 'Chinese' names a column of some sheets and fills one of others. Below the first row with text more is needed, as
-a row of data may hold such a word, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from polyculture.cache.spreadsheet import is_error
 from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.instruments.datasets.gaps import read_gaps
 from polyculture.instruments.datasets.model import BOTH, MASK, read_sentiment
 from polyculture.instruments.datasets.rules import Block, DatasetRules
-from polyculture.instruments.datasets.sheets import HEADER, Row, Sheet, plain_title
+from polyculture.sources.headers import KnownColumns, plain_title, titles
+from polyculture.sources.left_out import SourceLocation
+from polyculture.sources.values import Row
 
 FIXED = ("culture", "type", "setting", "form")
 OPTIONAL = ("english", "language", "culture", "type", "gender", "country", "qid", "setting", "form", "sentiment",
@@ -38,6 +36,58 @@ class MissingColumnError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Sheet:
+    """The rows of a sheet, as cells of text without the spaces around it. Case does not count in names of columns."""
+
+    place: SourceLocation
+    header: tuple[str, ...]  # as written; '' of a column without a name
+    rows: tuple[tuple[str, ...], ...]
+    places: tuple[SourceLocation, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], names: Sequence[str]) -> Sheet:
+        """Rows of one sheet, under all columns that they have, and those of `names` that are paths into them.
+
+        What their path says is no column.
+        """
+        own = dict.fromkeys(name for row in rows for name in row.record.values)
+        joined = dict.fromkeys(name for row in rows for name in row.more if name not in _OF_PATHS and name not in own)
+        paths = [one for one in names if one not in own and not _PLAIN.match(one) and any(row.has(one) for row in rows)]
+        columns = [*own, *joined, *paths]
+        cells = tuple(tuple(cell_text(row.get(name)) for name in columns) for row in rows)
+        kept = [number for number, of_row in enumerate(cells) if any(of_row)]
+        first = rows[0].place
+        return cls(
+            SourceLocation(first.file, first.sheet),
+            (*titles(own), *joined, *paths),
+            tuple(cells[number] for number in kept),
+            tuple(rows[number].place for number in kept),
+        )
+
+    def column(self, names: Sequence[str]) -> int | None:
+        """The index of the first of these columns that exists."""
+        known = {plain_title(title): number for number, title in reversed(list(enumerate(self.header)))}
+        return next((known[plain_title(name)] for name in names if plain_title(name) in known), None)
+
+    def cells(self, column: int) -> list[str]:
+        """The texts of a column, empty cells left out."""
+        return [row[column] for row in self.rows if row[column]]
+
+
+_OF_PATHS = frozenset({"file", "row", "turn", "round", *FIXED})
+_PLAIN = re.compile(r"[^.\[\]{}]*$")  # a name that is no path and no template
+_UNSEEN = "\ufeff"  # a byte order mark, also in mid-file
+
+
+def cell_text(value: Any) -> str:
+    """A cell as a text: a whole number without its point, nothing of a formula that failed."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    text = "" if value is None else str(value).strip().strip(_UNSEEN).strip()
+    return "" if is_error(text) else text
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
     """Where to find what in a sheet: indices, by the name of an attribute and by language for the texts."""
 
@@ -51,11 +101,27 @@ def find_columns(rules: DatasetRules, block: Block, sheet: Sheet, fixed: Mapping
     return _Finder(rules, block, sheet, fixed, contexts).columns()
 
 
+def known_columns(rules: DatasetRules, block: Block) -> KnownColumns:
+    """How the header of a sheet is known."""
+    words = (*rules.cultures, rules.reference, *rules.others)
+    return KnownColumns(
+        frozenset(map(plain_title, column_names(rules, block))),
+        frozenset(map(plain_title, words)),
+        lambda cell: bool(QID.search(cell)) or MASK in read_gaps(cell, rules.masks).text,
+        by_people=True,
+    )
+
+
 def column_names(rules: DatasetRules, block: Block) -> list[str]:
     """All names that the columns of a block may have: the row that has most of them is the header."""
     spoken = [(name, code) for code, name in rules.languages.items()] or [("", "")]
     names = [name for attribute in ("text", *OPTIONAL) for name in getattr(block, attribute)]
-    return list(dict.fromkeys(name.format(language=told, code=code) for name in names for told, code in spoken))
+    return list(dict.fromkeys(spelt(name, told, code) for name in names for told, code in spoken))
+
+
+def spelt(name: str, language: str, code: str) -> str:
+    """A column's name in a language: "{language} Entity" is "Hindi Entity"."""
+    return name.replace("{language}", language).replace("{code}", code)
 
 
 class _Finder:
@@ -96,8 +162,8 @@ class _Finder:
 
     def _names(self, code: str) -> list[str]:
         """Column names for one language; a name that says no language fits where there is but one."""
-        told = [name.format(language=self._spoken(code), code=code) for name in self.block.text if "{" in name]
-        return told + [name for name in self.block.text if "{" not in name and len(self.languages) == 1]
+        told = [spelt(name, self._spoken(code), code) for name in self.block.text]
+        return [one for one, name in zip(told, self.block.text, strict=True) if one != name or len(self.languages) == 1]
 
     def _spoken(self, code: str) -> str:
         return self.rules.languages.get(code, code)
@@ -110,17 +176,15 @@ class _Finder:
 
     def _only(self, taken: set[int], fits: Callable[[int], bool], wanted: str) -> int | None:
         """The one column left that fits; told, as no rule names it."""
-        free = [column for column, _ in enumerate(self._titles()) if column not in taken and self.sheet.cells(column)]
+        free = [
+            column for column, _ in enumerate(self.sheet.header) if column not in taken and self.sheet.cells(column)
+        ]
         fitting = [column for column in free if fits(column)]
         if len(fitting) != 1:
             return None
-        title = self._titles()[fitting[0]] or f"number {fitting[0] + 1}, without a name,"
+        title = self.sheet.header[fitting[0]] or f"number {fitting[0] + 1}, without a name,"
         self.told.append(f"kept: column {title!r} is read as {wanted}, by what stands in it")
         return fitting[0]
-
-    def _titles(self) -> Sequence[str]:
-        width = max(len(self.sheet.header), *(len(row) for row in self.sheet.rows[:1]), 0)
-        return [*self.sheet.header, *[""] * (width - len(self.sheet.header))]
 
     def _is_text(self, code: str) -> Callable[[int], bool]:
         scripts = self.rules.scripts.get(code, ())
@@ -167,7 +231,7 @@ class _Finder:
         return self._mostly(column, lambda cell: QID.search(cell) is not None)
 
     def _says_english(self, column: int) -> bool:
-        title = plain_title(self._titles()[column])
+        title = plain_title(self.sheet.header[column])
         return any(word in title for word in ("engl", "translation", "transliteration", "romani"))
 
     def _has_gaps(self, column: int) -> bool:
@@ -190,11 +254,8 @@ class _Finder:
             self.told += [f"no column for {self._spoken(code)}; there are {there}" for code in lacking]
 
     def _missing(self, wanted: Sequence[str]) -> MissingColumnError:
-        there = ", ".join(title for title in self._titles() if title) or "none with a name"
-        named = f"sheet {self.sheet.name!r} " if self.sheet.name else ""
-        row = self.sheet.header_row
-        at = f"row {row}:" if self.sheet.header else "has no row of column names, and"
-        return MissingColumnError(f"{named}{at} no column {' or '.join(map(repr, wanted))}; there are: {there}")
+        there = ", ".join(title for title in self.sheet.header if title) or "none with a name"
+        return MissingColumnError(f"no column {' or '.join(map(repr, wanted))}; there are: {there}")
 
 
 # What can be told by its content, in this order: a column is taken once.
@@ -205,72 +266,3 @@ def _written_in(text: str, scripts: Sequence[str]) -> bool:
     """Are most letters of one of these scripts? Without scripts, nothing is asked."""
     share = script_share(script_counts(text.replace(MASK, "")), scripts)
     return not scripts or (share is not None and share >= 0.5)
-
-
-DEEPEST = 10  # the last row in which column names are looked for: titles and empty rows may stand above them
-ENOUGH = 2  # names in a row below the first make it a header; fewer do where it has nothing else
-
-
-@dataclass(frozen=True, slots=True)
-class HeadedSheet:
-    """A sheet under its column names, and what was particular about them."""
-
-    sheet: Sheet
-    told: tuple[str, ...] = ()
-
-
-def with_header(
-    sheet: Sheet, names: Sequence[str], values: Collection[str] = (), masks: Sequence[str] = (MASK,)
-) -> HeadedSheet:
-    """The sheet with its column names where these are; without any where its first row is data.
-
-    `names` are what columns may be called, `values` the words among them that also fill a column (cultures): alone
-    they are evidence in the first row only. A first row that is neither known names nor plainly data is taken for
-    names: what stands in the columns decides then.
-    """
-    table = (sheet.header, *sheet.rows)
-    first = next(number for number, row in enumerate(table) if any(row))
-    wanted, weak = {plain_title(name) for name in names}, {plain_title(value) for value in values}
-    ranks = {
-        number: _rank(table, number, wanted, weak, number == first) for number in range(first, len(table))[:DEEPEST]
-    }
-    top = max(ranks, key=lambda number: ranks[number])
-    if ranks[top] > (0, 0):
-        above = sum(any(row) for row in table[:top])
-        lines = "1 row stands" if above == 1 else f"{above} rows stand"
-        told = (f"not read: {lines} above the column names in row {top + HEADER}",) if above else ()
-        return HeadedSheet(_cut(sheet, table, top), told)
-    if _is_data(table, first, masks):
-        told = (f"kept: no row of column names; row {first + HEADER} is read as data",)
-        return HeadedSheet(Sheet(sheet.file, sheet.name, (), table[first:], first + HEADER - 1), told)
-    return HeadedSheet(_cut(sheet, table, first))
-
-
-def _cut(sheet: Sheet, table: tuple[Row, ...], top: int) -> Sheet:
-    return Sheet(sheet.file, sheet.name, table[top], table[top + 1 :], HEADER + top)
-
-
-def _rank(table: Sequence[Row], number: int, wanted: set[str], weak: set[str], is_first: bool) -> tuple[int, int]:
-    """How many plain names a row has, and how many with those that may be data; (0, 0): it is no header."""
-    filled = [(column, plain_title(cell)) for column, cell in enumerate(table[number]) if cell]
-    hits = [cell for column, cell in filled if cell in wanted and not _recurs(table, number, column)]
-    strong = sum(cell not in weak for cell in hits)
-    plain = is_first or (strong > 0 and (len(hits) >= ENOUGH or len(hits) == len(filled)))
-    return (strong, len(hits)) if plain else (0, 0)
-
-
-def _recurs(table: Sequence[Row], number: int, column: int) -> bool:
-    """Does the column say the cell again, in a row that is not this one repeated?"""
-    row = table[number]
-    return any(
-        column < len(other) and plain_title(other[column]) == plain_title(row[column]) and other != row
-        for other in table
-    )
-
-
-def _is_data(table: Sequence[Row], number: int, masks: Sequence[str]) -> bool:
-    cells = [(column, cell) for column, cell in enumerate(table[number]) if cell]
-    return any(
-        QID.search(cell) or MASK in read_gaps(cell, masks).text or _recurs(table, number, column)
-        for column, cell in cells
-    )

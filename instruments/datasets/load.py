@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from polyculture.instruments.datasets.columns import (
     QID,
     Columns,
     MissingColumnError,
+    Sheet,
     column_names,
     find_columns,
-    with_header,
+    known_columns,
 )
 from polyculture.instruments.datasets.gaps import own_spelling, read_gaps
 from polyculture.instruments.datasets.model import (
@@ -35,9 +36,11 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import Block, DatasetRules
-from polyculture.instruments.datasets.sheets import RECORDS, SUFFIXES, Row, Sheet, cell, read_sheets
+from polyculture.instruments.datasets.rules import SUFFIXES, Block, DatasetRules
+from polyculture.sources.files import RECORDS
 from polyculture.sources.left_out import LeftOut, SourceLocation
+from polyculture.sources.rows import Joins, read_rows
+from polyculture.sources.values import Row, RowError, is_utf8
 
 ANY = "any"  # the form of a context without one
 QA = (
@@ -69,6 +72,7 @@ class Loader:
     def __init__(self, rules: DatasetRules, folder: Path) -> None:
         self.rules, self.folder = rules, folder
         self.left_out: list[LeftOut] = []
+        self._joins = Joins(folder, (*rules.entities, *rules.contexts))
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
 
@@ -76,6 +80,7 @@ class Loader:
         for path in sorted(self.folder.rglob("*")):
             if path.suffix.lower() in SUFFIXES and not path.name.startswith(("~", ".")):
                 self._read(path)
+        self.left_out += self._joins.remarks
         entities, contexts = tuple(self._marked()), tuple(self._contexts.values())
         return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
 
@@ -83,8 +88,7 @@ class Loader:
         name = path.relative_to(self.folder).as_posix()
         for contexts, blocks in ((False, self.rules.entities), (True, self.rules.contexts)):
             for block in blocks:
-                match = block.pattern.fullmatch(name)
-                if match is not None:
+                if (match := block.match(name)) is not None:
                     self._read_by(block, path, match.groupdict(), contexts)
                     return
         if path.suffix.lower() not in RECORDS:
@@ -93,7 +97,7 @@ class Loader:
     def _read_by(self, block: Block, path: Path, said: Mapping[str, str], contexts: bool) -> None:
         """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
         try:
-            sheets = read_sheets(self.folder, path)
+            sheets = self._sheets(block, path, said)
         except DataSetError as fault:
             self._leave_out(SourceLocation(path.relative_to(self.folder).as_posix()), f"{fault.what}. {fault.remedy}")
             return
@@ -103,44 +107,60 @@ class Loader:
                     (self._add_context if contexts else self._add_entity)(row)
             except MissingColumnError as fault:
                 remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
-                self._leave_out(sheet.place(), f"the sheet is not read: {fault}. {remedy}")
+                self._leave_out(sheet.place, f"the sheet is not read: {fault}. {remedy}")
+
+    def _sheets(self, block: Block, path: Path, said: Mapping[str, str]) -> list[Sheet]:
+        """The sheets of a file, with joined columns, without rows that are skipped."""
+        rows: dict[str | None, list[Row]] = {}
+        for row in read_rows(self.folder, path, block, said, known_columns(self.rules, block)):
+            taken = row if isinstance(row, LeftOut) else self._taken(row, block)
+            if isinstance(taken, LeftOut):
+                self.left_out.append(taken)
+            else:
+                rows.setdefault(taken.place.sheet, []).append(taken)
+        return [Sheet.of(of_sheet, column_names(self.rules, block)) for of_sheet in rows.values()]
+
+    def _taken(self, row: Row, block: Block) -> Row | LeftOut:
+        broken = next((name for name, value in row.record.values.items() if not is_utf8(value)), None)
+        if broken is not None:
+            return LeftOut(row.place, f"{broken!r} is not in UTF-8")
+        try:
+            return self._joins.joined(row, block)
+        except RowError as fault:
+            return LeftOut(row.place, str(fault))
 
     def _rows(self, block: Block, sheet: Sheet, said: Mapping[str, str], contexts: bool) -> Iterator[DatasetRow]:
-        values = (*self.rules.cultures, self.rules.reference, *self.rules.others)
-        headed = with_header(sheet, column_names(self.rules, block), values, self.rules.masks)
-        sheet = headed.sheet
         fixed, languages = self._fixed(block, said)
         if unknown := self._fault_of_type(self._word("type", fixed["type"])):
-            self._leave_out(sheet.place(), f"the sheet is not read: {unknown}")
+            self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
             return
         columns = find_columns(self.rules, block, sheet, fixed, contexts)
-        for told in (*headed.told, *columns.told):
-            of = self.rules.cultures.get(fixed["culture"], ())
-            self._leave_out(sheet.place(sheet.header_row or None), told, languages=of)
+        for told in columns.told:
+            self._leave_out(sheet.place, told, languages=self.rules.cultures.get(fixed["culture"], ()))
         texts = {code: column for code, column in columns.texts.items() if not languages or code in languages}
         written = [sheet.cells(column) for column in texts.values()] if contexts else []
         own = (token for cells in written for token in own_spelling(cells, self.rules.masks))
         masks = tuple(dict.fromkeys((*self.rules.masks, *own)))
-        for number, cells in sheet.numbered():
-            yield from self._row(sheet.place(number), cells, columns, texts, fixed, masks)
+        for place, cells in zip(sheet.places, sheet.rows, strict=True):
+            yield from self._row(place, cells, columns, texts, fixed, masks)
 
     def _row(
         self,
         place: SourceLocation,
-        cells: Row,
+        cells: Sequence[str],
         columns: Columns,
         texts: Mapping[str, int],
         fixed: Mapping[str, str],
         masks: tuple[str, ...],
     ) -> Iterator[DatasetRow]:
-        own = {name: cell(cells, column) for name, column in columns.of.items()}
+        own = {name: cells[column] for name, column in columns.of.items()}
         values = {**own, **{name: self._word(name, fixed[name] or own.get(name, "")) for name in FIXED}}
         if fixed["culture"] and own.get("culture") and self._word("culture", own["culture"]) != values["culture"]:
             reason = f"culture {own['culture']!r} in a file of {values['culture']} entities"
-            self._leave_out(place, reason, cell(cells, next(iter(texts.values()))), tuple(texts))
+            self._leave_out(place, reason, cells[next(iter(texts.values()))], tuple(texts))
             return
         for language, column in texts.items():
-            yield DatasetRow(place, language or own.get("language", ""), cell(cells, column), values, masks)
+            yield DatasetRow(place, language or own.get("language", ""), cells[column], values, masks)
 
     def _fixed(self, block: Block, said: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
         """What block and path say of all rows; and the languages, where the path names one instead of its culture."""
@@ -287,8 +307,8 @@ def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> Da
         why = ""
         if first:
             why = f"; {len(found.left_out)} left out, the first: {first.place}: {first.reason}"
-        elif not any(block.pattern.fullmatch(name) for block in blocks for name in names):
-            why = f": there is no file {' or '.join(dict.fromkeys(block.files for block in blocks))}"
+        elif not any(block.match(name) for block in blocks for name in names):
+            why = f": there is no file {' or '.join(dict.fromkeys(one for block in blocks for one in block.files))}"
         raise DataSetError(f"holds no {lacking} of {rules.title}{why}", where=folder, remedy="See docs/datasets.md.")
     return found
 

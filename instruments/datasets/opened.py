@@ -106,7 +106,7 @@ def _opened(name: str, place: Path, _state: FileState, *, english: bool) -> Data
 
 def _state(name: str, place: Path) -> FileState:
     """All files of a folder that may be read, and a rules file of one's own, as they are now."""
-    from polyculture.instruments.datasets.sheets import SUFFIXES
+    from polyculture.instruments.datasets.rules import SUFFIXES
 
     files = [file for file in sorted(place.rglob("*")) if file.suffix.lower() in SUFFIXES]
     if name.endswith(".toml"):

@@ -1,82 +1,83 @@
 """The rules by which a data set's files are read, and where it is published: a TOML file each, checked by pydantic.
 
-`Source` says where a data set is published, of contexts and entities or of questions alike. `DatasetRules` adds how
-files of contexts and entities are read:
-
-A block names files by a pattern, relative to the data set's folder. `{culture}`, `{type}`, `{setting}` and `{form}`
-take what stands there, `*` takes anything but a slash. What a block does not say (which culture, which type, ...) is
-taken from the path, else from a column. Columns are named by lists, the first that is there counts; case and spaces do
-not. `{language}` and `{code}` in a column's name stand for each language of the culture.
+`sources` reads what all rules files have: where a data set is published, its files, their rows, joins and skips.
+`DatasetRules` adds entities and contexts. What a block does not say (which culture, which type, ...) is taken from the
+path (`{culture}`, `{type}`, `{setting}`, `{form}`), else from a column. Columns are named by lists, the first that is
+there counts; case and spaces do not. `{language}` and `{code}` in a column's name stand for each language of the
+culture.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import model_validator
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.cache.toml_files import parse_model, read_toml
-from polyculture.instruments.datasets.sheets import SUFFIXES
-from polyculture.sources.places import Source, fields_of, parse_files, path_expression
+from polyculture.cache.toml_files import read_toml
+from polyculture.sources.files import RECORDS, WORKBOOKS
+from polyculture.sources.places import Source, fields_of, path_expression
+from polyculture.sources.rules import FileRules, Names, checked
 
 RULES = Path(__file__).parent / "rules"
 QUESTIONS = Path(__file__).parents[1] / "questions" / "sets"  # where a name may be that is no data set's
-Columns = tuple[str, ...]
-
-
+SUFFIXES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # of the files that are read
 FIELDS = ("culture", "type", "setting", "form")  # that a path may say
 
 
-def _known_fields(files: str) -> str:
-    for name in fields_of(files):
-        if name not in FIELDS:
-            raise ValueError(f"has the field {{{name}}}; a path says {', '.join(FIELDS)}")
-    return parse_files(files)
+class Block(FileRules):
+    """Files of entities, or of contexts, of one form. A field is the first of its columns that is there."""
 
-
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Block(_Data):
-    """Files of one form."""
-
-    files: Annotated[str, AfterValidator(_known_fields)]
-    text: Columns  # the entity, or the context with its gap
-    english: Columns = ()
-    language: Columns = ()  # columns that say what is not fixed and not in the path
-    culture: Columns = ()
-    type: Columns = ()
-    gender: Columns = ()
-    country: Columns = ()
-    qid: Columns = ()
-    setting: Columns = ()
-    form: Columns = ()
-    sentiment: Columns = ()
-    phrasing: Columns = ()
-    pair: Columns = ()
-    question: Columns = ()
+    text: Names  # the entity, or the context with its gap
+    english: Names = ()
+    language: Names = ()  # columns that say what is not fixed and not in the path
+    culture: Names = ()
+    type: Names = ()
+    gender: Names = ()
+    country: Names = ()
+    qid: Names = ()
+    setting: Names = ()
+    form: Names = ()
+    sentiment: Names = ()
+    phrasing: Names = ()
+    pair: Names = ()
+    question: Names = ()
     of_culture: str | None = None  # fixed for all rows
     of_type: str | None = None
     of_setting: str | None = None
     of_form: str | None = None
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """The files' pattern as a regular expression over paths with forward slashes.
+    @model_validator(mode="after")
+    def _known(self) -> Block:
+        unknown = next((name for files in self.files for name in fields_of(files) if name not in FIELDS), None)
+        if unknown is not None:
+            raise ValueError(f"files: has the field {{{unknown}}}; a path says {', '.join(FIELDS)}")
+        if any(join.key is None for join in self.join):
+            raise ValueError("join: needs `key`, the column that its rows are found by")
+        return self
+
+    def match(self, path: str) -> re.Match[str] | None:
+        """What a path, with forward slashes, says of its file; None where the block does not read it.
 
         A table may come in any of the file types that are read, and capitals in names do not count.
         """
-        stem, dot, suffix = self.files.rpartition(".")
-        known = f"{dot}{suffix}" in SUFFIXES
-        ending = f"(?:{'|'.join(map(re.escape, SUFFIXES))})" if known else ""
-        return re.compile(path_expression(stem if known else self.files, "[^/]+?") + ending, re.IGNORECASE)
+        if any(re.fullmatch(path_expression(one), path, re.IGNORECASE) for one in self.without):
+            return None
+        return next((match for files in self.files if (match := _pattern(files).fullmatch(path))), None)
+
+
+@lru_cache(maxsize=256)
+def _pattern(files: str) -> re.Pattern[str]:
+    stem, dot, suffix = files.rpartition(".")
+    known = f"{dot}{suffix}" in SUFFIXES
+    ending = f"(?:{'|'.join(map(re.escape, SUFFIXES))})" if known else ""
+    return re.compile(path_expression(stem if known else files, "[^/]+?") + ending, re.IGNORECASE)
 
 
 class DatasetRules(Source):
@@ -140,4 +141,4 @@ def _called(rules: DatasetRules, name: str) -> DatasetRules:
 
 def read_rules(file: Path) -> DatasetRules:
     """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
-    return parse_model(DatasetRules, read_toml(file, DataSetError), file)
+    return checked(DatasetRules, read_toml(file, DataSetError), file, (Block,))

@@ -12,11 +12,8 @@ from polyculture.instruments.questions.model import Kind
 from polyculture.sources.places import Source, parse_files
 from polyculture.sources.rules import (
     FileRules,
-    From,
-    Join,
     Name,
     Names,
-    Skip,
     TableRules,
     Texts,
     Value,
@@ -255,4 +252,4 @@ def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:
     return order
 
 
-EVERY = (Rules, Block, Where, OptionsColumn, From, Join, Skip, PromptRules, Selection)
+TABLES = (Block, Where, OptionsColumn, PromptRules, Selection)

@@ -6,26 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
-from polyculture.cache.validation import describe_fault
 from polyculture.instruments.datasets.rules import known_data_sets
 from polyculture.instruments.datasets.rules import rules_of as data_rules_of
 from polyculture.instruments.questions.loaders import set_of
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.instruments.questions.rules.model import EVERY, Rules
+from polyculture.instruments.questions.rules.model import TABLES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions, where_from
 from polyculture.sources.fetch import check_as_received, data_folder
 from polyculture.sources.places import Source
 from polyculture.sources.rows import root_of
-from polyculture.sources.rules import SHAPES
+from polyculture.sources.rules import checked
 
 SETS = Path(__file__).parent.with_name("sets")
 RELEVANCE = "relevance"  # the loader whose folder is a run's: without one, that of the experiment that asks
@@ -88,20 +84,7 @@ def _named_apart(rules: Rules, file: str) -> Rules:
 
 def read_rules(file: Path) -> Rules:
     """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
-    return _checked(read_toml(file, DataSetError), file)
-
-
-def _checked(data: Mapping[str, Any], where: object) -> Rules:
-    try:
-        return Rules.model_validate(data)
-    except ValidationError as fault:
-        first = fault.errors()[0]
-        steps = [str(step) for step in first["loc"] if step not in SHAPES and "[" not in str(step)]
-        known = {field.alias or name for one in EVERY for name, field in one.model_fields.items()}
-        what, remedy = describe_fault(first, steps, known, "See docs/datasets.md.")
-        if first["type"] == "union_tag_invalid":
-            what = f"{'.'.join(steps)}: must be one of these forms: {first['ctx']['expected_tags']}"
-        raise DataSetError(what, where=where, remedy=remedy) from fault
+    return checked(Rules, read_toml(file, DataSetError), file, TABLES)
 
 
 def open_set(
@@ -180,4 +163,4 @@ def _selected(rules: Rules, name: str) -> Rules:
         facets = {**block.get("facets", {}), **selection.set.get("facets", {})}
         block |= {**selection.set, "facets": facets}
     data |= {"selections": {}, "published": selection.published}
-    return _checked(data, f"{rules.name}: selections.{name}")
+    return checked(Rules, data, f"{rules.name}: selections.{name}", TABLES)

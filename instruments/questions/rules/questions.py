@@ -14,15 +14,16 @@ from polyculture.instruments.questions.loaders import rows_of
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.model import TARGET, Accepted, Block, OptionsColumn, Rules, Wheres
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
-from polyculture.sources.fields import is_language, is_skipped, value_of
+from polyculture.sources.fields import is_language, value_of
+from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LeftOut
-from polyculture.sources.rows import Joined, files_of, read_rows
+from polyculture.sources.rows import Joins, files_of, read_rows
 from polyculture.sources.rules import From, Value
 from polyculture.sources.values import Row, RowError, as_text, number_of, tidy
 
 NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
-LEFT_OUT, SKIPPED = "left out: ", "skipped: "
+LEFT_OUT = "left out: "
 _SEEN_TWICE = "read once: the same question stands in "
 # What publishers of BBQ's kin write for the two contexts and the two questions; a rules file may add its own words.
 CONTEXTS = dict.fromkeys(("ambig", "amb", "ambiguous"), "ambiguous") | dict.fromkeys(
@@ -52,9 +53,10 @@ class Questions:
         if not files:
             raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
                                remedy=where_from(self.rules))  # fmt: skip
-        joins = {id(join): Joined(self.folder, join) for block in self.rules.questions for join in block.join}
+        joins = Joins(self.folder, self.rules.questions)
         for file, block, told in files:
-            for row in read_rows(self.folder, file, block, told, rows_of(block.expand) if block.expand else None):
+            expand = rows_of(block.expand) if block.expand else None
+            for row in read_rows(self.folder, file, block, told, KnownColumns.of(block.columns), expand):
                 if isinstance(row, LeftOut):
                     self.remarks.append(row)
                     continue
@@ -62,17 +64,16 @@ class Questions:
                     self._take(row, block, joins)
                 except RowError as fault:
                     self.remarks.append(LeftOut(row.place, f"{LEFT_OUT}{fault}"))
-        self.remarks += [remark for joined in joins.values() for remark in joined.remarks]
+        self.remarks += joins.remarks
         self._check_ids()
 
-    def _take(self, row: Row, block: Block, joins: Mapping[int, Joined]) -> None:
+    def _take(self, row: Row, block: Block, joins: Joins) -> None:
         name = value_of(row, block.id)
-        for join in block.join:
-            row = Row(row.place, row.record, {**row.more, **joins[id(join)].columns(row, name)})
-        for skip in block.skip:
-            if is_skipped(row, skip):
-                self.remarks.append(LeftOut(row.place, f"{SKIPPED}{skip.reason}", name))
-                return
+        joined = joins.joined(row, block, name)
+        if isinstance(joined, LeftOut):
+            self.remarks.append(joined)
+            return
+        row = joined
         if block.id == "row":
             name = f"{Path(row.place.file).with_suffix('').as_posix()}:{name}"
         if not name:

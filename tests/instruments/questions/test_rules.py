@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError
+from polyculture.instruments.datasets.rules import DatasetRules
 from polyculture.instruments.questions import loaders
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.rules.model import Block
 from polyculture.instruments.questions.rules.opened import SETS, open_set, read_rules, rules_of
 from polyculture.instruments.questions.rules.questions import NO_RIGHT
+from polyculture.sources.rules import checked
 from polyculture.sources.values import parse_pattern, tidy
 from tests.instruments.questions.test_reading import unread_options
 
@@ -264,7 +266,8 @@ def test_one_id_may_stand_in_several_languages(tmp_path: Path) -> None:
 
 def test_the_examples_of_the_page_are_rules(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text(encoding="utf-8")
-    example, declared, prompts = (part.partition("```")[0] for part in page.split("```toml\n")[1:])
+    entities, example, declared, prompts = (part.partition("```")[0] for part in page.split("```toml\n")[1:])
+    assert checked(DatasetRules, tomllib.loads(entities), "docs/datasets.md").contexts
     own = tomllib.loads(declared)["numbers"]
     assert len(declared_numbers(own)) == len(own)
     (tmp_path / "mine.toml").write_text(example + prompts, encoding="utf-8")

@@ -1,0 +1,90 @@
+"""The row of a table that holds its column names, where a rules file says what columns are called.
+
+A cell is evidence where it is one of these names. In sheets of people its own column must not say it again: 'Chinese'
+names a column of some sheets and fills one of others. Below the first row with text more is needed, as a row of data
+may hold such a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from polyculture.cache.text.folding import fold
+
+DEEPEST = 10  # the last row in which column names are looked for: titles and empty rows may be above them
+ENOUGH = 2  # names in a row below the first make it a header; fewer do where it has nothing else
+UNNAMED = " "  # begins the name of a column that has none: its number follows
+
+
+@dataclass(frozen=True)
+class KnownColumns:
+    """What a rules file calls columns, and how their tables are written.
+
+    Two forms are read. A program writes each row with as many cells as the header has: another number is damage. People
+    leave out the last cells of a row where these are empty, and open quotation marks that they do not close.
+    """
+
+    names: frozenset[str]
+    values: frozenset[str] = frozenset()  # those that also fill a column: alone they are evidence in the first row only
+    is_data: Callable[[str], bool] = bool  # whether a cell is plainly none of a header
+    by_people: bool = False
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> KnownColumns:
+        """The columns of these names, in tables that a program has written."""
+        return cls(frozenset(map(plain_title, names)), is_data=lambda _: False)
+
+
+def plain_title(title: str) -> str:
+    """A column's name as names are compared: without case, underscores and repeated blanks."""
+    return fold(title.replace("_", " "))
+
+
+def header_of(table: Sequence[Sequence[str]], known: KnownColumns) -> int | None:
+    """The index of the row of column names; None where the first row with text is data.
+
+    A first row that is neither known names nor plainly data is taken for names.
+    """
+    first = next(number for number, row in enumerate(table) if any(row))
+    below = range(first, len(table))[:DEEPEST]
+    ranks = {number: _rank(table, number, known, number == first) for number in below}
+    top = max(ranks, key=lambda number: ranks[number])
+    if ranks[top] > (0, 0):
+        return top
+    cells = [(column, cell) for column, cell in enumerate(table[first]) if cell]
+    is_data = known.by_people and any(known.is_data(cell) or _recurs(table, first, column) for column, cell in cells)
+    return None if is_data else first
+
+
+def named(cells: Sequence[str], width: int) -> list[str]:
+    """The keys of `width` columns: each its name, and a number where it has none, or one that is there before."""
+    names: dict[str, None] = {}
+    for number in range(max(width, len(cells))):
+        name = cells[number].strip("\ufeff \t") if number < len(cells) else ""
+        names[name if name and name not in names else f"{UNNAMED}{number + 1}"] = None
+    return list(names)
+
+
+def titles(values: Mapping[str, object]) -> list[str]:
+    """The names of columns as their table has them: '' of those without one."""
+    return ["" if name.startswith(UNNAMED) else name for name in values]
+
+
+def _rank(table: Sequence[Sequence[str]], number: int, known: KnownColumns, is_first: bool) -> tuple[int, int]:
+    """How many plain names a row has, and how many with those that may be data; (0, 0): it is no header."""
+    filled = [(column, plain_title(cell)) for column, cell in enumerate(table[number]) if cell]
+    hits = [cell for column, cell in filled
+            if cell in known.names and not (known.by_people and _recurs(table, number, column))]  # fmt: skip
+    strong = sum(cell not in known.values for cell in hits)
+    plain = is_first or (strong > 0 and (len(hits) >= ENOUGH or len(hits) == len(filled)))
+    return (strong, len(hits)) if plain else (0, 0)
+
+
+def _recurs(table: Sequence[Sequence[str]], number: int, column: int) -> bool:
+    """Does the column say the cell again, in a row that is not this one repeated?"""
+    row = table[number]
+    return any(
+        column < len(other) and plain_title(other[column]) == plain_title(row[column]) and other != row
+        for other in table
+    )

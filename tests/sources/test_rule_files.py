@@ -1,0 +1,159 @@
+"""One language of rules for entities, contexts and questions: files that no shipped rules file reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+from polyculture.cache.errors import DataSetError
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.rules import read_rules as read_data_rules
+from polyculture.instruments.questions.rules.opened import open_set
+from polyculture.instruments.questions.rules.opened import read_rules as read_set_rules
+
+ENTITIES = """
+name = "dishes"
+title = "Dishes of two coasts"
+licence = "ours"
+cultures = { Swahili = ["sw"] }
+languages = { sw = "Swahili" }
+
+[[entities]]
+files = "dishes.json"
+rows = "dishes"
+text = "name.{code}"
+english = "name.en"
+type = "kind"
+culture = "coast"
+qid = "item"
+join = { files = "coasts.csv", on = "place", key = "place", take = ["coast"] }
+skip = { column = "eaten", is = "no", reason = "nobody eats it" }
+
+[[contexts]]
+files = "contexts.csv"
+of_culture = "Swahili"
+of_setting = "neutral"
+of_type = "food"
+text = "context"
+"""
+DISHES = [
+    {"name": {"sw": "ugali", "en": "maize porridge"}, "kind": "food", "place": "Mombasa", "item": "Q1", "eaten": "yes"},
+    {"name": {"sw": "piza", "en": "pizza"}, "kind": "food", "place": "Boston", "item": "Q2", "eaten": "yes"},
+    {"name": {"sw": "jiwe", "en": "stone"}, "kind": "food", "place": "Mombasa", "item": "Q3", "eaten": "no"},
+    {"name": {"sw": "wali", "en": "rice"}, "kind": "food", "place": "Atlantis", "item": "Q4", "eaten": "yes"},
+]
+
+
+def dishes(folder: Path, rules: str = ENTITIES) -> Path:
+    (folder / "dishes.json").write_text(json.dumps({"dishes": DISHES}), encoding="utf-8")
+    (folder / "coasts.csv").write_text("place,coast\nMombasa,Swahili\nBoston,Western\n", encoding="utf-8")
+    (folder / "contexts.csv").write_text("context\nLeo nimekula [MASK]\n", encoding="utf-8")
+    (folder / "dishes.toml").write_text(rules, encoding="utf-8")
+    return folder / "dishes.toml"
+
+
+def test_entities_come_from_json_with_the_columns_of_a_second_file(tmp_path: Path) -> None:
+    found = load(read_data_rules(dishes(tmp_path)), tmp_path)
+    assert {(e.surface, e.english, e.culture, e.entity_type, e.qid) for e in found.entities} == {
+        ("ugali", "maize porridge", "Swahili", "food", "Q1"),
+        ("piza", "pizza", "Western", "food", "Q2"),
+    }
+    assert [context.text for context in found.contexts] == ["Leo nimekula [MASK]"]
+    told = {(out.place.row, out.reason) for out in found.left_out if out.place.file == "dishes.json"}
+    assert told == {
+        (3, "skipped: nobody eats it"),
+        (4, "missing: no row of coasts.csv is about it"),
+        (4, "no culture"),
+    }
+
+
+def test_a_second_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    file = dishes(tmp_path)
+    (tmp_path / "coasts.csv").unlink()
+    with pytest.raises(DataSetError, match=r"there is no coasts\.csv, which has coast"):
+        load(read_data_rules(file), tmp_path)
+
+
+QUESTIONS = """
+name = "soups"
+title = "Soups"
+licence = "ours"
+kind = "choice"
+language = "en"
+numbers = ["accuracy"]
+
+[[questions]]
+files = ["soups.xlsx", "soups.csv"]
+id = "{no}"
+text = "asked"
+options = ["first", "second"]
+right = { column = "key", as = "letter" }
+facets = { country = "{country}" }
+"""
+TABLE: list[tuple[Any, ...]] = [
+    ("Soups of the world", "version", "2"),
+    ("made by", "the kitchen"),
+    (),
+    ("no", "country", "asked", "first", "second", "key"),
+    (1, "JP", "Which soup is red?", "borscht", "miso", "A"),
+    (2, "UA", "Which soup is brown?", "borscht", "miso", "B"),
+]
+
+
+def test_questions_are_read_under_a_header_in_row_4_of_each_sheet(tmp_path: Path) -> None:
+    book = Workbook()
+    book.remove(book.active)  # type: ignore[arg-type]
+    notes, soups, more = (book.create_sheet(name) for name in ("notes", "soups", "more"))
+    notes.append(("Read me",))
+    for row in TABLE:
+        soups.append(row)
+    more.append(("asked", "key", "first", "second", "no", "country"))
+    more.append(("Which soup is cold?", "B", "miso", "gazpacho", 3, "ES"))
+    book.save(tmp_path / "soups.xlsx")
+    (tmp_path / "soups.toml").write_text(QUESTIONS, encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml"))
+    assert [(one.name, one.options[one.right[0]], str(one.place)) for one in found.questions] == [
+        ("1", "borscht", "soups.xlsx sheet 'soups' row 5"),
+        ("2", "miso", "soups.xlsx sheet 'soups' row 6"),
+        ("3", "gazpacho", "soups.xlsx sheet 'more' row 2"),
+    ]
+    told = {(out.place.sheet, out.place.row) for out in found.remarks if out.reason.startswith("not read: ")}
+    assert told == {("notes", 1), ("soups", 1), ("soups", 2)}
+
+
+def test_a_text_table_has_its_header_in_row_4_too(tmp_path: Path) -> None:
+    lines = [",".join(map(str, row)) for row in TABLE]
+    (tmp_path / "soups.csv").write_text("\n".join([*lines, "3,ES,Which soup is cold?,miso"]), encoding="utf-8")
+    (tmp_path / "soups.toml").write_text(QUESTIONS, encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml"))
+    assert [(one.name, one.place.row) for one in found.questions] == [("1", 5), ("2", 6)]
+    assert [out.place.row for out in found.remarks if out.reason.startswith("left out: ")] == [7], "too few cells"
+
+
+def test_a_column_that_is_read_is_there_once(tmp_path: Path) -> None:
+    (tmp_path / "soups.csv").write_text("no,country,asked,first,first,key\n1,JP,Which?,a,b,A\n", encoding="utf-8")
+    (tmp_path / "soups.toml").write_text(QUESTIONS, encoding="utf-8")
+    with pytest.raises(DataSetError, match="has the column 'first' twice"):
+        open_set(str(tmp_path / "soups.toml"))
+
+
+@pytest.mark.parametrize(("rules", "read"), [(ENTITIES, read_data_rules), (QUESTIONS, read_set_rules)])
+def test_both_kinds_of_rules_name_a_wrong_key_with_its_place_and_remedy(tmp_path: Path, rules: str, read: Any) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(rules.replace("files =", "flies =", 1), encoding="utf-8")
+    with pytest.raises(DataSetError) as told:
+        read(file)
+    assert "mine.toml" in str(told.value)
+    assert ".0." in str(told.value)
+    file.write_text(rules.replace("licence =", "license =", 1), encoding="utf-8")
+    with pytest.raises(DataSetError, match="licen"):
+        read(file)
+
+
+def test_a_join_of_entities_says_by_which_column(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match="join: needs `key`"):
+        read_data_rules(dishes(tmp_path, ENTITIES.replace('key = "place", ', "")))
