@@ -153,15 +153,16 @@ def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool
     from polyculture.cache.log import get_logger
     from polyculture.cli.declared import print_tables
     from polyculture.experiment.jobs import Part, choose_jobs
-    from polyculture.running.call_list import calls_in_file
+    from polyculture.running.call_list import calls_in_file, check_able, check_calls
     from polyculture.running.estimate import estimates
     from polyculture.running.start import run_experiment
-    from polyculture.running.texts import prepare
 
     part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
     part, _ = choose_jobs(workspace.jobs, part, workspace.file)
-    prepare(workspace, accept_changes=accept_changes)  # what is refused says nothing of costs
-    _say_costs(estimates(workspace, calls_in_file(workspace), retry_failed(retry), part))
+    calls = calls_in_file(workspace)
+    check_able(calls)
+    check_calls(calls, accept_changes=accept_changes)  # what is refused says nothing of costs
+    _say_costs(estimates(workspace, calls, retry_failed(retry), part))
     finished = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
     print_tables(workspace, [asked.study(get_logger(__name__).log)])
     finished.check()

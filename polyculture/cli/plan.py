@@ -32,6 +32,7 @@ from polyculture.running.call_list import (
     check_calls,
     known_calls,
     open_shares,
+    texts_in_file,
 )
 from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
 from polyculture.running.linking import (
@@ -42,7 +43,6 @@ from polyculture.running.linking import (
 )
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
-from polyculture.running.texts import check, prepare
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
@@ -95,32 +95,34 @@ def plan(
         _print_jobs(workspace, runs)
         return
     retry = retry_failed_of(retry_failed)
+    texts = next(iter(texts_in_file(workspace)), None)
+    if texts is not None:
+        texts.check_able()
     calls, unknown = known_calls(calls_of_run(workspace))
-    if not accept_changes:
-        check_calls(calls)
+    compared = check_calls(calls, accept_changes=accept_changes)
     if not unknown:
         check_asks(workspace, calls)
-    if calibrate:
-        prepared = prepare(workspace, accept_changes=accept_changes)
-    else:
-        prepared = check(workspace, accept_changes=accept_changes, contact_needed=False)
-    linking = prepared.linking
+    linking = None if texts is None else texts.linking
     if linking is not None:
         check_topics(workspace, linking.source)
     if calibrate:
-        _measure(workspace, calls)
+        _measure(workspace, calls)  # and says what changes
+    else:
+        for one in compared:
+            one.tell()
+    manifest = workspace.present if texts is None else texts.proposal(texts.known).manifest(workspace.before)
     costs = list(estimates(workspace, calls, retry))
     if workspace.experiment.imported and workspace.jobs:
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     _print_costs(workspace, costs, _title(workspace))
     _print_unsupported(calls)
     if linking is not None:
-        _print_texts(workspace, prepared.manifest, linking)
+        _print_texts(workspace, manifest, linking)
     rows = [("batches", waiting_line(workspace.run)), ("note", workspace.experiment.played_line)]
-    stages = [] if linking is None else [*prepared.summaries, *request_rows(workspace)]
+    stages = [] if texts is None else [*texts.summaries, *request_rows(workspace)]
     if told := [*stages, *((label, line) for label, line in rows if line)]:
         print_table(("stage", "with"), told)
-    for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(prepared.manifest, LIMITS)):
+    for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(manifest, LIMITS)):
         if line:
             say(line)
     if linking is not None and workspace.experiment.link.fill and workspace.experiment.link.contact is None:

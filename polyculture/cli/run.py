@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from polyculture.cache.store.manifest import require_run
 from polyculture.cli.declared import print_metrics, print_tables
 from polyculture.cli.options import (
     AcceptChanges,
@@ -25,23 +25,24 @@ from polyculture.cluster.connection import NEW_CLUSTER
 from polyculture.cluster.run import RayCluster
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.call_list import MEASURE
+from polyculture.running.linking import LINK
 from polyculture.running.opening import open_workspace
 from polyculture.running.results import tell_limits
 from polyculture.running.start import FinishedRun, run_experiment, run_measure, run_stage
 
 
-class StageName(StrEnum):
-    """The stages of a run that a command does alone."""
-
-    GENERATE = "generate"
-    EXTRACT = "extract"
-    LINK = "link"
-    MEASURE = "measure"
-
-
 def run(
     experiment: ExperimentFile,
-    only: Annotated[StageName | None, typer.Option("--only", help="Only this stage; without the report.")] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--only",
+            metavar="STEP",
+            help="Only this step: `generate`, `extract`, `link`, `measure`, or a step of an instrument, as `ask`; "
+            "without the report.",
+        ),
+    ] = None,
     runs: Runs = None,
     job: JobShare = None,
     model: OnlyModel = None,
@@ -77,7 +78,8 @@ def run(
     A stage stops itself where one fault meets eight different prompts in a row; other models go on. The last line says
     why and what to do, exit code 6. Nothing of it is settled: once it is mended, the same command goes on.
 
-    With --only, no other stage is done; `--only measure` prints the metrics with their intervals.
+    With --only, no other step is done. An unknown one lists those that the experiment has, as `plan` and `status` name
+    them; `--only measure` prints the metrics with their intervals.
 
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
@@ -85,10 +87,10 @@ def run(
     part, retry = Part(job, model, language, topic), retry_failed_of(retry_failed)
     if only is not None and ray is not None:
         raise typer.BadParameter("--ray does all stages of a job: leave out --only, or --ray")
-    if only in (StageName.LINK, StageName.MEASURE) and part != Part():
+    if only in (LINK, MEASURE) and part != Part():
         raise typer.BadParameter(f"--only {only} is of all jobs: leave out --job, --model, --language and --topic")
     workspace = open_workspace(experiment, runs)
-    if only is StageName.MEASURE:
+    if only == MEASURE:
         run_measure(workspace)
         print_metrics(workspace)
         return
@@ -112,7 +114,7 @@ def finish_run(workspace: Workspace, finished: FinishedRun, then: str) -> None:
             print_metrics(workspace)
         else:
             print_tables(workspace, finished.studies)
-        tell_limits(finished.prepared.manifest, f"{report.name}#before")
+        tell_limits(require_run(workspace.run), f"{report.name}#before")
         typer.echo(f"Report: {report}")
     finished.check()
     if report is not None:

@@ -27,8 +27,11 @@ from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part
 from polyculture.running.calls import Call, InstrumentCall, read_kept
 from polyculture.running.executor import shared_works
+from polyculture.running.linking import LINK
 from polyculture.running.texts import TextsCall
-from polyculture.running.validity import check
+from polyculture.running.validity import Comparison, refuse_redone
+
+MEASURE = "measure"  # the stage that makes numbers of texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +42,9 @@ if TYPE_CHECKING:
     from polyculture.experiment.file import Experiment
 
 
-def check_calls(calls: Iterable[Call]) -> None:
-    """Raises `ChangedExperimentError` where models would have to make rows again that are current.
+def check_calls(calls: Iterable[Call], *, accept_changes: bool = False) -> list[Comparison]:
+    """Raises `ChangedExperimentError` where models would have to make rows again that are current, and that was not
+    accepted: one error for all calls, since they are accepted as a whole. Returns each beside the last run.
 
     Raises `DataSetError` where the file's own instruments have nothing to ask about: before texts are paid for.
 
@@ -57,7 +61,10 @@ def check_calls(calls: Iterable[Call]) -> None:
         except PolycultureError:
             continue
         proposals.append(asked.proposal(study))
-    check(proposals)
+    compared = [proposal.compared(proposal.workspace.before) for proposal in proposals]
+    if not accept_changes:
+        refuse_redone(compared)
+    return compared
 
 
 def check_asks(workspace: Workspace, calls: Sequence[Call]) -> None:
@@ -67,7 +74,8 @@ def check_asks(workspace: Workspace, calls: Sequence[Call]) -> None:
 
 
 def check_able(calls: Iterable[Call]) -> None:
-    """Raises `EngineError` where no model of the experiment can be asked an instrument. Its parts are lines alone."""
+    """Raises a `UserError` where calls cannot be asked, as an instrument of which no model is able, or texts whose
+    extractor is not there. Parts are lines alone."""
     for asked in calls:
         if asked.part is None:
             asked.check_able()
@@ -250,14 +258,14 @@ def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None
     return InstrumentCall(whole.workspace, part.command, entry, checked, whole, part, follows)
 
 
-def texts_in_file(workspace: Workspace) -> list[Call]:
+def texts_in_file(workspace: Workspace) -> list[TextsCall]:
     """The call of an experiment's texts; empty where it has none, as without topics."""
     return [TextsCall(workspace)] if workspace.jobs else []
 
 
 def calls_in_file(workspace: Workspace) -> list[Call]:
     """What the experiment file asks: its texts, then `[instruments.NAME]`, in order, with the parts of each."""
-    mistakes, found = Mistakes(), texts_in_file(workspace)
+    mistakes, found = Mistakes(), list[Call](texts_in_file(workspace))
     for command in workspace.experiment.instruments:
         with mistakes:
             found += expanded(checked_call(workspace, command, {}))
@@ -273,6 +281,26 @@ def calls_of_run(workspace: Workspace) -> list[Call]:
     }
     kept = [_kept_call(workspace, name, values) for name, values in by_hand.items()]
     return [*in_file, *(part for one in kept if one is not None for part in expanded(one))]
+
+
+def call_of_stage(workspace: Workspace, stage: str) -> Call:
+    """The call that has a step of a name, as `generate` or `ask`; for `link` the texts.
+
+    Raises `ExperimentError` with all names where there is none, and what is wrong with a call that cannot be made.
+    """
+    calls = calls_of_run(workspace)
+    known, unknown = known_calls(calls)
+    stages: dict[str, Call] = {call.stage(step): call for call in known for step in call.known.steps}
+    stages.update((LINK, texts) for texts in texts_in_file(workspace))
+    if stage in stages:
+        return stages[stage]
+    for call, fault in unknown:
+        call.check_able()
+        raise fault
+    check_asks(workspace, calls)
+    near, names = did_you_mean(stage, [*stages, MEASURE], otherwise=""), ", ".join([*stages, MEASURE])
+    remedy = f"{near} The steps of this experiment are {names}.".strip()
+    raise ExperimentError(f"--only {stage}: the experiment has no such step", where=workspace.file, remedy=remedy)
 
 
 def open_shares(workspace: Workspace) -> tuple[list[int], int]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.cache.catalog import Catalog
-    from polyculture.cache.store.run_folder import RunFolder
+    from polyculture.cache.store.run_folder import Job, RunFolder
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
 
@@ -188,12 +188,16 @@ class Call(ABC):
         return iter(())
 
     def check_able(self) -> None:  # noqa: B027, whatever has no needs can be asked
-        """Raises `EngineError` where no model can be asked it."""
+        """Raises a `UserError` where it cannot be asked: `EngineError` where no model is able."""
 
     @cached_property
     def known(self) -> Study:
         """The study as things are now, without a word: made once, for whoever only counts."""
         return self.study()
+
+    def jobs_of(self, stage: str) -> list[Job]:
+        """The jobs of the step of this name, each once."""
+        return list(dict.fromkeys(work.job for step, work in self.works() if self.stage(step) == stage))
 
     def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
         """Every work of every step, in a fixed order."""

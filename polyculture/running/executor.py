@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.cache.log import get_logger
-from polyculture.cache.store.shards import recover_lost
+from polyculture.cache.store.shards import recover_lost, remove_rows_about_lost
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
@@ -150,7 +150,7 @@ def _ask_together(
 ) -> Answered:
     """Asks the calls of one command: first all steps that read nothing of this run, then what reads their rows."""
     tell = once(_log.log)
-    begun = [(call, _begin(call, tell, accept_changes=accept_changes)) for call in calls]
+    begun = [(call, begin(call, tell, accept_changes=accept_changes)) for call in calls]
     outcome = RunOutcome(missing=tuple(study.line.rstrip(".") for _, study in begun if isinstance(study, LeftOut)))
     for call, study in begun:
         for step in study.steps:
@@ -186,11 +186,18 @@ def shared_works(call: Call, step: Step[Any, Models], share: Share) -> list[Work
     return [*(work for work in works if work.job in mine), *others]
 
 
-def _begin(call: Call, tell: Tell, *, accept_changes: bool) -> Study:
-    """The study of a call, which is the run's current one from now on."""
-    study = call.study(tell)
-    for step in study.steps:
-        recover_lost(call.workspace.run, step.tables)
+def begin(call: Call, tell: Tell, *, accept_changes: bool) -> Study:
+    """The study of a call, which is the run's current one from now on.
+
+    What is gone from the run's folder is asked for again, and so is what steps made of it. Raises what the study
+    raises, and `ChangedExperimentError` as `Call.make_valid`.
+    """
+    study, run = call.study(tell), call.workspace.run
+    read = [(table, step.tables) for step in study.steps for table in step.reads]
+    for table, made in read:
+        remove_rows_about_lost(run, table, made)
+    for tables in [*((table,) for table, _ in read), *(step.tables for step in study.steps)]:
+        recover_lost(run, tables)
     if study.steps:
         call.make_valid(study, accept_changes=accept_changes)
     return study

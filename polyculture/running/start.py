@@ -11,15 +11,16 @@ from pathlib import Path
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.log import get_logger
+from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
 from polyculture.running.call_list import (
+    call_of_stage,
     calls_in_file,
     calls_of_run,
     check_able,
@@ -32,15 +33,15 @@ from polyculture.running.call_list import (
 )
 from polyculture.running.calls import Call, tell_left_out
 from polyculture.running.changes import warn_of_changes
-from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, whole
+from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, begin, whole
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import LINK, tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.steps import StepRunner
 from polyculture.running.taken_answers import taken_lines
-from polyculture.running.texts import PreparedRun, prepare
-from polyculture.running.validity import record_facts
+from polyculture.running.texts import doubts, filled_linking, record_versions, without_texts
+from polyculture.running.validity import make_valid, record_facts
 
 _log = get_logger(__name__)
 
@@ -51,16 +52,16 @@ LOOK_EVERY = 1.0  # seconds between two looks whether others still hold a job
 class FinishedRun:
     """What a command came to: the run as it is now, what is missing of it, and the report of a whole run."""
 
-    prepared: PreparedRun
+    workspace: Workspace
     outcome: RunOutcome
     report: Path | None = None
     studies: tuple[Study, ...] = ()  # of a whole run: what was asked, in order
 
     def check(self) -> None:
         """Says what makes the texts doubtful, and raises for missing work as `RunOutcome.check`."""
-        for line in self.prepared.doubts():
+        for line in doubts(self.workspace):
             _log.warning(line)
-        self.outcome.check(self.prepared.workspace)
+        self.outcome.check(self.workspace)
 
 
 def run_experiment(
@@ -84,18 +85,20 @@ def run_experiment(
     if not accept_changes:
         check_calls(calls)
     part, is_whole = _chosen(workspace, calls, part)
-    prepared = prepare(workspace, accept_changes=accept_changes)
-    if prepared.linking is not None:
-        tell_lacking(workspace, prepared.linking.source)
-        tell_uncovered_countries(workspace, prepared.linking.source)
+    if not workspace.jobs:
+        make_valid(without_texts(workspace), accept_changes=accept_changes)
+    for texts in texts_in_file(workspace):
+        tell_lacking(workspace, texts.linking.source)
+        tell_uncovered_countries(workspace, texts.linking.source)
     tell_left_out(calls)
-    asking = _Asking(prepared, StepRunner(workspace=workspace, retry=retry), calls, executor or ThisProcess())
+    asking = _Asking(StepRunner(workspace=workspace, retry=retry), calls, executor or ThisProcess(), accept_changes)
     if is_whole:
         return _do_whole(asking)
     # Linking, measuring and reporting are left to the whole run.
     outcome = asking.ask(_share_of(part)).outcome
     _tell_taken(workspace, part.share(workspace.jobs, lambda job: job))
-    return FinishedRun(prepared.with_versions(), outcome)
+    record_versions(workspace)
+    return FinishedRun(workspace, outcome)
 
 
 def _chosen(workspace: Workspace, calls: Sequence[Call], part: Part) -> tuple[Part, bool]:
@@ -116,18 +119,22 @@ def _share_of(part: Part) -> Share:
 def run_stage(
     workspace: Workspace, stage: str, part: Part, *, accept_changes: bool = False, retry: RetryFailed | None = None
 ) -> None:
-    """Does what is left of one stage: a step of the chosen jobs' texts, or 'link' of all. Raises as `run`."""
-    check_prompted(workspace.experiment, workspace.file)
-    part, chosen = choose_jobs(workspace.jobs, part, workspace.file)
-    prepared, runner = prepare(workspace, accept_changes=accept_changes), StepRunner(workspace=workspace, retry=retry)
+    """Does what is left of one stage: a step of what the run asks, of the chosen jobs, or 'link' of all texts.
+
+    Raises as `run`, and `ExperimentError` with the stages that there are where this is none of them.
+    """
+    call, runner = call_of_stage(workspace, stage), StepRunner(workspace=workspace, retry=retry)
+    check_able([call])
     if stage == LINK:
-        prepared, outcome = _link(prepared, runner)
+        begin(call, _log.log, accept_changes=accept_changes)
+        outcome = _link(runner)
     else:
-        share, texts = _share_of(part), texts_in_file(workspace)
-        outcome = ask(runner, texts, ThisProcess(), share, stage=stage, accept_changes=True).outcome
+        part, chosen = choose_jobs(call.jobs_of(stage), part, workspace.file)
+        share = _share_of(part)
+        outcome = ask(runner, [call], ThisProcess(), share, stage=stage, accept_changes=accept_changes).outcome
         _tell_taken(workspace, chosen)
-        prepared = prepared.with_versions()
-    FinishedRun(prepared, outcome).check()
+        record_versions(workspace)
+    FinishedRun(workspace, outcome).check()
 
 
 def run_measure(workspace: Workspace) -> None:
@@ -141,10 +148,10 @@ def run_measure(workspace: Workspace) -> None:
 class _Asking:
     """What a run asks models, by an executor."""
 
-    prepared: PreparedRun
     runner: StepRunner
     calls: Sequence[Call]
     executor: Executor
+    accept_changes: bool
 
     def ask(self, share: Share) -> Answered:
         """Asks what is left of a share of all works. What asks about their results is left to `later`.
@@ -152,9 +159,10 @@ class _Asking:
         Raises `SystematicFaultError` where steps stopped and left no row to go on with.
         """
         with self.executor:
-            answered = ask(self.runner, in_turns(self.calls)[0], self.executor, share, accept_changes=True)
+            first, accept_changes = in_turns(self.calls)[0], self.accept_changes
+            answered = ask(self.runner, first, self.executor, share, accept_changes=accept_changes)
         if answered.outcome.stopped and not answered.has_rows(self.runner.workspace):
-            FinishedRun(self.prepared, answered.outcome).check()
+            FinishedRun(self.runner.workspace, answered.outcome).check()
         return answered
 
     def later(self) -> Answered:
@@ -189,18 +197,18 @@ def _do_whole(asking: _Asking) -> FinishedRun:
     Jobs that other processes hold are waited for: what these leave, as a killed one does, is done here. Raises what
     `RunOutcome.check` raises where a step has stopped meanwhile.
     """
-    prepared, workspace = asking.prepared, asking.prepared.workspace
+    workspace = asking.runner.workspace
     answered = asking.ask(whole)
     studies, outcome = answered.studies, answered.outcome
     while outcome.held and not outcome.stopped:
         answered = asking.ask_held(outcome.held)
         studies, outcome = answered.studies, outcome.without_held() + answered.outcome
     if outcome.held:
-        FinishedRun(prepared, outcome).check()
+        FinishedRun(workspace, outcome).check()
     _tell_taken(workspace, workspace.jobs)
-    prepared = prepared.with_versions()
+    record_versions(workspace)
     with _finishing(workspace.run):
-        prepared, linked = _link(prepared, asking.runner)
+        linked = _link(asking.runner)
         for study in studies:
             study.derive()
         later = asking.later()
@@ -211,7 +219,7 @@ def _do_whole(asking: _Asking) -> FinishedRun:
             measure_run(workspace.run, workspace.catalog)
         _measure_stale(workspace, asking.calls)
         report = report_run(workspace.run, workspace.catalog)
-    return FinishedRun(prepared, outcome + linked + later.outcome, report, (*studies, *later.studies))
+    return FinishedRun(workspace, outcome + linked + later.outcome, report, (*studies, *later.studies))
 
 
 def _measure_stale(workspace: Workspace, calls: Sequence[Call]) -> None:
@@ -226,13 +234,14 @@ def _measure_stale(workspace: Workspace, calls: Sequence[Call]) -> None:
             call.known.derive()
 
 
-def _link(prepared: PreparedRun, runner: StepRunner) -> tuple[PreparedRun, RunOutcome]:
+def _link(runner: StepRunner) -> RunOutcome:
     """Links all distinct surfaces of the run; before, fills the snapshot with their names where [link] says so."""
-    prepared = prepared.filled()
-    linking, manifest = prepared.linking, prepared.manifest
-    if linking is None:
-        return prepared, RunOutcome()
-    return prepared, runner.work(LINK, 0, lambda _progress: linking.link(manifest))
+    workspace = runner.workspace
+    if not workspace.jobs:  # without texts there are no mentions
+        return RunOutcome()
+    linking = filled_linking(workspace)
+    manifest = require_run(workspace.run)
+    return runner.work(LINK, 0, lambda _progress: linking.link(manifest))
 
 
 @contextmanager

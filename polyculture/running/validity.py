@@ -245,12 +245,6 @@ def refuse_redone(compared: Iterable[Comparison]) -> None:
     )
 
 
-def check(proposals: Iterable[Proposal]) -> None:
-    """Raises `ChangedExperimentError` where models would have to make rows again that are current now: one error for
-    all that is proposed, since it is accepted as a whole."""
-    refuse_redone(proposal.compared(proposal.workspace.before) for proposal in proposals)
-
-
 def make_valid(proposal: Proposal, *, accept_changes: bool) -> Manifest:
     """Makes what a call proposes the run's present, and returns its manifest.
 

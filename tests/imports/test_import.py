@@ -116,10 +116,13 @@ def test_status_and_plan_say_that_the_texts_are_imported(folder: Path) -> None:
 
 
 def test_a_run_extracts_links_and_measures_and_generates_nothing(folder: Path) -> None:
-    for stage in ("generate", "extract", "link", "measure"):
+    refused = polyculture("run", "--only", "generate", "exp.toml", cwd=folder)
+    assert refused.returncode == 2
+    assert "extract, link, measure" in refused.stderr
+    for stage in ("extract", "link", "measure"):
         done = polyculture("run", "--only", stage, "exp.toml", cwd=folder)
         assert done.returncode == 0, done.stderr
-        assert stage != "generate" or "no text is generated" in done.stderr
+        assert stage != "extract" or "no text is generated" in done.stderr
     (row,) = rows_of(folder, "SELECT diversity FROM diversity WHERE country = 'IT'")
     assert int(row["diversity"]) >= 1
 

@@ -18,9 +18,8 @@ from polyculture.cache.errors import ChangedExperimentError
 from polyculture.running.call_list import calls_in_file, check_calls
 from polyculture.running.changes import changed_lines
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import check
 from tests.polyculture.test_command_line import polyculture
-from tests.stages import do_stages
+from tests.stages import check, do_stages
 from tests.stored import rows
 
 EXPERIMENT = """

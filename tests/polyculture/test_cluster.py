@@ -29,12 +29,11 @@ from polyculture.running.opening import open_workspace
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run
 from polyculture.running.steps import StepRunner
-from polyculture.running.texts import prepare
 from tests.polyculture import test_instruments_alone
 from tests.polyculture.test_command_line import polyculture, polyculture_process, start_polyculture
 from tests.polyculture.test_jobs import tables, undisturbed, wait_for, write_experiment
 from tests.servers import StubServer, failure
-from tests.stages import do_stages
+from tests.stages import do_stages, prepare
 
 ray = pytest.importorskip("ray", reason="the package ray is not installed")
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the package ray is not installed")
@@ -108,7 +107,7 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     """A model whose server is broken, a job that another process holds, and an address where nobody is."""
     fault = failure(500, "broken", retry_after="0.01")
     stub.behaviour = lambda body, _: fault if body["model"] == "one" else None
-    workspace = prepare(open_workspace(write_experiment(tmp_path, stub.url, n=30))).workspace
+    workspace = prepare(open_workspace(write_experiment(tmp_path, stub.url, n=30)))
     held = Job("openai:two", "ja", "food")
     with JobShards(workspace.run, held, [RESPONSES]):
         outcome = ask_texts(workspace, RayCluster(cluster.address, replicas=1))
@@ -135,7 +134,7 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
     asked = Counter(map(key, stub.bodies))
     assert set(asked.values()) == {1}
     many = write_experiment(tmp_path / "many", stub.url, n=20)
-    workspace = prepare(open_workspace(many)).workspace
+    workspace = prepare(open_workspace(many))
     before, lost = len(stub.answered), []
     stub.latency = 0.5  # until both are lost: the rest of the work waits for it
 

@@ -23,7 +23,7 @@ from polyculture.cli.init import TEMPLATE, init
 from polyculture.progress import Rate
 from polyculture.running.call_list import calls_in_file, check_asks
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import check
+from tests.stages import check
 
 ROOT = Path(__file__).parents[2]
 
@@ -105,7 +105,7 @@ def experiment(tmp_path: Path) -> Path:
         (("runn", "exp.toml"), "'runn'. Did you mean 'run'? See:"),
         (("zzzz",), "'zzzz'. See:"),
         (("swap", "sentimet"), "'sentimet'. Did you mean 'sentiment'? See:"),
-        (("run", "exp.toml", "--only", "mesure"), "'measure'. Did you mean 'measure'? See:"),
+        (("status", "exp.toml", "--format", "jsn"), "'parquet'. Did you mean 'json'? See:"),
         (("run", "exp.toml", "--acept-changes"), "--acept-changes. Did you mean '--accept-changes'? See:"),
         (("run", "exp.toml", "--zzzz"), "--zzzz. See:"),
     ],

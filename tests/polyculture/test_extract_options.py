@@ -9,9 +9,8 @@ import pytest
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
-from polyculture.running.texts import prepare
 from tests.polyculture.test_command_line import one_line, polyculture
-from tests.stages import do_stages
+from tests.stages import do_stages, prepare
 
 EXPERIMENT = """
 name = "some"

@@ -23,11 +23,11 @@ from polyculture.running import validity
 from polyculture.running.call_list import calls_of_run, check_calls
 from polyculture.running.layout import layout_of
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import prepare
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.polyculture.test_jobs import status, wait_for
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
+from tests.stages import prepare
 from tests.stored import rows
 
 EXPERIMENT = """
@@ -204,12 +204,48 @@ def test_what_asks_for_nothing_is_refused(tmp_path: Path, said: str, lacks: str,
     assert not (tmp_path / "runs").exists()
 
 
-def test_stages_of_texts_are_refused_without_texts(tmp_path: Path) -> None:
+def test_a_step_that_the_run_does_not_have_is_refused_with_those_that_it_has(tmp_path: Path) -> None:
     file = write(tmp_path, "http://127.0.0.1:9/v1")
-    for stage in ("generate", "extract", "link"):
+    for stage in ("generate", "extract", "link", "ask reed"):
         line = one_line(polyculture("run", "--only", stage, file, cwd=tmp_path))
-        assert "names no languages, topics, countries" in line
-        assert "--only" in line
+        assert f"exp.toml: --only {stage}" in line
+        assert "ask, ask read, measure" in line
+    assert "Did you mean 'ask read'?" in line
+
+
+def test_a_step_of_an_instrument_is_done_alone(tmp_path: Path, stub: StubServer) -> None:
+    file = write(tmp_path, stub.url)
+
+    def only(stage: str, *words: str) -> tuple[int, int, int]:
+        done = polyculture("run", "--only", stage, file, *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        counts = "SELECT (SELECT count(*) FROM answers), (SELECT count(*) FROM answer_readings)"
+        return (len(stub.bodies), *rows(tmp_path, counts)[0])
+
+    assert only("ask", "--model", "openai:one") == (ASKED // 2, ASKED // 2, 0)
+    asked, answers, readings = only("ask read")
+    assert (asked, answers) == (ASKED // 2, ASKED // 2)
+    assert readings >= answers
+    assert only("ask") == (ASKED, ASKED, readings)
+    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert len(stub.bodies) == ASKED
+    is_whole(tmp_path)
+
+
+def test_readings_of_answers_that_are_gone_are_made_again(tmp_path: Path, stub: StubServer) -> None:
+    """The model answered otherwise this time, and the answers counted as they had been read before."""
+    file = write(tmp_path, stub.url)
+    for stage in ("ask", "ask read"):
+        assert polyculture("run", "--only", stage, file, cwd=tmp_path).returncode == 0
+    next((tmp_path / "runs" / "alone" / "answers").rglob("part-*.parquet")).unlink()
+    stub.behaviour = lambda _body, _before: written("B")
+    for stage in ("ask", "ask read"):
+        assert polyculture("run", "--only", stage, file, cwd=tmp_path).returncode == 0
+    again = len(stub.bodies) - ASKED
+    assert 0 < again < ASKED
+    picked = """SELECT count(*), count(*) FILTER (picked = "order"[list_position(labels, raw)])
+        FROM answers JOIN answer_readings USING (answer_id) WHERE reader = 'ours' GROUP BY raw ORDER BY raw"""
+    assert rows(tmp_path, picked) == [(ASKED - again, ASKED - again), (again, again)]
 
 
 def test_what_cannot_be_planned_is_named_and_the_rest_is_planned(tmp_path: Path) -> None:

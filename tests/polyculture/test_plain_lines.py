@@ -17,8 +17,8 @@ from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import check
 from tests.polyculture.test_command_line import polyculture
+from tests.stages import check
 
 EXPERIMENT = 'name = "a"\nmodels = ["mock:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
 TEXT = """name = "pilot"

@@ -28,13 +28,12 @@ from polyculture.running.calibration import calibrate, read_rates
 from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, estimates
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import prepare
 from tests import servers
 from tests.metrics.test_prompt_values import kitchen
 from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_sql import contents
 from tests.servers import Reply, StubServer
-from tests.stages import texts_of
+from tests.stages import prepare, texts_of
 from tests.stored import rows
 from tests.test_nothing_is_lost import say, write_experiment
 

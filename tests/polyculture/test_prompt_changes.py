@@ -10,8 +10,7 @@ import pytest
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.store.store import open_store
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import check, prepare
-from tests.stages import do_stages
+from tests.stages import check, do_stages, prepare
 
 HEAD = """name = "small"
 models = ["mock:a"]

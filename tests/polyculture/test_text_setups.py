@@ -15,13 +15,13 @@ from polyculture.cache.store.manifest import require_run
 from polyculture.instruments.contract import Validity
 from polyculture.running.estimate import estimates
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import prepare
+from polyculture.running.texts import record_versions
 from polyculture.running.validity import make_valid, of_instrument
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
-from tests.stages import do_stages, texts_of
+from tests.stages import do_stages, prepare, texts_of
 from tests.stored import rows
 
 EXPERIMENT = """name = "{name}"
@@ -250,7 +250,7 @@ def test_a_machine_with_another_file_does_not_join_a_run(tmp_path: Path) -> None
     answers.write_text("[[answer]]\ntexts = ['Anna eats pizza.']\n", encoding="utf-8")
     told = EXPERIMENT.format(name="texts", models='"mock:m"', n=2, extractor="gazetteer", url="http://x", more="")
     file.write_text(told + f"[options.mock]\nanswers = '{answers}'\n", encoding="utf-8")
-    manifest = prepare(open_workspace(file)).manifest
+    manifest = require_run(prepare(open_workspace(file)).run)
     assert open_workspace(file).joining(manifest).present == manifest
     answers.write_text("[[answer]]\ntexts = ['Berta eats pizza.']\n", encoding="utf-8")
     with pytest.raises(ExperimentError, match=r"mock:m.*another"):
@@ -264,12 +264,12 @@ def test_what_instruments_have_written_is_kept_when_texts_are_done(tmp_path: Pat
         EXPERIMENT.format(name="texts", models='"mock:m"', n=2, extractor="gazetteer", url="http://x", more=""),
         encoding="utf-8",
     )
-    prepared = prepare(open_workspace(file))
+    workspace = prepare(open_workspace(file))
     toy = of_instrument(open_workspace(file), "toy", Validity(ids={"words": "some-id"}))
     make_valid(toy, accept_changes=False)
     do_stages(file, "generate")
-    prepared.with_versions()
-    manifest = require_run(prepared.workspace.run)
+    record_versions(workspace)
+    manifest = require_run(workspace.run)
     assert manifest.model_versions
     assert manifest.asked == {"toy": {"words": "some-id"}}
 

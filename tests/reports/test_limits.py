@@ -27,10 +27,10 @@ from polyculture.metrics.limits import limits
 from polyculture.reports.limits import effects, extraction_error, limit_line, read_gold_scores
 from polyculture.reports.report import write_report
 from polyculture.running.opening import open_workspace
-from polyculture.running.texts import prepare
 from tests.polyculture.test_command_line import polyculture
 from tests.report_run import sections_named
 from tests.reports.test_page import parsed
+from tests.stages import prepare
 from tests.store_builder import StoreBuilder, blank
 
 GAZETTEER = {"with": "gazetteer", "snapshot": "x"}
