@@ -51,6 +51,11 @@ def llm_extractor_id(
     return request_id("extract", model, setup, [*as_lists(prompt_head(topic, instruction)), _AS_JSON], decoding)
 
 
+def prompt_hash(topic: Topic, instruction: str | None = None) -> str:
+    """What a model is sent with each text of a topic, but for its options: its messages and the schema."""
+    return content_id(as_lists(prompt_head(topic, instruction)), _decoding(topic, 0.0, MAX_TOKENS).schema)
+
+
 def asked_id(extractor_id: str, text: str) -> str:
     """The request about a text: what is asked of equal texts is paid once."""
     return content_id(extractor_id, text)

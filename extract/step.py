@@ -95,7 +95,7 @@ class ExtractionStep(Step[ResponseRow, Models]):
     tables = (MENTIONS, EXTRACTIONS)
     reads = (RESPONSES,)
     slot = ("response_id",)  # nobody reads another text in place of one
-    batch_use = "extract"
+    use, in_batches = "extract", True
 
     def __init__(
         self,

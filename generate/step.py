@@ -67,7 +67,7 @@ class SamplingStep(Step[Sample, Models]):
     name = "generate"
     tables = (RESPONSES,)
     slot = ("condition", "country")  # texts about other countries replace none
-    batch_use = "sample"
+    use, in_batches = "sample", True
 
     def __init__(
         self,

@@ -85,6 +85,7 @@ class PromptedStep(TextStep[PromptedAsk, PromptedJob]):
     """Asks prompts, and keeps of each text what `read` makes of it."""
 
     name = "ask"
+    use = "answer"
 
     def __init__(
         self, table: Table[Any], read: Callable[[str], Mapping[str, Any]], jobs: Sequence[PromptedJob]

@@ -56,8 +56,8 @@ VIEWS = Layer(
 
 def _settings(_: RunFolder, manifest: Manifest) -> object:
     """What the run asks beside its texts, and which extractions of them count: of a sample those of its texts alone."""
-    decided = {"models", "countries", "extractor_ids", "reader_id"}
-    return [manifest.model_dump(include=decided), manifest.extractor.get("sample")]
+    extractors = manifest.extractor_ids, manifest.reader_id, manifest.extractor.get("sample")
+    return [manifest.models, manifest.countries, *extractors]
 
 
 _TABLES = (PROMPTS, WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS, LINKS, ENTITIES, ENTITY_COUNTRIES)

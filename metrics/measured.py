@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from polyculture.cache.identity import code_id, content_id, file_sha256
 from polyculture.cache.store.data_identity import data_of, inputs_of, measure_file
 from polyculture.cache.store.layout import Layout, Measure, Table
-from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.manifest import TEXTS, Manifest, require_run
 from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import DIFFERENCES, NUMBERS
@@ -143,7 +143,8 @@ def _rests_on(
 ) -> object:
     """What the run asks, the data of the layout's tables but for some, and options."""
     tables = [one for one in layout.tables if not one.by_measure and one not in but]
-    return manifest.model_dump(mode="json", exclude=_OF_OTHERS), data_of(run, tables), options
+    asked = manifest.model_dump(mode="json", exclude=_OF_OTHERS), manifest.asked.get(TEXTS)
+    return asked, data_of(run, tables), options
 
 
 def _code(compute: Callable[..., object]) -> str:

@@ -25,6 +25,7 @@ from polyculture.cache.store.shards import JobShards
 from polyculture.generate.design import read_preset
 from polyculture.generate.prompts import build_prompts
 from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter
+from tests.extracted import extracted_by
 from tests.store_builder import EXTRACTOR, TABLES, blank, request_of, write_wanted
 
 MODELS = tuple(f"openai:model-{letter}" for letter in "ABCDEFG")  # no real ones: pictures show what they "do"
@@ -172,8 +173,7 @@ class FullStudy:
             model_versions=dict.fromkeys(self.models, "made up"),
             sampling={"temperature": 0.7, "top_p": 0.9, "top_k": 10, "max_tokens": 512, "seed": 1},
             n=self.n,
-            extractor={"with": "gazetteer"},
-            extractor_ids=dict.fromkeys(self._asked["topics"], EXTRACTOR),
+            **extracted_by({"with": "gazetteer"}, dict.fromkeys(self._asked["topics"], EXTRACTOR)),
             linker={"source": "snapshot"},
             linker_id="made-up",
             snapshot={"name": "made up", "entities": sum(map(len, self._things.values()))},

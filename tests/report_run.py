@@ -20,6 +20,7 @@ from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.reports.section import Section
 from polyculture.running.layout import report_sections, store_layout
+from tests.extracted import extracted_by
 from tests.report_instruments import add_hostile_instruments, add_instruments
 from tests.store_builder import EXTRACTOR, StoreBuilder, blank
 
@@ -205,8 +206,7 @@ class Synthetic:
             model_versions=dict.fromkeys(self.models, "revision 4f1c9e0"),
             sampling={"temperature": 0.7, "top_p": 0.9, "top_k": 10, "max_tokens": 512, "seed": 1},
             n=self.n,
-            extractor={"with": "gazetteer"},
-            extractor_ids=dict.fromkeys(self.topics, EXTRACTOR),
+            **extracted_by({"with": "gazetteer"}, dict.fromkeys(self.topics, EXTRACTOR)),
             linker={"source": "snapshot", "fuzzy": 92},
             linker_id="9c0ffee",
             snapshot={"name": "starter", "entities": len(ITEMS), "sha256": "9b1c77", "made": "2026-11-01"},

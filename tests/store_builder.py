@@ -19,6 +19,7 @@ from polyculture.cache.store.shards import JobShards
 from polyculture.generate.engines.endings import ending_of
 from polyculture.link.stage import known_countries
 from polyculture.running.layout import store_layout
+from tests.extracted import extracted_by
 
 EXTRACTOR = "extractor-now"
 TABLES = {table.name: table for table in store_layout().tables}
@@ -176,5 +177,5 @@ def manifest(models: Sequence[str], countries: Sequence[str], n: int) -> Manifes
         models=list(models),
         countries=list(countries),
         n=n,
-        extractor_ids={"all": EXTRACTOR},
+        **extracted_by({}, {"all": EXTRACTOR}),
     )

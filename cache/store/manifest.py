@@ -16,15 +16,18 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.text.sanitize import conceal
 
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
-FORMAT = 7  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
+TEXTS = "texts"  # what asks for texts, among the instruments in `Manifest.asked`
+EXTRACT_KEYS = "extract."  # how the settings of texts begin that are keys of that section of the experiment file
+READER = "reader "  # how the keys of readers begin in `Manifest.asked`: to read answers again asks nobody
+FORMAT = 8  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
 
 class Manifest(BaseModel):
     """Everything that a run's numbers depend on. Each stage fills in its own part.
 
-    Which texts count says the table `wanted_responses`, which is written with the manifest; `extractor_ids`,
-    `reader_id`, `asked`, `setups` and `linker_id` say it of all else. Rows made under other settings stay on disk, out
-    of every view, and count again when the settings come back.
+    Which texts count says the table `wanted_responses`, which is written with the manifest; `asked`, `setups` and
+    `linker_id` say it of all else. Rows made under other settings stay on disk, out of every view, and count again when
+    the settings come back.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -46,11 +49,9 @@ class Manifest(BaseModel):
     n: int = 0
     # model -> language -> the sentence that its prompts end with, where not every model's do
     appended: dict[str, dict[str, str]] = {}
-    extractor: dict[str, Any] = {}
-    # Whose readings of the extractor's answers count; None: no model answers.
-    reader_id: str | None = None
-    extractor_ids: dict[str, str] = {}  # by topic: a new topic leaves the mentions of others current
-    asked: dict[str, dict[str, str]] = {}  # instrument -> what was asked -> the id that rows count under
+    # Instrument -> what was asked -> the id that rows count under. Of texts it is an extractor for each topic: a new
+    # topic leaves the mentions of others current.
+    asked: dict[str, dict[str, str]] = {}
     asked_settings: dict[str, dict[str, dict[str, Any]]] = {}  # the same -> the settings that the id is made of
     # 'use model' -> the setup: which model, exactly, and every option that decides its numbers.
     setups: dict[str, dict[str, Any]] = {}
@@ -64,6 +65,24 @@ class Manifest(BaseModel):
     ] = {}  # model -> what the experiment file says of it: `cache.store.model_facts`
     imported: list[str] = []  # a line per file of texts that somebody else generated; empty of a generated run
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
+
+    @property
+    def extractor_ids(self) -> dict[str, str]:
+        """By topic, the id of the extractor whose mentions count."""
+        return {key: id_ for key, id_ in self.asked.get(TEXTS, {}).items() if not key.startswith(READER)}
+
+    @property
+    def reader_id(self) -> str | None:
+        """Whose readings of the extractor's answers count; None: no model answers."""
+        return next((id_ for key, id_ in self.asked.get(TEXTS, {}).items() if key.startswith(READER)), None)
+
+    @property
+    def extractor(self) -> dict[str, Any]:
+        """What the experiment file says of the extractor, by key of its section; empty where nothing is extracted."""
+        settings = next(iter(self.asked_settings.get(TEXTS, {}).values()), {})
+        return {
+            key.removeprefix(EXTRACT_KEYS): value for key, value in settings.items() if key.startswith(EXTRACT_KEYS)
+        }
 
     @property
     def deterministic(self) -> bool:

@@ -11,7 +11,7 @@ CREATE TABLE run_extractors (extractor_id VARCHAR, reader_id VARCHAR, sample BIG
 CREATE TABLE run_models (model VARCHAR);
 
 -- run_asked: a row is what an instrument asks now: rows of it count that were made under one of these ids
---   instrument: the instrument that asks
+--   instrument: the instrument that asks; 'texts' of the run's texts, whose ids are those of extractors by topic
 --   key: what is asked: a task, how it is asked, and the language
 --   id: a hash of all that decides the answers
 CREATE TABLE run_asked (instrument VARCHAR, "key" VARCHAR, id VARCHAR);

@@ -133,8 +133,8 @@ def _manifest_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
     return {
         "run_extractors": [
             (extractor, manifest.reader_id, manifest.extractor.get("sample"))
-            for extractor in manifest.extractor_ids.values()
-        ],  # one a topic
+            for extractor in manifest.extractor_ids.values()  # one a topic
+        ],
         "run_models": [(model,) for model in manifest.models],
         "run_asked": [(name, key, id_) for name, asked in manifest.asked.items() for key, id_ in asked.items()],
         "run_setups": [

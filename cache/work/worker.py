@@ -165,8 +165,8 @@ class Step(ABC, Generic[I, M]):
     # former ones. Items have them as attributes, and `request_id` if that alone says which rows are current
     # (`Wanted.alike`). Without any, a job is one slot.
     slot: tuple[str, ...] = ()
-    # The use of models whose answers a provider's batches may bring, as setups name it; None: it asks directly.
-    batch_use: str | None = None
+    use: str | None = None  # of the models that it asks, as setups name it: rows are made under these setups
+    in_batches: bool = False  # whether a provider's batches may bring the answers; else it asks directly
 
     @abstractmethod
     def works(self) -> Iterator[Work[I]]:

@@ -125,6 +125,7 @@ class ScoringStep(AnswerStep[ScoredPair, ScoringJob]):
     """Scores entities in contexts by the models of their jobs. A failure is a row with its reason."""
 
     name = "score"
+    use = "score"
     tables = (SCORES,)
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:

@@ -221,6 +221,7 @@ class RepresentingStep(AnswerStep[EntityInContexts, RepresentingJob]):
     """Reads hidden states of entities. A failure is a row with its reason, and is not tried again."""
 
     name = "represent"
+    use = "represent"
     tables = (REPRESENTATIONS,)
 
     def ask(

@@ -50,6 +50,7 @@ class ProbingStep(Step[Asked, Models]):
     """Probes models question by question. A failure is a row with its reason, and is not tried again."""
 
     name = "probe"
+    use = "patch"
     tables = (PROBE_READINGS, PROBE_ITEMS, PROBES)
 
     def __init__(

@@ -38,6 +38,8 @@ class AskStep(AnswerStep[Ask, AskJob]):
 class GenerationStep(AskStep, TextStep[Ask, AskJob]):
     """Asks models to write an answer."""
 
+    use = "answer"
+
     def completions(self, job: Job, asks: Iterator[Ask], models: Models) -> Iterator[Completion]:
         return models.open(SAMPLING).sample(_requests(self.asked[job], asks))
 
@@ -68,6 +70,8 @@ def answer_row(asked: AskJob, ask: Ask) -> AnswerRow:
 
 class LikelihoodStep(AskStep):
     """Scores candidates by models that give log-probabilities."""
+
+    use = "score"
 
     def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per question, once all its scores are there."""

@@ -41,6 +41,7 @@ class SwapStep(TextStep[Ask, SwapJob]):
     """Asks about the texts of jobs."""
 
     tables = (SWAP_RESPONSES,)
+    use = "answer"
     of_now = ("answer_id", "request_id", "context_id", "entity_id", "sample")
 
     def __init__(self, task: str, jobs: Sequence[SwapJob]) -> None:

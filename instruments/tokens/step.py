@@ -199,6 +199,7 @@ class VocabularyStep(AnswerStep[Vocabulary, VocabularyJob]):
     """Counts the tokens of languages. The model itself is not loaded."""
 
     name = "tokens"
+    use = "tokenize"
     tables = (VOCABULARY_SHARES,)
     _read: tuple[str, list[str]] = "", []  # the model that was read last, and its vocabulary
 

@@ -30,12 +30,12 @@ def asked_in_batches(spec: ModelSpec) -> bool:
 
 def in_batches(step: Step[Any, Any], spec: ModelSpec) -> bool:
     """Whether a step's requests to a model are sent in batches: most steps ask directly."""
-    return step.batch_use is not None and asked_in_batches(spec)
+    return step.in_batches and asked_in_batches(spec)
 
 
 def batch_folder(workspace: Workspace, step: Step[Any, Any], job: Job, model: str) -> Path:
     """Where the ids of a job's batches are kept: those of another setup of the model wait at another provider."""
-    setup = workspace.present.setups[f"{step.batch_use} {model}"]
+    setup = workspace.present.setups[f"{step.use} {model}"]
     return workspace.run.shards(f"{BATCHES}/{step.name}", job) / f"setup={setup_id(setup)}"
 
 

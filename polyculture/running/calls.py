@@ -31,7 +31,7 @@ from polyculture.instruments import Entry
 from polyculture.instruments.contract import Command, Part, Setup, Study
 from polyculture.progress import watch
 from polyculture.running.models import loaded_as
-from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid, of_instrument
+from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid, proposal_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -310,7 +310,7 @@ class InstrumentCall(Call):
         return None
 
     def proposal(self, study: Study) -> Proposal:
-        return of_instrument(self.workspace, self.entry.name, study.validity, study.steps)
+        return proposal_of(self.workspace, self.entry.name, study.validity, study.steps)
 
     def make_valid(self, study: Study, *, accept_changes: bool) -> None:
         """As of each call. Keeps the command with its options, too."""

@@ -5,30 +5,32 @@ A change names the table whose rows it makes stale; the rows that depend on thes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
-from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.manifest import READER, Manifest
 from polyculture.cache.store.parquet import read_rows
-from polyculture.cache.store.schema import EXTRACTIONS, LINKS, PROMPTS, RESPONSES
-from polyculture.experiment.setups import EXTRACT
-from polyculture.generate.request import SAMPLE
+from polyculture.cache.store.schema import LINKS, PROMPTS, RESPONSES
+from polyculture.instruments.contract import PROMPT
 
 if TYPE_CHECKING:
+    from polyculture.cache.work.worker import Step
     from polyculture.experiment.workspace import Workspace
 
 _log = get_logger(__name__)
 
-READER = "reader "  # how the keys of readers begin among what is asked: to read answers again asks nobody
 _SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 _NOT_ASKED = "it is not asked any more"
-_WORDING = "prompt"  # among the settings of what is asked: a hash of words
+# What is said of settings that are hashes.
+_HASHES = {
+    "prompt": "the prompt has another text",
+    "rules": "the topic or the rules of the gazetteer have changed",
+}
 _SHOWN = 3  # of what is asked, in a line
-_MADE_UNDER: Mapping[str, Table[Any]] = {SAMPLE: RESPONSES, EXTRACT: EXTRACTIONS}  # by how the keys of setups begin
 
 
 class _NotSet:
@@ -60,7 +62,7 @@ def changed_lines(workspace: Workspace, so: str = "these numbers are of the last
     if before is None or not before.topics:  # it has no texts
         return []
     now = workspace.manifest()
-    changes = changes_between(before, now, reworded(workspace))
+    changes = changes_between(before, now, reworded(workspace), made_under([workspace.sampling_step(())]))
     told = [*(change for change in changes if change.table is RESPONSES), *_left_out(before, now)]
     return [f"{workspace.file}: {change}; {so}" for change in told]
 
@@ -71,21 +73,33 @@ def warn_of_changes(workspace: Workspace) -> None:
         _log.warning(line)
 
 
-def changes_between(before: Manifest, now: Manifest, other_texts: int) -> list[Change]:
+def made_under(steps: Iterable[Step[Any, Any]]) -> dict[str, Table[Any] | None]:
+    """By use of models, the table of the rows that steps make under its setups; None where there are several."""
+    found: dict[str, Table[Any] | None] = {}
+    for step in steps:
+        if step.use is not None:
+            table = step.tables[-1]
+            found[step.use] = table if found.get(step.use, table) is table else None
+    return found
+
+
+def changes_between(
+    before: Manifest, now: Manifest, other_texts: int, tables: Mapping[str, Table[Any] | None]
+) -> list[Change]:
     """The settings that differ between two manifests of a run and make rows stale, where `other_texts` prompts have
-    another text. What only adds rows is not among them.
+    another text. What only adds rows is not among them. `tables` has those made under setups, as `made_under` says it.
     """
-    changes = [*_of_setups(before, now), *_of_sentences(before, now)]
+    of_setups = list(_of_setups(before, now, tables))
+    changes = [*of_setups, *_of_sentences(before, now)]
     if before.sampling:
         changes += _differences("sampling", before.sampling, now.sampling, RESPONSES, besides=_SAMPLING_TOPS_UP)
     if other_texts:
         changes += _differences("prompts", before.prompts, now.prompts, RESPONSES)
         line = "1 prompt has another text" if other_texts == 1 else f"{other_texts} prompts have another text"
         changes.append(Change("prompts", _NOT_SET, other_texts, RESPONSES, line))
-    changes += _of_extraction(before, now, changes)
     if before.linker_id and before.linker_id != now.linker_id:
         changes += _differences("link", before.linker, now.linker, LINKS)
-    return [*changes, *_of_asked(before, now)]
+    return [*changes, *_of_asked(before, now, has_line=bool(of_setups))]
 
 
 def _left_out(before: Manifest, now: Manifest) -> Iterator[Change]:
@@ -97,12 +111,12 @@ def _left_out(before: Manifest, now: Manifest) -> Iterator[Change]:
             yield Change(name, was, is_now, line=line)
 
 
-def _of_setups(before: Manifest, now: Manifest) -> Iterator[Change]:
+def _of_setups(before: Manifest, now: Manifest, tables: Mapping[str, Table[Any] | None]) -> Iterator[Change]:
     """What differs between the setups of a model for a use."""
     for key, setup in now.setups.items():
-        use, space, model = key.partition(" ")
+        use, _, model = key.partition(" ")
         if (known := before.setups.get(key)) is not None:
-            yield from _differences(f"{model}: ", known, setup, _MADE_UNDER.get(f"{use}{space}"))
+            yield from _differences(f"{model}: ", known, setup, tables.get(use))
 
 
 def _of_sentences(before: Manifest, now: Manifest) -> Iterator[Change]:
@@ -118,27 +132,14 @@ def _of_sentences(before: Manifest, now: Manifest) -> Iterator[Change]:
                 break
 
 
-def _of_extraction(before: Manifest, now: Manifest, others: Sequence[Change]) -> list[Change]:
-    """What of the extraction differs. What no setting shows, as the text of a prompt or a topic, has its own line."""
-    topics = [topic for topic, made in now.extractor_ids.items() if before.extractor_ids.get(topic, made) != made]
-    if not topics:
-        return []
-    changes = _differences("extract", before.extractor, now.extractor, EXTRACTIONS)
-    if all(change.setting == "extract.sample" for change in changes) and EXTRACTIONS not in {c.table for c in others}:
-        line = (
-            f"the extractor is asked otherwise about {', '.join(topics)}: another instruction, topic or limit of tokens"
-        )
-        changes.append(Change("extract of topics", _NOT_SET, topics, EXTRACTIONS, line))
-    return changes
-
-
-def _of_asked(before: Manifest, now: Manifest) -> Iterator[Change]:
-    """What instruments ask otherwise: each difference once, with what is asked so."""
+def _of_asked(before: Manifest, now: Manifest, *, has_line: bool) -> Iterator[Change]:
+    """What instruments ask otherwise, and what extracts mentions otherwise: each difference once, with what is asked
+    so. `has_line`: whether a setup differs, which has a line of its own."""
     places: dict[str, list[str]] = {}
     found: dict[str, Change] = {}
     for instrument, ids in now.asked.items():
         known = before.asked.get(instrument, {})
-        for key in sorted(known.keys() - ids.keys()):
+        for key in sorted(key for key in known.keys() - ids.keys() if PROMPT in key):
             found[_NOT_ASKED] = Change("", _NOT_SET, _NOT_SET)
             places.setdefault(_NOT_ASKED, []).append(key)
         for key, asked in ids.items():
@@ -146,8 +147,10 @@ def _of_asked(before: Manifest, now: Manifest) -> Iterator[Change]:
                 continue
             was, is_now = (one.asked_settings.get(instrument, {}).get(key, {}) for one in (before, now))
             changes = _differences("", was, is_now) if was and is_now else []
+            if was and is_now and not changes and has_line:
+                continue
             for change in changes or [Change("", _NOT_SET, _NOT_SET, line="it is asked otherwise")]:
-                told = "the prompt has another text" if change.setting == _WORDING else str(change)
+                told = _HASHES.get(change.setting) or str(change)
                 found[told] = change
                 places.setdefault(told, []).append(key)
     for told, change in found.items():

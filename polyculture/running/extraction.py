@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
+from polyculture.cache.store.manifest import EXTRACT_KEYS
 from polyculture.cache.store.run_folder import Job
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT
@@ -107,12 +108,25 @@ class ExtractionStage:
         return {topic.code: self.extractor_id(topic) for topic in topics}
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """What of the experiment decides the extractions, for the manifest."""
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """By topic, what of the experiment decides the extractions, for the manifest; but for the model's setup."""
         section = self.workspace.experiment.extract
         said = section.model_dump(include={"sample", "prompt", "max_tokens"}, exclude_defaults=True, mode="json")
-        settings: dict[str, Any] = {"with": self.name} | said
-        return settings | ({"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {})
+        said = {"with": self.name} | said | ({"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {})
+        settings = {f"{EXTRACT_KEYS}{key}": value for key, value in said.items()}
+        topics = map(self.workspace.catalog.topic, self.workspace.experiment.topics)
+        return {topic.code: settings | self._hashes(topic) for topic in topics}
+
+    def _hashes(self, topic: Topic) -> dict[str, str]:
+        """Hashes of what else decides the extractions of a topic."""
+        from polyculture.extract.gazetteer import gazetteer_extractor_id
+        from polyculture.extract.llm import prompt_hash
+
+        if self.by_model:
+            return {"prompt": prompt_hash(topic, self.instruction)}
+        if self.name == GAZETTEER:
+            return {"rules": gazetteer_extractor_id(topic, "", self.workspace.catalog.endings)}
+        return {}
 
     @property
     def summary(self) -> str:

@@ -27,7 +27,7 @@ from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing import Wanted
 from polyculture.running.opening import open_workspace
 from polyculture.running.steps import StepRunner
-from polyculture.running.validity import make_valid, of_instrument
+from polyculture.running.validity import make_valid, proposal_of
 from polyculture.sources.record import Record, known_names
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def import_answers(
     asked = ExperimentAsked(workspace)
     tell_remarks(sets[0], _log.warning)
     study = read_study(asked, sets, [ImportStep(list(taken.answers.values()))], {}, taken.ids, lambda: taken.wanted)
-    make_valid(of_instrument(workspace, "questions", study.validity, study.steps), accept_changes=False)
+    make_valid(proposal_of(workspace, "questions", study.validity, study.steps), accept_changes=False)
     runner = StepRunner(workspace=workspace)
     for step in study.steps:
         runner.run_step(step, tell_settled=False)

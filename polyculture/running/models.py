@@ -110,7 +110,7 @@ class WorkModels:
         """The model of a role with a capability, within the budget where its answers are paid."""
         spec, step, job = self.spec(role), self.step, self.work.job
         batch, stage = in_batches(step, spec), step.tables[-1].stage
-        folder = None if step.batch_use is None else batch_folder(self.loaded.workspace, step, job, spec.model)
+        folder = batch_folder(self.loaded.workspace, step, job, spec.model) if step.in_batches else None
         if folder is not None and batch:
             engine = cast("E_co", self.loaded.batches(spec, folder))  # what comes in batches is sampled
         else:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import Mistakes
-from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.manifest import TEXTS, require_run
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step
 from polyculture.experiment.checks import check_prompted
@@ -18,7 +18,7 @@ from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking
-from polyculture.running.validity import Proposal, amend_manifest
+from polyculture.running.validity import Proposal, amend_manifest, proposal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ class TextsCall(Call):
     """The texts of an experiment: two steps, of which one samples responses and the other extracts their mentions."""
 
     workspace: Workspace
-    command: str = "texts"
+    command: str = TEXTS
     tell_settled = True
 
     @property
@@ -84,8 +84,8 @@ class TextsCall(Call):
         validity = Validity(
             workspace.setups,
             self.extraction.extractor_ids,
-            lambda: workspace.text_tables(workspace.present),
             readers={} if reader is None else {extraction.name: reader},
+            settings=self.extraction.settings,
         )
         if not workspace.experiment.imported:
             return Study((sampling, extraction), validity)
@@ -96,19 +96,12 @@ class TextsCall(Call):
 
     def proposal(self, study: Study) -> Proposal:
         """The experiment as its file is now, whichever of its jobs are asked."""
-
-        def manifest(before: Manifest | None) -> Manifest:
-            found = {"extractor": self.extraction.settings, **self.linking.provenance}
-            found |= {"extractor_ids": dict(validity.ids), "reader_id": next(iter(validity.readers.values()), None)}
-            return self.workspace.manifest(before).model_copy(update=found)
-
-        validity = study.validity
-        return Proposal(self.workspace, manifest, validity, study.steps, lambda _: True)
+        return proposal_of(self.workspace, TEXTS, study.validity, study.steps, self.linking.provenance)
 
 
 def without_texts(workspace: Workspace) -> Proposal:
     """What an experiment without texts makes of the run's: they stay on disk, and none of them is current."""
-    return Proposal(workspace, workspace.manifest, Validity(), (), lambda _: True)
+    return proposal_of(workspace, TEXTS, Validity(), of_texts={})
 
 
 def filled_linking(workspace: Workspace) -> LinkingStage:

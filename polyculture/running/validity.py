@@ -21,7 +21,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.locks import Lock
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Layout, Table
-from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
+from polyculture.cache.store.manifest import READER, Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import LINKS
@@ -30,7 +30,7 @@ from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import PROMPT, Validity
-from polyculture.running.changes import READER, Change, changes_between, reworded
+from polyculture.running.changes import Change, changes_between, made_under, reworded
 from polyculture.running.layout import layout_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _log = get_logger(__name__)
 PRESENT_LOCK = ".present.lock"  # of whoever changes what is the run's present
 Place = tuple[Any, ...]  # a table, a job by the columns that the table has of it, and a slot of the job
 Rows = Counter[Place]
-_DECIDING = ("models", "extractor", "extractor_ids", "reader_id", "asked", "setups")  # of a manifest: which rows count
+_DECIDING = ("models", "asked", "asked_settings", "setups")  # of a manifest: which rows count
 _ADDRESS = "base_url"  # of a server, in a setup
 
 _JOB = ("model", "language", "topic")
@@ -71,19 +71,28 @@ class Proposal:
         return Comparison(self, before, now if before is None else now.following(before), tables)
 
 
-def of_instrument(
-    workspace: Workspace, instrument: str, validity: Validity, steps: Sequence[Step[Any, Models]] = ()
+def proposal_of(
+    workspace: Workspace,
+    instrument: str,
+    validity: Validity,
+    steps: Sequence[Step[Any, Models]] = (),
+    of_texts: Mapping[str, Any] | None = None,
 ) -> Proposal:
-    """The proposal of an instrument: its setups and ids among those of the last run.
+    """The proposal of an instrument, or of texts: its setups and ids among those of the last run.
 
-    Texts that the run has stay as they are, whatever the experiment file says of them now: `run` asks for these.
+    Texts that the run has stay as they are where an instrument proposes, whatever the experiment file says of them
+    now. Texts themselves hand in `of_texts`, what else the manifest has of them: then the run has what the
+    file says, and what was asked before is no longer current.
     """
 
-    def has_no_texts(before: Manifest | None) -> bool:
-        return before is None or not before.topics
+    def renews(before: Manifest | None) -> bool:
+        return of_texts is not None or before is None or not before.topics
+
+    def beside(before: Mapping[str, V], asked: Collection[str]) -> dict[str, V]:
+        return _beside(before, asked) if of_texts is None else {}
 
     def manifest(before: Manifest | None) -> Manifest:
-        base = workspace.manifest(before) if before is None or has_no_texts(before) else before
+        base = workspace.manifest(before) if before is None or renews(before) else before
         if base.models != list(workspace.experiment.models):
             told = workspace.manifest(before)
             setups = {**told.setups, **base.setups}
@@ -92,15 +101,15 @@ def of_instrument(
         readers = {f"{READER}{key}": reader for key, reader in validity.readers.items()}
         ids, settings = {**validity.ids, **readers}, dict(validity.settings)
         own = {key: dict(setup) for key, setup in validity.setups.items()}
-        changed: dict[str, Any] = {"setups": {**base.setups, **own}}
+        changed: dict[str, Any] = {**(of_texts or {}), "setups": {**base.setups, **own}}
         if ids:
-            changed["asked"] = {**base.asked, instrument: {**_beside(base.asked.get(instrument, {}), ids), **ids}}
+            changed["asked"] = {**base.asked, instrument: {**beside(base.asked.get(instrument, {}), ids), **ids}}
         if settings:
-            known = _beside(base.asked_settings.get(instrument, {}), settings)
+            known = beside(base.asked_settings.get(instrument, {}), settings)
             changed["asked_settings"] = {**base.asked_settings, instrument: {**known, **settings}}
         return base.model_copy(update=changed)
 
-    return Proposal(workspace, manifest, validity, steps, has_no_texts)
+    return Proposal(workspace, manifest, validity, steps, renews)
 
 
 def _beside(before: Mapping[str, V], asked: Collection[str]) -> dict[str, V]:
@@ -143,7 +152,7 @@ class Comparison:
         if self.before is None:
             return []
         other_texts = reworded(self.of.workspace) if self.of.whole(self.before) else 0
-        return changes_between(self.before, self.now, other_texts)
+        return changes_between(self.before, self.now, other_texts, made_under(self.of.steps))
 
     @cached_property
     def _lost(self) -> Rows:

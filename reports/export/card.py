@@ -27,7 +27,7 @@ def data_card(
         loader=FileSystemLoader(_OWN), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["cell"] = _cell
-    plain: dict[str, Any] = redaction.plain(manifest.model_dump())
+    plain: dict[str, Any] = redaction.plain({**manifest.model_dump(), "extractor": manifest.extractor})
     kept = [table for table in tables if table.left_out is None]
     left = [table for table in tables if table.left_out is not None]
     text = environment.get_template("card.md.jinja").render(

@@ -24,6 +24,7 @@ from polyculture.generate.engines.endings import ending_of
 from polyculture.metrics import METRICS_LAYOUT
 from tests.extract.test_stage import FOOD, JOB, good, response, write_run
 from tests.extract_engines import ScriptedEngine, answer
+from tests.extracted import extracted_by
 from tests.steps import do_step
 
 MODEL = "stub:extractor"
@@ -50,7 +51,7 @@ def extract(run: RunFolder, engine: ScriptedEngine) -> Outcome:
 def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
     """What the store says under the present reader."""
     manifest = read_manifest(run.manifest)
-    now = {"extractor_ids": {"food": llm_extractor_id(MODEL, FOOD)}, "reader_id": reading.present_reader()}
+    now = extracted_by({}, {"food": llm_extractor_id(MODEL, FOOD)}, reading.present_reader())
     with open_store(run, METRICS_LAYOUT, manifest=manifest.model_copy(update=now)) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 

@@ -39,6 +39,7 @@ from polyculture.extract.llm import LlmExtractor
 from polyculture.generate.engines import SAMPLING, open_engine
 from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer
+from tests.extracted import extracted_by
 from tests.quick_start import begin
 from tests.servers import StubServer
 from tests.steps import OneModel, do_step, extract_job, extraction_step
@@ -88,7 +89,7 @@ def llm(script: Script, model: str = "stub:extractor") -> tuple[LlmExtractor, Sc
 def stored(run: RunFolder, table: str, extractor_id: str) -> list[dict[str, Any]]:
     """The rows of a table for an extractor."""
     manifest = read_manifest(run.manifest)
-    current = manifest.model_copy(update={"extractor_ids": {"food": extractor_id}})
+    current = manifest.model_copy(update=extracted_by({}, {"food": extractor_id}))
     query = f"SELECT * FROM {table} ORDER BY ALL"
     with open_store(run, manifest=current) as store:
         return store.sql(query).to_arrow_table().to_pylist()

@@ -53,6 +53,7 @@ from polyculture.instruments.tokens.layout import (
 )
 from polyculture.metrics.measured import write_differences, write_numbers
 from polyculture.published.cells import PAPERS, published
+from tests.extracted import extracted_by
 from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
 
@@ -474,7 +475,7 @@ def test_a_gazetteer_is_told_where_it_decides_a_number(tmp_path: Path) -> None:
     """Its names all have items: that no share of them lacks one is no finding."""
     unlinked = replace(as_own(published("makieval")[0]), measure="linking", metric="unlinked")
     for extractor, told in (("gazetteer", True), ("openai:a", False)):
-        run = new_run(tmp_path / extractor, extractor={"with": extractor})
+        run = new_run(tmp_path / extractor, **extracted_by({"with": extractor}))
         said = AskedProtocol(run, "makieval", read_preset("makieval"), None).differences(unlinked)
         assert ("the gazetteer finds only names of its snapshot" in said) == told
 

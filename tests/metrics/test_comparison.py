@@ -28,6 +28,7 @@ from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import compared, experiment_facts
 from polyculture.running.opening import open_workspace
+from tests.extracted import extracted_by
 from tests.link_world import index_of, item
 from tests.metrics.compared_runs import Random, specific_with, write_run
 from tests.polyculture.test_command_line import polyculture
@@ -207,7 +208,7 @@ def test_an_extractor_behind_another_port_is_said_to_be() -> None:
     """ "measured otherwise: the extractor differ between the runs" did not say in what."""
     runs = [
         Manifest(
-            experiment="x", polyculture="0", extractor_ids={"food": port}, extractor={"with": "openai:m"},
+            experiment="x", polyculture="0", **extracted_by({"with": "openai:m"}, {"food": port}),
             setups={"extract openai:m": {"name": "m", "options": {"base_url": f"http://127.0.0.1:{port}/v1"}}},
         )
         for port in ("8001", "8002")

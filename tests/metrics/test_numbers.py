@@ -24,6 +24,7 @@ from polyculture.cache.work.outcome import Outcome
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
+from tests.extracted import extracted_by
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
 
@@ -201,7 +202,8 @@ def test_a_sample_of_the_texts_has_the_numbers_and_intervals_of_as_many_texts(ru
     place = table.schema.get_field_index("n")
     pq.write_table(table.set_column(place, table.schema.field(place), pa.array([20] * len(table), pa.int64())), wanted)
     told = require_run(RunFolder(sampled))
-    asked = told.model_copy(update={"extractor": {**told.extractor, "sample": 20}})
+    extractor = extracted_by({**told.extractor, "sample": 20}, told.extractor_ids, told.reader_id)
+    asked = told.model_copy(update=extractor)
     write_manifest(asked, RunFolder(sampled).manifest)
     found = []
     for folder in (few, sampled):

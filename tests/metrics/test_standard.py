@@ -21,6 +21,7 @@ from polyculture.metrics.declared import METRICS
 from polyculture.metrics.limits import disqualified, limits
 from polyculture.metrics.measure import MOST_PAIRED, measure
 from polyculture.metrics.measured import write_differences
+from tests.extracted import extracted_by
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
 
@@ -65,11 +66,14 @@ def test_q_is_over_all_comparisons_of_the_first_page(run: RunFolder) -> None:
 
 
 def test_a_metric_that_the_extractor_fixes_tells_nothing(run: RunFolder, tmp_path: Path) -> None:
-    manifest = require_run(run).model_copy(update={"extractor": {"with": "gazetteer"}})
+    told = require_run(run)
+    manifest = told.model_copy(update=extracted_by({"with": "gazetteer"}, told.extractor_ids))
     assert set(disqualified(manifest)) == {"granularity"}
     assert all(limit.metrics.keys() <= METRICS.keys() for limit in limits(manifest))
     built = two_models(tmp_path, {"m": ITEMS, "n": ITEMS[:2]})
-    write_manifest(require_run(built).model_copy(update={"extractor": {"with": "gazetteer"}}), built.manifest)
+    told = require_run(built)
+    by_gazetteer = extracted_by({"with": "gazetteer"}, told.extractor_ids)
+    write_manifest(told.model_copy(update=by_gazetteer), built.manifest)
     measure(built)
     said = "SELECT DISTINCT reason, verdict FROM differences WHERE metric = 'granularity'"
     assert rows(built, said) == [("constant by construction", "untestable")]

@@ -119,5 +119,5 @@ def test_a_prompt_whose_text_has_changed_is_another_one(tmp_path: Path) -> None:
     prompt.write_text("List what is eaten:\n$kinds", encoding="utf-8")
     extract(write(tmp_path, 'prompt = "own.txt"'))
     prompt.write_text("List what is drunk:\n$kinds", encoding="utf-8")
-    with pytest.raises(ChangedExperimentError, match="asked otherwise about food"):
+    with pytest.raises(ChangedExperimentError, match="food: the prompt has another text"):
         prepare(open_workspace(tmp_path / "exp.toml"))

@@ -29,6 +29,7 @@ from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, estimates
 from polyculture.running.opening import open_workspace
 from tests import servers
+from tests.extracted import extracted_by
 from tests.metrics.test_prompt_values import kitchen
 from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_sql import contents
@@ -248,7 +249,7 @@ def test_detectable_differences_rest_on_the_variances_of_the_run(tmp_path: Path)
 def test_what_a_run_cannot_tell_has_a_line_in_place_of_a_difference_of_zero(tmp_path: Path) -> None:
     ready = workspace(tmp_path, more="[prompts]\nwordings = 3")
     kitchen(ready.run.root).write()
-    by_gazetteer = ready.manifest().model_copy(update={"extractor": {"with": "gazetteer"}})
+    by_gazetteer = ready.manifest().model_copy(update=extracted_by({"with": "gazetteer"}))
     rows, notes = detectable(ready, by_gazetteer)
     assert "granularity" not in {row.metric for row in rows}
     assert any(note.startswith("granularity: constant by construction") for note in notes)

@@ -16,7 +16,7 @@ from polyculture.instruments.contract import Validity
 from polyculture.running.estimate import estimates
 from polyculture.running.opening import open_workspace
 from polyculture.running.texts import record_versions
-from polyculture.running.validity import make_valid, of_instrument
+from polyculture.running.validity import make_valid, proposal_of
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
@@ -265,13 +265,13 @@ def test_what_instruments_have_written_is_kept_when_texts_are_done(tmp_path: Pat
         encoding="utf-8",
     )
     workspace = prepare(open_workspace(file))
-    toy = of_instrument(open_workspace(file), "toy", Validity(ids={"words": "some-id"}))
+    toy = proposal_of(open_workspace(file), "toy", Validity(ids={"words": "some-id"}))
     make_valid(toy, accept_changes=False)
     do_stages(file, "generate")
     record_versions(workspace)
     manifest = require_run(workspace.run)
     assert manifest.model_versions
-    assert manifest.asked == {"toy": {"words": "some-id"}}
+    assert manifest.asked["toy"] == {"words": "some-id"}
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from polyculture.metrics.limits import limits
 from polyculture.reports.limits import effects, extraction_error, limit_line, read_gold_scores
 from polyculture.reports.report import write_report
 from polyculture.running.opening import open_workspace
+from tests.extracted import extracted_by
 from tests.polyculture.test_command_line import polyculture
 from tests.report_run import sections_named
 from tests.reports.test_page import parsed
@@ -51,7 +52,8 @@ n = 2
 
 def manifest(extractor: Mapping[str, Any], snapshot: Mapping[str, Any], fill: bool = False) -> Manifest:
     linker = {"source": "snapshot", **({"fill": True} if fill else {})}
-    return Manifest(experiment="e", polyculture="0", extractor=dict(extractor), snapshot=dict(snapshot), linker=linker)
+    told = extracted_by(extractor)
+    return Manifest(experiment="e", polyculture="0", **told, snapshot=dict(snapshot), linker=linker)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,8 @@ def a_run(folder: Path, extractor: Mapping[str, Any], snapshot: Mapping[str, Any
         builder.entity(qid, surface, JP="P495")
     run = builder.write()
     before = read_manifest(run.manifest)
-    write_manifest(before.model_copy(update={"extractor": extractor, "snapshot": snapshot}), run.manifest)
+    told = extracted_by(extractor, before.extractor_ids)
+    write_manifest(before.model_copy(update={**told, "snapshot": snapshot}), run.manifest)
     return run
 
 
@@ -127,8 +130,10 @@ def test_the_report_says_it_before_the_numbers(tmp_path: Path) -> None:
     for part in ("by construction: see below", "only names that its snapshot holds", "recall 0.37 [0.34, 0.41]"):
         assert part in text
     assert "sources of this run limit every number" in text
-    brought = {"extractor": {"with": "published"}, "linker": {"source": "published"}, "snapshot": DUMP_SOURCE}
-    write_manifest(require_run(run).model_copy(update=brought), run.manifest)
+    before = require_run(run)
+    brought = {"linker": {"source": "published"}, "snapshot": DUMP_SOURCE}
+    brought |= extracted_by({"with": "published"}, before.extractor_ids)
+    write_manifest(before.model_copy(update=brought), run.manifest)
     text = page_of(run)  # of a study that brings its mentions and links, which claims neither
     for part in ("by construction", "limit every number", "An extractor found", "looked up in Wikidata"):
         assert part not in text

@@ -16,6 +16,7 @@ from polyculture.reports.findings import findings
 from polyculture.reports.headline import model_lines
 from polyculture.reports.names import Names
 from polyculture.reports.trust import trust
+from tests.extracted import extracted_by
 from tests.report_run import MODELS, kitchens
 from tests.reports.test_page import Page, parsed
 
@@ -320,7 +321,7 @@ def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() 
 
 
 def test_a_metric_that_the_extractor_fixes_is_not_the_first_one_and_is_marked() -> None:
-    scales = plot([], extractor={"with": "gazetteer"}).scales
+    scales = plot([], **extracted_by({"with": "gazetteer"})).scales
     assert [(scale.metric.name, scale.fixed) for scale in (scales[0], scales[-1])] == [
         ("Culture specificity", False),
         ("Granularity", True),
@@ -363,7 +364,7 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     ]
     thin = [{"incidences": 3, "language": "ja", "other_language": None, "country": None, "condition": None, "model": A}]
     manifest = Manifest(
-        experiment="x", polyculture="0", models=[A], extractor={"with": "openai:org/m"},
+        experiment="x", polyculture="0", models=[A], **extracted_by({"with": "openai:org/m"}),
         snapshot={"snapshot": "wikidata-2026-c7477f14a0b1c2d3.duckdb"},
     )  # fmt: skip
     countryless = [

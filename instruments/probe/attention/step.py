@@ -104,6 +104,7 @@ class AttentionStep(Step[AttentionAsk, Models]):
     """Reads the attention of models to options. A failure is a row per option, and is not tried again."""
 
     name = "attend"
+    use = "attend"
     tables = (ATTENTION,)
 
     def __init__(self, jobs: Sequence[AttentionJob]) -> None:
