@@ -20,6 +20,7 @@ COUNTS = " (counts)"  # behind a published model whose numbers are no shares
 INCOMPLETE = "incomplete: "
 THIN = "*"  # fewer than `FEWEST` linked items
 CUT = "†"  # an average over fewer columns than the paper's
+_PARTS = ("dataset", "language", "culture", "topic", "condition")
 PAPER = "paper"  # the label of published rows that are of no one model
 
 
@@ -85,7 +86,7 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     if {heads.column for _, heads in placed} == {NO_COLUMN} or (table.where and not measured):
         return None  # nothing of what the figure compares
     as_paper = {one.model for one, _ in placed if not one.variant and one.estimate is not None}
-    placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
+    placed = _told_apart([found for found in placed if not found[0].variant or found[0].model not in as_paper])
 
     def whole_last(heads: Heads) -> list[tuple[bool, str]]:
         return [(not {table.every, ALL}.isdisjoint(word.split(", ")), word) for word in heads]
@@ -114,6 +115,21 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     without = {name: why for name, why in stopped(table, own).items() if name not in measured}
     lines += [Line(name, "", True, {}, {"": INCOMPLETE + why}) for name, why in without.items()]
     return JoinedTable(table, columns, [*lines, *published_lines(table)])
+
+
+def _told_apart(placed: list[tuple[OwnNumber, Heads]]) -> list[tuple[OwnNumber, Heads]]:
+    """The numbers with their places, where several of a model come to one: then what differs is in all rows.
+
+    CAMeL's figures are of one language and data set, and yours may have more.
+    """
+    found: dict[tuple[str, str, Heads], list[OwnNumber]] = {}
+    for one, heads in placed:
+        found.setdefault((one.model, one.variant, heads), []).append(one)
+    apart = [name for name in _PARTS if any(len({getattr(one, name) for one in some}) > 1 for some in found.values())]
+    return [
+        (one, heads._replace(row=", ".join(filter(None, [*(getattr(one, name) for name in apart), heads.row]))))
+        for one, heads in placed
+    ]
 
 
 def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:

@@ -522,6 +522,23 @@ def test_a_model_of_the_papers_is_next_to_itself() -> None:
     assert " to " in found[f"{names[2]} [1]"][2]
 
 
+def test_numbers_of_several_languages_have_rows_of_their_own_in_a_figure() -> None:
+    """CAMeL's figures are of Arabic. Of data in two languages the number that came last took the other's place."""
+    [table] = [one for one in paper_tables("camel", published("camel")) if one.name == "figure 4"]
+    every = [
+        OwnNumber(
+            MODEL, measure="sentiment", metric="false_negatives", dataset="camel", language=language,
+            culture="Japanese", topic="food", condition="grounded", facets={"side": "native"}, estimate=estimate,
+        )
+        for language, estimate in (("ja", 0.17), ("en", 0.34))
+    ]  # fmt: skip
+    joined = join(table, every, lambda _: [])
+    assert joined is not None
+    assert {line.row: line.cells["native"].text for line in joined.lines} == {"ja, food": "17.00", "en, food": "34.00"}
+    [alone] = (join(table, every[:1], lambda _: []) or joined).lines
+    assert alone.row == "food"
+
+
 def test_a_negative_number_is_a_number_in_the_file(tmp_path: Path) -> None:
     """A text that begins with a minus sign is defused for spreadsheets: '-1.32."""
     [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "1"]
