@@ -53,12 +53,13 @@ class AnswerStep(Step[A, Models], Generic[A, J]):
     of_now: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, jobs: Sequence[J]) -> None:
+        self.jobs = jobs
         self.asked = {one.job: one for one in jobs}
 
     def works(self) -> Iterator[Work[A]]:
         """A work per job."""
-        for job, one in self.asked.items():
-            yield Work(job, {MODEL: job.model}, one.asks, one.size, one.label, one.loads, one.prompt_count)
+        for one in self.jobs:
+            yield Work(one.job, {MODEL: one.job.model}, one.asks, one.size, one.label, one.loads, one.prompt_count)
 
     def keys(self, item: A) -> tuple[str, ...]:
         return item.keys

@@ -63,8 +63,8 @@ class CorpusStep(ScoringStep):
 
     def works(self) -> Iterator[Work[ScoredPair]]:
         """A work per job; no model is loaded."""
-        for job, scoring in self.asked.items():
-            yield Work(job, {}, scoring.asks, scoring.size, self._corpus.name)
+        for scoring in self.jobs:
+            yield Work(scoring.job, {}, scoring.asks, scoring.size, self._corpus.name)
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """Counts the n-grams of all missing pairs, then yields their scores job by job. Raises what `count` raises."""

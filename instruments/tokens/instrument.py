@@ -70,7 +70,7 @@ def _languages(asked: Asked, named: Sequence[str], characters: str) -> list[str]
         raise next(iter(faults.values()))
     for language in faults:
         asked.warning(f"{language}: cannot be told from other languages by how it is written; left out")
-    return [language for language in named if language not in faults]
+    return [language for language in dict.fromkeys(named) if language not in faults]
 
 
 TOKENS = Instrument(
