@@ -115,7 +115,7 @@ class Questions:
     limit: int | None = None  # of an answer, in tokens; None: the task's
     constrained: bool = True  # by a JSON schema, where the engine can
     wording: str = STANDARD  # its name, for the record
-    named: str | None = None  # what its words call the language of the text, where they do
+    shared: Prompts | None = None  # by which texts of all languages are asked; None: those of each by its own
 
     @property
     def repeatable(self) -> bool:
@@ -160,8 +160,9 @@ class Questions:
         asked_id = content_id("swap", self.task.name, self.task.wording(self.prompts), decoding, self.seed)
         said = {"ask": self.prompts.language, **self.task.asked(self.prompts), "schema": self.constrained}
         limits = {name: decoding[name] for name in ("temperature", "top_p", "top_k", "max_tokens")}
-        named = {"named": self.named} if self.named else {}
-        settings = orjson.dumps({**said, **limits, **named}).decode()
+        shared = self.shared and self.task.wording(self.shared)
+        settings_id = content_id(self.wording, shared, self.constrained, limits, self.seed)
+        settings = orjson.dumps({**said, **limits, "settings_id": settings_id}).decode()
         return SwapQuestion(asked_id, self.task.name, PROMPT, self.wording, settings, self.seed)
 
     @property

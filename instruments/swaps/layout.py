@@ -19,7 +19,7 @@ class SwapQuestion:
     task: str  # 'sentiment' | 'qa' | 'ner'
     answer_method: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
     wording: str | None  # 'standard': ours | 'own' | a preset's; None where no question is asked
-    settings: str | None  # JSON: the question's templates and language, schema, temperature, top_p, top_k, limit
+    settings: str | None  # JSON: templates, their language, schema, limits; a `settings_id` without the text's language
     seed: int  # of draw 0
 
 

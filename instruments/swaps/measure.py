@@ -26,9 +26,11 @@ from polyculture.instruments.swaps.rates import (
     SIDES,
     STRICT,
     WITHOUT_INTERVAL,
+    AskedType,
     Columns,
     SwapScope,
     Whole,
+    asked_alike,
     chosen,
     metrics_of,
     once_within,
@@ -37,7 +39,6 @@ from polyculture.instruments.swaps.rates import (
     within,
 )
 from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
-from polyculture.instruments.swaps.ways import Way, differences
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.measured import renew
 
@@ -57,7 +58,7 @@ def measure_swaps(run: RunFolder, task: str) -> None:
 
 
 def _measured(store: Store, measure: Measure, inputs: str) -> tuple[Iterator[Number], list[Difference]]:
-    wholes = list(_wholes(_ways(store, measure.name)))
+    wholes = list(_wholes(_asked_types(store, measure.name)))
     # A family of tests has each answer in one reading.
     rows = in_families(list(_differences(store, wholes, inputs)), lambda row: row.metric.startswith(OTHERWISE_READ))
     return _numbers(store, wholes, inputs), rows
@@ -80,73 +81,67 @@ def _is_pooled(row: Number) -> bool:
 
 
 def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
-    """Why answers of a task are not added up over languages or types: a line for each such row that there is not."""
+    """Why answers of a task are not added up over languages: a line for each model and data set where they are not."""
     with open_store(run, compose(CORE, SWAPS)) as store:
-        found = [
-            (whole, part, _ways_of(ways, part)) for whole, ways in _wholes(_ways(store, task)) for part in _levels(ways)
-        ]
-    reasons: dict[tuple[str, str, str, str], None] = {}
-    for whole, part, ways in found:
-        if whole.model in models and (apart := differences(ways)):
-            reasons[whole.model, whole.dataset, _told(part), "; ".join(apart)] = None
-    for model, dataset, over, reason in reasons:
-        yield f"{task}: {model}, {dataset}: no rows over {over}, which were not asked alike ({reason})"
+        found = list(_wholes(_asked_types(store, task)))
+    lines: dict[str, None] = {}
+    for whole, types in found:
+        if whole.model in models and not asked_alike(types):
+            languages: dict[str, set[str]] = {}
+            for one in types:
+                languages.setdefault(one.settings_id, set()).add(one.language)
+            told = "; ".join(sorted(" ".join(sorted(some)) for some in languages.values()))
+            line = f"no rows over all languages, which were asked in other ways: {told}"
+            lines[f"{task}: {whole.model}, {whole.dataset}: {line}"] = None
+    yield from lines
 
 
-def _told(part: SwapScope) -> str:
-    return "all languages" if part == EVERY else f"all types in {part.language}, {part.culture}"
-
-
-def _numbers(store: Store, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str) -> Iterator[Number]:
-    for whole, ways in wholes:
+def _numbers(store: Store, wholes: Sequence[tuple[Whole, list[AskedType]]], inputs: str) -> Iterator[Number]:
+    for whole, types in wholes:
         answers = _read(store, whole)
-        for part in dict.fromkeys(SwapScope(way.language, way.culture, way.entity_type) for way in ways):
+        for part in dict.fromkeys(one.scope for one in types):
             yield from _part_numbers(whole, part, chosen(answers, within(answers, part)), inputs)
-        for part in _levels(ways):
-            if not differences(_ways_of(ways, part)):
+        for part in _levels(types):
+            if asked_alike(_types_of(types, part)):
                 yield from _part_numbers(whole, part, chosen(answers, once_within(answers, part)), inputs)
 
 
-def _differences(store: Store, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str) -> Iterator[Difference]:
+def _differences(store: Store, wholes: Sequence[tuple[Whole, list[AskedType]]], inputs: str) -> Iterator[Difference]:
     """Of a task's answers about one data set in the same settings: those of all models stand in memory at once."""
-    groups: dict[Whole, list[tuple[Whole, list[Way]]]] = {}
-    for whole, ways in wholes:
-        groups.setdefault(whole._replace(model=""), []).append((whole, ways))
+    groups: dict[Whole, list[tuple[Whole, list[AskedType]]]] = {}
+    for whole, types in wholes:
+        groups.setdefault(whole._replace(model=""), []).append((whole, types))
     for group in groups.values():
-        yield from answer_differences([Answers(whole, ways, _read(store, whole)) for whole, ways in group], inputs)
+        yield from answer_differences([Answers(whole, types, _read(store, whole)) for whole, types in group], inputs)
 
 
-def _ways(store: Store, task: str) -> list[Way]:
-    return [Way(*row) for row in store.execute(read_sql(QUERIES, "ways"), {"task": task}).fetchall()]
+def _asked_types(store: Store, task: str) -> list[AskedType]:
+    return [AskedType(*row) for row in store.execute(read_sql(QUERIES, "asked_types"), {"task": task}).fetchall()]
 
 
-def _wholes(ways: Sequence[Way]) -> Iterator[tuple[Whole, list[Way]]]:
+def _wholes(types: Sequence[AskedType]) -> Iterator[tuple[Whole, list[AskedType]]]:
     """What is read together: each setting; of sentiment all of them, too, where there are several."""
-    found: dict[Whole, list[Way]] = {}
-    for way in ways:
-        whole = Whole(way.task, way.answer_method, way.model, way.dataset, (way.setting,))
-        found.setdefault(whole, []).append(way)
+    found: dict[Whole, list[AskedType]] = {}
+    for one in types:
+        whole = Whole(one.task, one.answer_method, one.model, one.dataset, (one.setting,))
+        found.setdefault(whole, []).append(one)
     yield from found.items()
     sentiment = [whole for whole in found if whole.task == "sentiment"]
     for _, group in groupby(sentiment, key=lambda whole: whole._replace(settings=())):
         several = list(group)
         if len(several) > 1:
-            together = sorted((way for whole in several for way in found[whole]), key=_place)
+            together = sorted((one for whole in several for one in found[whole]), key=lambda one: one.scope)
             yield several[0]._replace(settings=tuple(whole.settings[0] for whole in several)), together
 
 
-def _place(way: Way) -> tuple[str, str, str]:
-    return way.language, way.culture, way.entity_type
-
-
-def _levels(ways: Sequence[Way]) -> list[SwapScope]:
+def _levels(types: Sequence[AskedType]) -> list[SwapScope]:
     """Over the types of each language and culture, and over all."""
-    return [*dict.fromkeys(SwapScope(way.language, way.culture, "") for way in ways), EVERY]
+    return [*dict.fromkeys(one.scope._replace(entity_type="") for one in types), EVERY]
 
 
-def _ways_of(ways: Sequence[Way], part: SwapScope) -> list[Way]:
+def _types_of(types: Sequence[AskedType], part: SwapScope) -> list[AskedType]:
     """Those behind a row over types, or over all languages."""
-    return [way for way in ways if part in (EVERY, SwapScope(way.language, way.culture, ""))]
+    return [one for one in types if part in (EVERY, one.scope._replace(entity_type=""))]
 
 
 def _read(store: Store, whole: Whole) -> dict[str, NDArray[Any]]:

@@ -154,7 +154,7 @@ class Worded:
     prompts: Prompts  # without `{language}`
     words: Words  # how words of the text's language are compared
     wording: str  # what the prompts are called
-    named: str | None = None  # what the prompts call the language of the text, where they do
+    shared: Prompts | None  # with `{language}`, which ask about texts of all languages; None: those of each by its own
 
 
 def preset_prompts(name: str) -> tuple[str, Prompts] | None:
@@ -176,9 +176,8 @@ def worded(language: str, task: str, place: Path | None, preset: tuple[str, Prom
     else:
         wording = OWN
         prompts = read_prompts(_own_file(place, language), language if place.is_dir() else "en", task)
-    filled = _named(prompts, language, place or PROMPTS)
-    named = prompts.languages.get(language) if filled != prompts else None
-    return Worded(filled, prompts.words_of(language), wording, named)
+    shared = None if place is not None and place.is_dir() else prompts
+    return Worded(_named(prompts, language, place or PROMPTS), prompts.words_of(language), wording, shared)
 
 
 def _own_file(place: Path, language: str) -> Path:

@@ -151,6 +151,30 @@ Columns = Mapping[str, NDArray[Any]]
 Metric = Callable[[Columns], tuple[Floats, Floats]]
 
 
+class AskedType(NamedTuple):
+    """A type of entities as a model was asked about texts with them: a row of `asked_types.sql`."""
+
+    task: str
+    answer_method: str
+    model: str
+    dataset: str
+    setting: str
+    language: str
+    culture: str
+    entity_type: str
+    settings_id: str  # equal where the settings are; the words of a question in each text's own language may differ
+    is_sampled: bool
+
+    @property
+    def scope(self) -> SwapScope:
+        return SwapScope(self.language, self.culture, self.entity_type)
+
+
+def asked_alike(types: Sequence[AskedType]) -> bool:
+    """Whether all were asked under the same settings: only such are added up, and compared with an interval."""
+    return len({one.settings_id for one in types}) < 2
+
+
 class Whole(NamedTuple):
     """The answers that are read together: a setting of a data set, or all its settings."""
 

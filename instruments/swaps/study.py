@@ -114,7 +114,7 @@ def _questions(language: str, asked: Asked, options: SwapOptions) -> Questions:
         limit=options.max_tokens,
         constrained=options.json_schema,
         wording=found.wording,
-        named=found.named,
+        shared=found.shared,
     )
 
 

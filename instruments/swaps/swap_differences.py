@@ -22,18 +22,19 @@ from polyculture.instruments.swaps import rates
 from polyculture.instruments.swaps.rates import (
     SIDES,
     WITHOUT_INTERVAL,
+    AskedType,
     Columns,
     DrawRatio,
     Metric,
     SwapScope,
     Whole,
+    asked_alike,
     chance_of_size,
     chosen,
     compared,
     ratio,
     sides_of,
 )
-from polyculture.instruments.swaps.ways import Way, differences, is_sampled
 from polyculture.metrics.inference.paired import PairedDifference
 
 UNIT = "context x entity"
@@ -46,10 +47,10 @@ COUNTED = {  # the papers' counts, and the rates that they are of
 
 
 class Answers(NamedTuple):
-    """The answers of a model, and how it was asked."""
+    """The answers of a model, and the types that it was asked about."""
 
     whole: Whole
-    ways: Sequence[Way]
+    types: Sequence[AskedType]
     columns: Columns
 
 
@@ -63,20 +64,20 @@ class _Pair(NamedTuple):
     one: Columns
     other: Columns
     left_out: tuple[Columns, Columns]
-    ways: Sequence[Way]  # in which both were asked
+    types: Sequence[AskedType]  # of both
     inputs: str
 
 
 def answer_differences(answers: Sequence[Answers], inputs: str) -> Iterator[Difference]:
     """The differences of models that were asked about one data set in the same settings, still without q."""
     for one, other in combinations(sorted(answers, key=lambda each: each.whole.model), 2):
-        ways = [*one.ways, *other.ways]
+        types = [*one.types, *other.types]
         whole = one.whole._replace(model=EVERY)
-        pair = _paired(whole, "model", (one.whole.model, other.whole.model), one.columns, other.columns, ways, inputs)
-        yield from _rows(pair, [*dict.fromkeys(_parts(one.ways)), *_over(one.ways), rates.EVERY])
+        pair = _paired(whole, "model", (one.whole.model, other.whole.model), one.columns, other.columns, types, inputs)
+        yield from _rows(pair, [*dict.fromkeys(_parts(one.types)), *_over(one.types), rates.EVERY])
     for each in answers:
         yield from _of_languages(each, inputs)
-        parts = [*dict.fromkeys(_parts(each.ways)), *_over(each.ways)]
+        parts = [*dict.fromkeys(_parts(each.types)), *_over(each.types)]
         for part in (*parts, rates.EVERY):
             yield from _of_sides(each, part, inputs)
         for part in parts if each.whole.task == "sentiment" else ():
@@ -86,30 +87,31 @@ def answer_differences(answers: Sequence[Answers], inputs: str) -> Iterator[Diff
 def _of_languages(answers: Answers, inputs: str) -> Iterator[Difference]:
     languages = answers.columns["language"]
     english = chosen(answers.columns, languages == ENGLISH)
-    for language in sorted({way.language for way in answers.ways} - {ENGLISH}) if len(english["text"]) else ():
+    for language in sorted({one.language for one in answers.types} - {ENGLISH}) if len(english["text"]) else ():
         own = chosen(answers.columns, languages == language)
-        ways = [way for way in answers.ways if way.language in (language, ENGLISH)]
-        pair = _paired(answers.whole, "language", (language, ENGLISH), own, english, ways, inputs)
-        parts = [*dict.fromkeys(_parts([way for way in ways if way.language == language]))]
+        types = [one for one in answers.types if one.language in (language, ENGLISH)]
+        pair = _paired(answers.whole, "language", (language, ENGLISH), own, english, types, inputs)
+        parts = [*dict.fromkeys(_parts([one for one in types if one.language == language]))]
         yield from _rows(pair, [*parts, *dict.fromkeys(part._replace(entity_type="") for part in parts)])
 
 
-def _parts(ways: Sequence[Way]) -> list[SwapScope]:
-    return [SwapScope(way.language, way.culture, way.entity_type) for way in ways]
+def _parts(types: Sequence[AskedType]) -> list[SwapScope]:
+    return [one.scope for one in types]
 
 
-def _over(ways: Sequence[Way]) -> list[SwapScope]:
+def _over(types: Sequence[AskedType]) -> list[SwapScope]:
     """Over the types of each language and culture."""
-    return [*dict.fromkeys(part._replace(entity_type="") for part in _parts(ways))]
+    return [*dict.fromkeys(part._replace(entity_type="") for part in _parts(types))]
 
 
 def _paired(
-    whole: Whole, dimension: str, names: tuple[str, str], one: Columns, other: Columns, ways: Sequence[Way], inputs: str
-) -> _Pair:
+    whole: Whole, dimension: str, names: tuple[str, str], one: Columns, other: Columns, types: Sequence[AskedType],
+    inputs: str,
+) -> _Pair:  # fmt: skip
     key = "text" if dimension == "language" else "text_here"  # a text is known in all languages, or in one
     shared, of_one, of_other = np.intersect1d(one[key], other[key], return_indices=True)
     left_out = _without(one, key, shared), _without(other, key, shared)
-    return _Pair(whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, ways, inputs)
+    return _Pair(whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, types, inputs)
 
 
 def _rows(pair: _Pair, parts: Sequence[SwapScope]) -> Iterator[Difference]:
@@ -124,7 +126,7 @@ def _rows(pair: _Pair, parts: Sequence[SwapScope]) -> Iterator[Difference]:
 
 
 def _metrics(task: str) -> list[tuple[str, Metric, str]]:
-    """The metrics of a task, and the answers that count; not those of answers read in another way."""
+    """The metrics of a task, and the answers that count; not those of answers read in another one."""
     every = rates.metrics_of(task)
     return [(name, *every[name]) for name in rates.RATES_OF_TASK[task]]
 
@@ -143,8 +145,8 @@ def _metric_rows(
     both = answered[0] & answered[1]
     if not both.any():
         return
-    ways = _ways_in(pair.ways, _whole_part(pair, part))
-    reason = _reason(ways, name)
+    types = _types_in(pair.types, _whole_part(pair, part))
+    reason = _reason(types, name)
     one, other = (sides_of(chosen(side, both), metric) for side in columns)
     terms = {side: ([(one[side], 1.0)], [(other[side], 1.0)]) for side in SIDES if side in one and side in other}
     if len(terms) == 2:
@@ -173,7 +175,7 @@ def _metric_rows(
             parts=[cell for own, cell in cells.get((name, side), ()) if _is_part(own, part)],
             missing=(int((~answered[0] & answered[1]).sum()), int((answered[0] & ~answered[1]).sum())),
             left_out=_left_out(pair, part),
-            sampled=any(map(is_sampled, ways)),
+            sampled=any(one.is_sampled for one in types),
         )
 
 
@@ -193,13 +195,13 @@ def _whole_part(pair: _Pair, part: SwapScope) -> SwapScope:
     return part._replace(language="") if pair.dimension == "language" else part
 
 
-def _ways_in(ways: Sequence[Way], part: SwapScope) -> list[Way]:
-    return [way for way, own in zip(ways, _parts(ways), strict=True) if _is_part(own, part)]
+def _types_in(types: Sequence[AskedType], part: SwapScope) -> list[AskedType]:
+    return [one for one, own in zip(types, _parts(types), strict=True) if _is_part(own, part)]
 
 
-def _reason(ways: Sequence[Way], metric: str) -> str | None:
-    """Why a difference of answers that were asked in these ways has no interval."""
-    return NOT_ALIKE if differences(ways) else "none for macro F1" if metric in WITHOUT_INTERVAL else None
+def _reason(types: Sequence[AskedType], metric: str) -> str | None:
+    """Why a difference of answers about these types has no interval."""
+    return NOT_ALIKE if not asked_alike(types) else "none for macro F1" if metric in WITHOUT_INTERVAL else None
 
 
 def _is_part(own: SwapScope, whole: SwapScope) -> bool:
@@ -218,13 +220,13 @@ def _place(whole: Whole, part: SwapScope) -> dict[str, str]:
 def _of_sides(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Difference]:
     """The rates of native less those of Western texts, which stand in the same contexts."""
     once = rates.once_within(answers.columns, part)
-    ways = _ways_in(answers.ways, part)
+    types = _types_in(answers.types, part)
     for name, (metric, counted) in rates.metrics_of(answers.whole.task).items():
         own = chosen(answers.columns, once & answers.columns[counted].astype(bool))
         sides = sides_of(own, metric)
         if len(sides) == 2:
             found = compared([(sides["native"], 1.0)], [(sides["western"], 1.0)])
-            if reason := _reason(ways, name):
+            if reason := _reason(types, name):
                 found = found.without_interval(reason)
             yield from difference_rows(
                 ComparedFacets(answers.whole.task, name, "native", "native", "western", _place(answers.whole, part)),
@@ -232,7 +234,7 @@ def _of_sides(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Differ
                 unit=UNIT,
                 units=len(np.unique(own["context"])),
                 inputs=inputs,
-                sampled=any(map(is_sampled, ways)),
+                sampled=any(one.is_sampled for one in types),
             )
 
 
@@ -261,7 +263,7 @@ def _counts(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Differen
             units=len(np.unique(one.answers.contexts)),
             inputs=inputs,
             chance=_chance(one, other, texts[0]) if texts[0] == texts[1] else None,
-            sampled=any(is_sampled(way) for way in answers.ways),
+            sampled=any(one.is_sampled for one in answers.types),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,10 @@ import pytest
 
 from polyculture.cache.store.schema.measured import Difference
 from polyculture.instruments.differences import with_verdicts
-from polyculture.instruments.swaps.rates import Whole
+from polyculture.instruments.swaps.rates import AskedType, Whole
 from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
-from polyculture.instruments.swaps.ways import Way
 
-WAY = Way(
-    "qa", "prompt", "a", "own", "qa", "hi", "Indian", "food", "standard", '{"temperature": 0, "ask": "hi"}', 1, None
-)
+TYPE = AskedType("qa", "prompt", "a", "own", "qa", "hi", "Indian", "food", "settings", False)
 CONTEXTS, ENTITIES = 12, 10
 
 
@@ -56,11 +52,8 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
     columns |= dict.fromkeys(("times", "predicted"), every.astype(int))
     gold = np.where(columns["context"] % 2, "positive", "negative").astype(object)
     columns |= {"gold": gold, "answer": np.where(columns["matched"], gold, "neutral").astype(object)}
-    ways = [
-        replace(WAY, task=task, model=model, language=one, settings=WAY.settings.replace("hi", one))
-        for one in languages
-    ]
-    return Answers(Whole(task, "prompt", model, "own", ("qa",)), ways, columns)
+    types = [TYPE._replace(task=task, model=model, language=one) for one in languages]
+    return Answers(Whole(task, "prompt", model, "own", ("qa",)), types, columns)
 
 
 def rows_of(*answers: Answers) -> list[Difference]:
@@ -93,16 +86,15 @@ def test_two_models_are_compared_on_the_texts_that_both_were_asked_about() -> No
 
 def test_models_that_were_asked_differently_are_not_told_apart() -> None:
     other = asked("b", 0.1, seed=2)
-    ways = [replace(way, wording="called") for way in other.ways]
-    found = rows_of(asked("a", 0.9, seed=1), other._replace(ways=ways))
+    types = [one._replace(settings_id="others") for one in other.types]
+    found = rows_of(asked("a", 0.9, seed=1), other._replace(types=types))
     models = [row for row in found if row.dimension == "model"]
     assert {row.reason for row in models if row.target == "new_prompts"} == {"asked differently"}
     assert {row.verdict for row in models} == {"untestable"}
     assert not {row.reason for row in found if row.dimension == "native" and row.target == "new_prompts"} - {None}
-    warm = [replace(way, settings=way.settings.replace("0", "1")) for way in other.ways]
-    assert {row.target for row in rows_of(other._replace(ways=warm), asked("a", 0.9)._replace(ways=warm))} == {
-        "new_prompts"
-    }
+    warm = [one._replace(is_sampled=True) for one in other.types]
+    both = rows_of(other._replace(types=warm), asked("a", 0.9)._replace(types=warm))
+    assert {row.target for row in both} == {"new_prompts"}
 
 
 def test_a_language_and_english_are_compared_on_the_same_rows() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import pytest
 from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError, UserError
+from polyculture.instruments.swaps.asking import Questions
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import preset_prompts, read_prompts, worded
-from polyculture.instruments.swaps.tasks import AnswerError, read_label
-from polyculture.instruments.swaps.ways import Way, differences
+from polyculture.instruments.swaps.tasks import TASKS, AnswerError, read_label
 from tests.instruments.test_swaps_command import (
     CONTEXTS,
     NATIVE,
@@ -349,7 +348,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     words = ("swap", "qa", file, "--data", "own", "--folder", tmp_path, "--draws", "1")
     alike = polyculture(*words, cwd=tmp_path)
     assert alike.returncode == 0, alike.stderr
-    assert "not asked alike" not in alike.stderr
+    assert "no rows over all languages" not in alike.stderr
     over_all = "SELECT DISTINCT wording, native_asked + western_asked FROM swap_rates WHERE language IS NULL"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
@@ -361,30 +360,35 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     )
     done = polyculture(*words, "--language", "de", "--accept-changes", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
-    assert "(wording: own, standard; schema: off, on)" in done.stderr
-    assert "no rows over all types" not in done.stderr
+    assert "qa: openai:stub, own: no rows over all languages, which were asked in other ways: de; en" in done.stderr
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(20,)]
     assert not rows(tmp_path, over_all)
     found = "SELECT DISTINCT language, wording FROM swap_rates WHERE entity_type IS NULL ORDER BY ALL"
     assert rows(tmp_path, found) == [("de", "own"), ("en", "standard")]
 
 
-def test_words_of_ones_own_are_alike_but_for_the_name_of_the_language() -> None:
-    def way(language: str, prompt: str, **more: Any) -> Way:
-        settings = json.dumps({"ask": "en", "prompt": prompt, "schema": True, "temperature": 0.0, **more})
-        return Way("ner", "prompt", "m", "own", "neutral", language, "x", "food", "own", settings, 1, None)
+def test_answers_are_added_up_where_all_but_the_name_of_the_language_is_the_same(tmp_path: Path) -> None:
+    def settings_id(language: str, place: Path | None = None, **more: Any) -> str:
+        found = worded(language, "ner", place, preset_prompts("camellia") if place is None else None)
+        one = Questions(
+            TASKS["ner"], language, found.prompts, found.words, wording=found.wording, shared=found.shared, **more
+        )
+        return str(json.loads(one.question.settings or "")["settings_id"])
 
-    same = [
-        way("ja", "This Japanese text: {text}", named="Japanese"),
-        way("ur", "This Urdu text: {text}", named="Urdu"),
-    ]
-    assert not differences(same)
-    assert not differences([way("xx", "This Xish text: {text}", named="Xish"), *same])
-    assert differences([*same, way("ko", "That Korean text: {text}", named="Korean")]) == ["the words of the question"]
-    assert differences([same[0], replace(same[1], seed=2)]) == ["seed: 1, 2"]
-    in_own = replace(same[1], settings=same[1].settings.replace('"en"', '"ur"'))
-    assert differences([same[0], in_own]) == ["asked in the text's language, or in another"]
-    assert not differences([replace(same[0], settings=same[0].settings.replace('"en"', '"ja"')), in_own])
-    apart = [replace(one, answer_method="tagger", labels=labels) for one, labels in zip(same, "ab", strict=True)]
-    assert differences(apart) == ["labels: a, b"]
+    mine = tmp_path / "mine.toml"
+    mine.write_text('[ner]\nprompt = "This {language} text names a {type}: {text}"\n', encoding="utf-8")
+    ours, own = settings_id("ja"), settings_id("ja", mine)
+    assert settings_id("ur") == ours != own == settings_id("ur", mine)
+    assert settings_id("ja", seed=2) != ours
+    assert settings_id("ja", temperature=0.5) != ours
+    assert settings_id("ja", constrained=False) != ours
+    assert settings_id("ja", limit=9) != ours
+    # Each in its own language: the words differ by nature, and all else must be the same.
+    prompt = '[types]\nother = "{}"\n[ner]\nprompt = "{{type}}: {{text}}"\n'
+    for language, name in (("ja", "名前"), ("ur", "نام")):
+        (tmp_path / f"{language}.toml").write_text(prompt.format(name), encoding="utf-8")
+    each = settings_id("ja", tmp_path)
+    assert settings_id("ur", tmp_path) == each != own
+    assert settings_id("ur", tmp_path, seed=2) != each
+    mine.write_text('[ner]\nprompt = "Other words name a {type}: {text}"\n', encoding="utf-8")
+    assert settings_id("ur", mine) != own
