@@ -23,6 +23,6 @@ LEFT JOIN became AS h
     AND b.culture IS NOT DISTINCT FROM h.culture
     AND b.entity_type IS NOT DISTINCT FROM h.entity_type
 ORDER BY
-    list_position(['sum', 'mean', 'probability', 'calibrated'], b.rule), b.model, b.dataset, b.form, b.language NULLS FIRST, b.culture NULLS FIRST, b.entity_type NULLS FIRST,
+    list_position(['sum', 'mean', 'probability'], b.rule), b.model, b.dataset, b.form, b.language NULLS FIRST, b.culture NULLS FIRST, b.entity_type NULLS FIRST,
     b.metric, b.setting, b.phrasing NULLS FIRST, b.context_prefix NULLS FIRST, b.other_setting NULLS FIRST,
     b.other_phrasing NULLS FIRST, b.plain

@@ -1,8 +1,8 @@
 -- Cultural Bias Score
 -- cbs: a row is a mean score of a model over the contexts of a type of entities, or over types; or a difference of two such. A
 -- mean over one alone is that one, and has no row.
---   $rule = sum|mean|probability|calibrated: the likelihood of an entity: sum (log-probability of the whole), mean (per token), probability (mean of
---     the tokens'), calibrated (sum less that where nothing precedes it)
+--   $rule = sum|mean|probability: the likelihood of an entity: sum (log-probability of the whole), mean (per token),
+--     probability (mean of the tokens')
 --   $model = NULL: the model; NULL: all
 --   place: language, culture and type of the entities
 --   setting: of the contexts, with their phrasing and what precedes them; of a difference, less the second side

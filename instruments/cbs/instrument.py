@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from polyculture.instruments.cbs.step import ScoringJob
 
 _OWN = Path(__file__).parent
-Rule = Literal["sum", "mean", "probability", "calibrated"]
+Rule = Literal["sum", "mean", "probability"]
 RULE = "sum: whole entity; mean: log-probability per token; probability: mean of the tokens'."
-CALIBRATED = "calibrated: sum less the same after nothing, which is asked once for each entity."
 
 
 class CbsOptions(DatasetOptions):
@@ -59,7 +58,7 @@ class CbsOptions(DatasetOptions):
     ] = ()
     demonstrations: Annotated[AtLeastOne, in_file("How many contexts or names.")] = 5
     phrasings: Annotated[bool, in_file("Ask only the contexts that have two phrasings.")] = False
-    rule: Annotated[Rule, Field(description=f"{RULE} {CALIBRATED}")] = "sum"
+    rule: Annotated[Rule, Field(description=RULE)] = "sum"
 
     @model_validator(mode="before")
     @classmethod
@@ -94,12 +93,12 @@ def ask(asked: Asked, options: CbsOptions) -> Inquiry[ScoringJob]:
         for line in dropped_pronouns([context for context in dataset.contexts if context.form in forms.values()]):
             asked.warning(str(line))
     prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
-    drawing, empty = options.protocol.drawing(asked.seed), options.rule == "calibrated"
+    drawing = options.protocol.drawing(asked.seed)
     # Chosen once: all models of a form are asked the same, and what is left out is told once.
     chosen = {
         form: scoring_jobs(
             dataset, "", replace(options.selection(form), phrasings=options.phrasings), prefixes, None, drawing,
-            empty=empty, tell=asked.warning,
+            tell=asked.warning,
         )
         for form in dict.fromkeys(forms.values())
     }  # fmt: skip

@@ -28,7 +28,7 @@ from polyculture.instruments.contract import Asked
 from polyculture.instruments.differences import with_verdicts
 from polyculture.metrics.measured import renew
 
-RULES = ("sum", "mean", "probability", "calibrated")
+RULES = ("sum", "mean", "probability")
 GROUNDED, NEUTRAL = "grounded", "neutral"
 QUERIES = Path(__file__).parent / "queries"
 _OF_TYPE = """

@@ -64,7 +64,7 @@ def score_matrices(
 ) -> dict[str, dict[ContextCondition, ScoreMatrix]]:
     """Under each rule a matrix per condition from columns of scores; all have the entities in the same order.
 
-    A rule names the column of likelihoods: 'sum', 'mean', 'probability' or 'calibrated'. Without any, no matrix.
+    A rule names the column of likelihoods: 'sum', 'mean' or 'probability'.
     """
     entity, ids = pd.factorize(likelihoods["entity_id"])
     _, first_entity = np.unique(entity, return_index=True)
@@ -82,8 +82,6 @@ def score_matrices(
         of_both = Genders(likelihoods["context_gender"][named], genders[native], genders[~native])
         for rule in rules:
             values = np.ma.filled(likelihoods[rule], np.nan).astype(np.float64)
-            if np.isnan(values).all():  # no entity was asked after nothing
-                continue
             grid = np.full((len(contexts), len(ids)), np.nan)
             grid[row, entity[here]] = values[here]
             found[rule][name] = ScoreMatrix(

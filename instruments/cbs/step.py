@@ -29,13 +29,7 @@ from polyculture.generate.engines.base import SCORE_TOKENS
 from polyculture.generate.engines.models import Models
 from polyculture.generate.request import request_id
 from polyculture.instruments.cbs.camel_draws import CamelDraws
-from polyculture.instruments.cbs.context_prompts import (
-    NOTHING,
-    ContextEntities,
-    PrefixOptions,
-    with_empty,
-    with_prefixes,
-)
+from polyculture.instruments.cbs.context_prompts import ContextEntities, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.layout import SCORES, WANTED_SCORES, Score, WantedScore
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.present import present_tables
@@ -186,13 +180,12 @@ def scoring_jobs(
     setup: Mapping[str, Any] | None = None,
     drawing: CamelDraws | None = None,
     *,
-    empty: bool = False,
     tell: Tell = untold,
 ) -> list[ScoringJob]:
     """A job per language, native culture and type. Raises `DataSetError` where there is nothing to ask.
 
-    With `drawing` only the entities that it takes are asked; with `empty` each of them also where nothing precedes it.
-    A context that no entity of one of its cultures fits is out, never a score of 0: `tell` gets a line about them.
+    With `drawing` only the entities that it takes are asked. A context that no entity of one of its cultures fits is
+    out, never a score of 0: `tell` gets a line about them.
     """
 
     def asked(context: MaskedContext) -> list[CulturalEntity]:
@@ -206,22 +199,16 @@ def scoring_jobs(
         what = f"no {selection.form} context is {' or '.join(others)}"
         tell(f"{dataset.name}: {what}: there are some of another form alone")
     return [
-        _job(dataset, model, setup or {}, unit, [(c, asked(c)) for c in contexts], prefixes, empty)
+        _job(dataset, model, setup or {}, unit, [(c, asked(c)) for c in contexts], prefixes)
         for unit, contexts in chosen
     ]
 
 
 def prefixed_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: PrefixOptions) -> list[MaskedContext]:
-    """The contexts of the jobs with each kind of prefix, for all entities; and the empty ones."""
-    empty = {c.context_id: c for job in jobs for c, _ in job.asked if c.context_prefix == NOTHING}
+    """The contexts of the jobs with each kind of prefix, for all entities."""
     plain = {context.context_id: context for job in jobs for context, _ in job.asked if context.context_prefix is None}
     return [
-        *empty.values(),
-        *(
-            context
-            for one in plain.values()
-            for context, _ in with_prefixes(dataset, one, dataset.fitting(one), prefixes)
-        ),
+        context for one in plain.values() for context, _ in with_prefixes(dataset, one, dataset.fitting(one), prefixes)
     ]
 
 
@@ -268,11 +255,9 @@ def _job(
     unit: ContextGroup,
     plain: Sequence[ContextEntities],
     prefixes: PrefixOptions,
-    empty: bool,
 ) -> ScoringJob:
     language, culture, kind = unit
     asked = [
-        *(with_empty(dataset, plain) if empty else ()),
         *plain,
         *(more for context, entities in plain for more in with_prefixes(dataset, context, entities, prefixes)),
     ]

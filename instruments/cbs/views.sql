@@ -8,46 +8,9 @@ CREATE MACRO mean_probability(each) AS CASE
     ELSE list_max(each) + ln(list_avg(list_transform(list_sort(each), lambda one: exp(one::DOUBLE - list_max(each::DOUBLE[])))))
 END;
 
--- calibrated_likelihoods: a row is a scored entity in a context with its sum less that where nothing precedes it (of what
--- was asked so). Likelihoods of a context that lie closer than the rounding of the sums that were subtracted, one in 10^9 of
--- the larger, are one likelihood, the least of them: else rounding decides pairs that tie.
---   score_id: the score that the prior was taken off, in `scores`
-CREATE VIEW calibrated_likelihoods AS
-WITH subtracted AS (
-    SELECT
-        s.score_id, s.model, s.dataset, s.language, s.culture, s.entity_type, s.setting, s.form, s.phrasing, s.context_prefix,
-        coalesce(s.base_context_id, s.context_id) AS context_id, s.entity_id, s.entity, s.native,
-        s.log_probability - p.log_probability AS less,
-        CASE WHEN isfinite(less) THEN 1e-9 * greatest(abs(s.log_probability), abs(p.log_probability)) ELSE 0 END AS rounding
-    FROM scores AS s
-    INNER JOIN (SELECT * FROM scores WHERE status = 'ok' AND context_prefix = 'nothing') AS p
-        ON s.model = p.model AND s.culture = p.culture AND s.entity_id = p.entity_id AND s.form = p.form
-    WHERE s.status = 'ok' AND s.context_prefix IS DISTINCT FROM 'nothing'
-),
-stepped AS (
-    SELECT *, coalesce(less - lag(less) OVER below > greatest(rounding, lag(rounding) OVER below), false) AS is_step
-    FROM subtracted
-    WINDOW below AS (
-        PARTITION BY model, dataset, language, culture, entity_type, setting, form, context_id, context_prefix
-        ORDER BY less, entity_id
-    )
-),
-levels AS (
-    SELECT *, count(*) FILTER (is_step) OVER (
-        PARTITION BY model, dataset, language, culture, entity_type, setting, form, context_id, context_prefix
-        ORDER BY less, entity_id ROWS UNBOUNDED PRECEDING
-    ) AS level
-    FROM stepped
-)
-SELECT * EXCLUDE (less, rounding, is_step, level), min(less) OVER (
-    PARTITION BY model, dataset, language, culture, entity_type, setting, form, context_id, context_prefix, level
-) AS likelihood
-FROM levels;
-
 -- likelihoods: a row is a scored entity in a context under one rule of `rule`: 'sum' is the log-probability of the whole
--- entity, 'mean' that per token, 'probability' the logarithm of the mean probability of its tokens,
--- 'calibrated' that of `calibrated_likelihoods`. Failures are in `scores`, and in no score. A context with help before it has the id of
--- the plain one; `context_prefix` tells them apart.
+-- entity, 'mean' that per token, 'probability' the logarithm of the mean probability of its tokens. Failures are in `scores`, and
+-- in no score. A context with help before it has the id of the plain one; `context_prefix` tells them apart.
 CREATE VIEW likelihoods AS
 SELECT
     model, dataset, language, culture, entity_type, setting, form, phrasing, context_prefix,
@@ -55,9 +18,7 @@ SELECT
     unnest(['sum', 'mean', 'probability']) AS rule,
     unnest([log_probability, log_probability / tokens, mean_probability(token_log_probabilities)]) AS likelihood
 FROM scores
-WHERE status = 'ok'
-UNION ALL BY NAME
-SELECT * EXCLUDE (score_id), 'calibrated' AS rule FROM calibrated_likelihoods;
+WHERE status = 'ok';
 
 -- score_health: a row is what became of the entities of a type in their contexts.
 --   failed: entities without a likelihood, once for each context
@@ -118,7 +79,7 @@ GROUP BY ALL;
 
 -- cbs_scores: a row is a mean Cultural Bias Score under a rule, or a difference of two settings, phrasings or prefixes. NULL in
 -- language, culture or entity_type: over all of them, where there are several.
---   rule: the likelihood of an entity: 'sum', 'mean', 'probability', 'calibrated'
+--   rule: the likelihood of an entity: 'sum', 'mean', 'probability'
 --   way: how the contexts were asked: setting, phrasing and prefix; of a difference, less the second side
 --   other_setting: of a difference: the setting whose score is taken off
 --   other_phrasing: of a difference: the phrasing whose score is taken off

@@ -28,7 +28,7 @@ class DatasetContext:
     sentiment: str | None  # 'positive' | 'negative' | 'neutral'; None where the data set says none of them
     phrasing: str | None  # 'english-like' | 'pro-drop' | a user's own; None where the context has no pair
     pair: str | None  # the name that the contexts of such a pair share
-    context_prefix: str | None  # before the context: 'token' | '5 demonstrations'; None: none; 'nothing': it is empty
+    context_prefix: str | None  # before the context: 'token' | '5 demonstrations'; None: none
     base_context_id: str | None  # of a context with a prefix: the context_id of the one without
     source_context_id: str | None  # of a translated context: the context_id of its source
     source_language: str | None  # of a translation: who may fill it is known in this language

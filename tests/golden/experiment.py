@@ -108,7 +108,7 @@ COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     (0, ("run", "--only", "extract", "--model", MAIN[2])),
     (0, ("run", "--only", "link")),
     (0, ("run", "--only", "measure")),
-    (0, ("cbs", *CBS, *FEW, "--help-with", "token", "--rule", "calibrated")),
+    (0, ("cbs", *CBS, *FEW, "--help-with", "token")),
     (0, ("corpus", *CBS[:4], *NEWS, "--language", "en", "--type", "food", "--contexts", "1", "--entities", "6")),
     (0, ("probe", "embeddings", *CBS, *FEW, "--layer", "first", "--layer", "last")),
     (0, ("probe", "tokens", *LLAMA, "--language", "ja", "--language", "hi")),

@@ -1,6 +1,6 @@
 -- model_likelihoods: a row is a scored entity in a context, with its likelihood under each rule and the genders that the data
 -- set gives now. A unit is what translations share: of an entity its English form. A context with help is known by the plain
--- one's id. Calibrated is what was asked after nothing, too.
+-- one's id.
 CREATE OR REPLACE TEMP TABLE model_likelihoods AS
 SELECT
     s.model, s.dataset, s.language, s.culture, s.entity_type, s.form,
@@ -9,14 +9,8 @@ SELECT
     s.entity_id, lower(coalesce(s.english, s.entity)) AS entity_unit, s.native,
     s.log_probability AS sum, s.log_probability / s.tokens AS mean,
     mean_probability(s.token_log_probabilities) AS probability,
-    p.likelihood AS calibrated,
     coalesce(c.gender, '') AS context_gender, coalesce(e.gender, '') AS entity_gender
 FROM scores AS s
-LEFT JOIN (
-    SELECT score_id, dataset, culture, entity_type, form, context_id, likelihood FROM calibrated_likelihoods WHERE model = $model
-) AS p
-    ON s.score_id = p.score_id AND coalesce(s.base_context_id, s.context_id) = p.context_id AND s.dataset = p.dataset
-    AND s.culture = p.culture AND s.entity_type = p.entity_type AND s.form = p.form
 LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
 LEFT JOIN dataset_entities AS e ON s.entity_id = e.entity_id
 WHERE s.status = 'ok' AND s.model = $model
