@@ -31,7 +31,7 @@ from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, EntityPosition
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
-from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
+from polyculture.instruments.embeddings.separation import SeparationEstimate
 from polyculture.instruments.swaps.layout import MEASURES
 from polyculture.metrics.inference.paired import PairedDifference
 from polyculture.metrics.measured import write_differences, write_numbers
@@ -116,9 +116,7 @@ def add_made_up(
             pooled = {**where, "task": "sentiment", "metric": "missed_positive_rate", "setting": "grounded + neutral"}
             swaps.append((pooled, None, 0.1 * number))
             for layer in (0, 12):
-                found = SeparationEstimate(
-                    2.5 - layer / 10, Corrected(2.8, 1.1, 2.9), 6.0, 0.005, np.empty(0), np.empty(0)
-                )
+                found = SeparationEstimate(2.5 - layer / 10, 6.0, 0.005, np.empty(0))
                 sizes = dict.fromkeys(("contexts", "contexts_fewest", "contexts_most"), 3)
                 sizes |= {"native_entities": 9, "western_entities": 9, "failed": 0}
                 named = {"comparison": "a", "form": "causal", "setting": "neutral", "gender": None, "layer_name": None}

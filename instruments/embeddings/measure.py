@@ -38,7 +38,6 @@ _COMPARISON = (*_TYPE, "gender", "comparison", "layer")
 FEWEST = 4  # entities of a map
 MOST = 500  # of each culture on a map: those with the lowest ids, which are hashes; more are no more readable
 _SIZES = ("contexts", "contexts_fewest", "contexts_most", "native_entities", "western_entities", "failed")
-_METHOD = "jackknife over entities, of the inverse square; of a mean by MOVER"
 NO_INDEX = "fewer than two entities of a culture, or all in one place"
 ComparisonUnit = dict[str, Any]  # a row of units.sql
 T = TypeVar("T")
@@ -122,7 +121,7 @@ def _of_type(compared: Sequence[ComparedEntities]) -> Iterator[MeasuredSeparatio
         )
         part = None
         if found is not None and one.unit["place"] == 1:
-            part = WeightedPart(1 / genders, one.entity_ids, found, one.unit["entity_type"])
+            part = WeightedPart(1 / genders, found, one.unit["entity_type"])
         native = frozenset(compress(one.entity_ids, one.native))
         contexts = frozenset(one.unit["context_ids"])
         yield MeasuredSeparation(one.unit, found, part, native, frozenset(one.entity_ids) - native, contexts)
@@ -156,7 +155,7 @@ def _mean(of_layer: Sequence[MeasuredSeparation]) -> Iterator[tuple[ComparisonUn
 
 
 def separation_numbers(unit: ComparisonUnit, found: SeparationEstimate | None, inputs: str) -> Iterator[Number]:
-    """The index of these entities, by chance, its p, and the index of very many such entities."""
+    """The index of these entities, by chance, and its p."""
     facets = {name: unit[name] for name in ("comparison", "form", "gender", "layer", "layer_name")}
     entities = unit["native_entities"] + unit["western_entities"]
     index = Number(
@@ -185,12 +184,6 @@ def separation_numbers(unit: ComparisonUnit, found: SeparationEstimate | None, i
     if found is not None:
         yield replace(index, metric="by_chance", estimate=found.by_chance)
         yield replace(index, metric="p", estimate=found.p)
-        corrected = found.corrected
-        yield replace(
-            index, metric="corrected", estimate=corrected.value, low=corrected.low, high=corrected.high,
-            no_estimate=corrected.lacking if corrected.value is None else None, no_interval=corrected.lacking,
-            method_of_interval=_METHOD,
-        )  # fmt: skip
 
 
 def _positions(one: ComparedEntities, inputs: str) -> Iterator[EntityPosition]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.reports.names import Names, short
-from polyculture.reports.numbers import FormattedEstimate, Row, count, decimal, estimate, known, lacking, probability
+from polyculture.reports.numbers import FormattedEstimate, Row, count, decimal, known, lacking, probability
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.table_section import Column, PageTable, page_table
 
@@ -41,7 +41,7 @@ def _build(data: ReportData) -> HiddenStates | None:
     rows = data.reading.lines(_SEPARATIONS)
     if not rows:
         return None
-    caption = "Davies-Bouldin index per type and layer; corrected with 95 % intervals"
+    caption = "Davies-Bouldin index per type and layer"
     table = page_table(data, rows, _COLUMNS, title="Davies-Bouldin index", caption=caption, label=_label)
     maps = _maps(data.reading.frame(_POSITIONS), data.names)
     return HiddenStates(table, maps, (key_of("native", 0), key_of("Western", 1)))
@@ -93,13 +93,6 @@ def _index(row: Row) -> FormattedEstimate:
     return FormattedEstimate(decimal(row["estimate"], "index"), None, None)
 
 
-def _corrected(row: Row) -> FormattedEstimate:
-    value, reason = known(row["corrected"]), known(row["lacking"])
-    if value is None:
-        return lacking("not apart" if reason == "not apart" else "not computed")
-    return estimate("index", value, row["corrected_low"], row["corrected_high"], without=reason or "no_interval")
-
-
 def _contexts(row: Row) -> str:
     """The number of contexts, and per entity where not all fit each."""
     every, fewest = count(row["contexts"]), known(row["contexts_fewest"])
@@ -116,7 +109,6 @@ def _told(write: Callable[[float], str], column: str) -> Callable[[Row], str]:
 _COLUMNS = (
     Column("Layer", _layer),
     Column("Index", _index),
-    Column("Corrected", _corrected),
     Column("By chance", _told(lambda value: decimal(value, "index"), "by_chance")),
     Column("p", _told(probability, "p")),
     Column("Contexts", _contexts),

@@ -1,10 +1,10 @@
-"""Separation of two groups of vectors: the Davies-Bouldin index, an interval, and a permutation test.
+"""Separation of two groups of vectors: the Davies-Bouldin index, and a permutation test.
 
 The index is the mean distance of the entities to the centre of their culture, added over both cultures, over the
 distance of the centres (Davies and Bouldin 1979, IEEE PAMI 1, 224; scikit-learn's). Low: the cultures stand apart. Of
 groups that are drawn from one and the same it is finite too, since chance sets the centres apart: `by_chance`, the mean
-under permuted cultures, says how much, and p how often chance did as well. So the index of some entities is lower than
-that of all such entities would be; `Corrected` estimates the latter, and its interval holds it.
+under permuted cultures, says how much, and p how often chance did as well. So the index of few entities is lower than
+that of many: compare it with `by_chance`, and indices of as many entities with one another.
 """
 
 from __future__ import annotations
@@ -18,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.errors import MissingDependencyError
-from polyculture.metrics.inference.limits import symmetric
 
 PERMUTATIONS = 999
-FEWEST = 10  # entities of a culture for an interval: with fewer it holds the truth too rarely
-FEW, NOT_APART = "few entities", "not apart"  # why there is no interval
 _ROUNDING = 1e-9
 _AT_ONCE = 1 << 24  # numbers of one intermediate result
 Vectors = NDArray[np.float64]
@@ -30,24 +27,12 @@ NativeMask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """The index that very many such entities would have, with its 95 % interval; None where there is too little."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    lacking: str | None = None  # why there is no interval
-
-
-@dataclass(frozen=True, slots=True)
 class SeparationEstimate:
-    """The index of two cultures, that of very many such entities, and the test."""
+    """The index of two cultures, and the test."""
 
     index: float
-    corrected: Corrected
     by_chance: float
     p: float
-    influences: Vectors  # of each entity on the deviation of 1 / index^2: their squares add up to its variance
     permuted: Vectors  # the index with the cultures permuted, once per permutation
 
 
@@ -56,7 +41,6 @@ class WeightedPart:
     """A part of a mean: the separation of a type, or of one gender of it."""
 
     weight: float
-    entity_ids: Sequence[str]
     found: SeparationEstimate
     kind: str  # the type: permutations of one are paired at random with those of others
 
@@ -81,60 +65,15 @@ def separation(
     if labels is None:
         labels = permuted_sides(native, [""] * len(native), seed, permutations)
     drawn = _indices(vectors, labels)
-    bias, influences = _jackknife(vectors, native)
-    fewest = int(min(native.sum(), (~native).sum()))
-    corrected = _corrected(index**-2 - bias, float((influences**2).sum()), len(native) - 2, fewest)
-    return SeparationEstimate(index, corrected, float(drawn.mean()), _p(drawn, index), influences, drawn)
+    return SeparationEstimate(index, float(drawn.mean()), _p(drawn, index), drawn)
 
 
 def mean_separation(parts: Sequence[WeightedPart]) -> SeparationEstimate:
-    """The mean of some separations by their weights, with its interval by MOVER (Zou and Donner 2008).
-
-    Parts that share entities are correlated as far as these decide them. A mean has no interval where a part has none.
-    """
+    """The mean of some separations by their weights."""
     index = sum(part.weight * part.found.index for part in parts)
     shuffled = (np.random.default_rng(zlib.crc32(p.kind.encode())).permutation(p.found.permuted) for p in parts)
     drawn = np.sum([part.weight * each for part, each in zip(parts, shuffled, strict=True)], axis=0)
-    return SeparationEstimate(
-        index, _mean_corrected(parts), float(drawn.mean()), _p(drawn, index), np.empty(0), np.asarray(drawn)
-    )
-
-
-def _corrected(square: float, variance: float, freedom: int, fewest: int) -> Corrected:
-    """The index whose inverse square is `square`, an estimate without the part of the distance that chance sets."""
-    value = square**-0.5 if square > 0 else None
-    if fewest < FEWEST:
-        return Corrected(value, lacking=FEW)
-    low, high = symmetric(square, variance, float(freedom)).limits(-math.inf, math.inf)
-    if low is None or high is None or low <= 0:
-        return Corrected(value, lacking=NOT_APART)
-    return Corrected(value, high**-0.5, low**-0.5)
-
-
-def _mean_corrected(parts: Sequence[WeightedPart]) -> Corrected:
-    reasons = [part.found.corrected.lacking for part in parts if part.found.corrected.lacking]
-    each = [part.found.corrected for part in parts]
-    values = [one.value for one in each if one.value is not None]
-    value = (
-        sum(part.weight * one for part, one in zip(parts, values, strict=True)) if len(values) == len(parts) else None
-    )
-    if reasons or value is None:
-        return Corrected(value, lacking=reasons[0] if reasons else NOT_APART)
-    correlations = np.array([[_correlation(one, other) for other in parts] for one in parts])
-    below = np.array([p.weight * ((c.value or 0) - (c.low or 0)) for p, c in zip(parts, each, strict=True)])
-    above = np.array([p.weight * ((c.high or 0) - (c.value or 0)) for p, c in zip(parts, each, strict=True)])
-    down, up = (math.sqrt(float(side @ correlations @ side)) for side in (below, above))
-    return Corrected(value, max(0.0, value - down), value + up)
-
-
-def _correlation(one: WeightedPart, other: WeightedPart) -> float:
-    """The correlation of two separations that share entities, never below zero."""
-    if one is other:
-        return 1.0
-    theirs = dict(zip(other.entity_ids, other.found.influences, strict=True))
-    shared = sum(float(i * theirs[e]) for e, i in zip(one.entity_ids, one.found.influences, strict=True) if e in theirs)
-    sizes = [math.sqrt(float((part.found.influences**2).sum())) for part in (one, other)]
-    return max(0.0, shared / (sizes[0] * sizes[1])) if all(sizes) else 0.0
+    return SeparationEstimate(index, float(drawn.mean()), _p(drawn, index), np.asarray(drawn))
 
 
 def permuted_sides(
@@ -189,45 +128,6 @@ def _turned(vectors: Vectors) -> Vectors:
     left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
     turned: Vectors = left * sizes
     return turned
-
-
-def _jackknife(vectors: Vectors, native: NativeMask) -> tuple[float, Vectors]:
-    """The bias of 1 / index^2, and what each entity adds to its deviation: within its culture (Arvesen 1969).
-
-    Few entities set the centres apart by chance; to the square of their distance chance adds what the jackknife takes
-    off. The index itself has no such simple bias, and none at all where the cultures are one.
-    """
-    square, bias, influences = davies_bouldin(vectors, native) ** -2, 0.0, np.empty(len(native))
-    for side in (native, ~native):
-        left_out = _left_out(vectors[side], vectors[~side]) ** -2
-        size, mean = len(left_out), left_out.mean()
-        bias += (size - 1) * (mean - square)
-        influences[side] = math.sqrt((size - 1) / size) * (left_out - mean)
-    return float(bias), influences
-
-
-def _left_out(own: Vectors, other: Vectors) -> Vectors:
-    """The index without each of `own` in turn.
-
-    Without y, a distance from the centre c, the centre moves by -y / (n - 1); the other distances from there follow
-    from scalar products, so that all n^2 of them are a product of matrices.
-    """
-    size, centre, opposite = len(own), own.mean(axis=0), other.mean(axis=0)
-    spread = np.linalg.norm(other - opposite, axis=1).mean()
-    from_centre = own - centre
-    squares = (from_centre**2).sum(axis=1)
-    apart = np.linalg.norm((centre - opposite) - from_centre / (size - 1), axis=1)
-    sums = np.empty(size)
-    step = max(1, _AT_ONCE // size)
-    for start in range(0, size, step):
-        rows = slice(start, start + step)
-        products = from_centre[rows] @ from_centre.T
-        moved = squares + 2 * products / (size - 1) + (squares[rows] / (size - 1) ** 2)[:, None]
-        distances = np.sqrt(np.maximum(moved, 0.0))
-        sums[rows] = distances.sum(axis=1) - distances[np.arange(len(products)), np.arange(size)[rows]]
-    with np.errstate(divide="ignore"):
-        found: Vectors = (sums / (size - 1) + spread) / apart
-    return found
 
 
 def _indices(vectors: Vectors, labels: NativeMask) -> Vectors:

@@ -5,7 +5,7 @@
 --   place: language, culture, type and gender of the entities; the contexts, where they are not neutral causal ones
 --   index: the Davies-Bouldin index of these entities; the lower, the further apart
 --   entities: native + Western
--- printed: model, place, layer, index, corrected, by_chance, p, contexts, entities
+-- printed: model, place, layer, index, by_chance, p, contexts, entities
 SELECT
     * REPLACE (CASE WHEN $model IS NULL THEN model END AS model),
     concat_ws(

@@ -46,12 +46,9 @@ GROUP BY ALL;
 --   estimate: the Davies-Bouldin index; the lower, the further apart
 --   by_chance: the mean index with the cultures of the entities permuted
 --   p: share of permutations with as low an index
---   corrected: the index of very many such entities; `estimate` is lower by chance
---   corrected_low: 95 % interval of `corrected`, over other entities; NULL: see `lacking`
---   corrected_high: as `corrected_low`
 --   failed: entities without a vector at a layer that was asked for in these contexts
 --   types: of a mean: how many types
---   lacking: why there is no interval: 'few entities', 'not apart' (from one place); or no index
+--   lacking: why there is no index
 CREATE VIEW separations AS
 SELECT
     model, dataset, language, country AS culture, nullif(topic, '*') AS entity_type, facets['gender'] AS gender,
@@ -60,14 +57,9 @@ SELECT
     any_value(sizes['contexts_fewest']) AS contexts_fewest, any_value(sizes['contexts_most']) AS contexts_most,
     any_value(estimate) FILTER (metric = 'davies_bouldin') AS estimate,
     any_value(estimate) FILTER (metric = 'by_chance') AS by_chance, any_value(estimate) FILTER (metric = 'p') AS p,
-    any_value(estimate) FILTER (metric = 'corrected') AS corrected,
-    any_value(low) FILTER (metric = 'corrected') AS corrected_low,
-    any_value(high) FILTER (metric = 'corrected') AS corrected_high,
     any_value(sizes['native_entities']) AS native_entities, any_value(sizes['western_entities']) AS western_entities,
     any_value(sizes['failed']) AS failed, CASE WHEN topic = '*' THEN any_value(cells) END AS types,
-    coalesce(
-        any_value(no_estimate) FILTER (metric = 'davies_bouldin'), any_value(no_interval) FILTER (metric = 'corrected')
-    ) AS lacking
+    any_value(no_estimate) FILTER (metric = 'davies_bouldin') AS lacking
 FROM numbers
 WHERE measure = 'embeddings' AND model IN (SELECT model FROM run_models)
 GROUP BY model, dataset, language, country, topic, condition, facets;

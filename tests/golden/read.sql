@@ -107,7 +107,7 @@ SELECT
     'embeddings' AS measure, 'separation' AS metric,
     {model: model, dataset: dataset, language: language, culture: culture, type: entity_type, setting: setting, form: form,
      layer: layer, gender: gender} AS facets,
-    estimate, native_entities + western_entities AS n, contexts AS units, corrected_low AS low, corrected_high AS high
+    estimate, native_entities + western_entities AS n, contexts AS units, NULL AS low, NULL AS high
 FROM separations;
 
 -- Shares of a vocabulary.

@@ -30,7 +30,7 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
-from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
+from polyculture.instruments.embeddings.separation import SeparationEstimate
 from polyculture.instruments.papers.compared import NOT_MEASURED, compared_cells
 from polyculture.instruments.papers.files import COMPARED, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
@@ -214,7 +214,7 @@ def separated(run: RunFolder, kind: str | None, index: float | None, **other: An
     place = {"model": MODEL, "dataset": "camel", "language": "ar", "culture": "Arab", "entity_type": kind, "layer": 2}
     sizes = {"contexts": 4, "contexts_fewest": 4, "contexts_most": 4, "native_entities": 5, "western_entities": 5}
     told = {"form": "masked", "setting": "neutral", "comparison": "a" if kind else None, "gender": None}
-    found = None if index is None else SeparationEstimate(index, Corrected(None), 2.0, 0.5, np.empty(0), np.empty(0))
+    found = None if index is None else SeparationEstimate(index, 2.0, 0.5, np.empty(0))
     manifest = read_manifest(run.manifest)
     assert manifest
     unit = {**place, **sizes, **told, "layer_name": None, "failed": 0, **other}
