@@ -11,7 +11,7 @@ from polyculture.reports.table_section import Column, PageTable, TextCell, count
 from polyculture.reports.texts import section_texts
 
 _FOLDER = Path(__file__).parent
-TEXTS, _SCORES, _SCORED = (_FOLDER / name for name in ("section.toml", "bias.sql", "scored.sql"))
+TEXTS, SCORES, _SCORED = (_FOLDER / name for name in ("section.toml", "bias.sql", "scored.sql"))
 RULE = "sum"  # the likelihood that the page shows: Camellia's; the table that it offers has all
 
 
@@ -81,10 +81,10 @@ def _build(data: ReportData) -> CulturalBias | None:
     [scored] = data.reading.rows(_SCORED)
     if not scored["scores"]:
         return None
-    rows = [row for row in data.reading.lines(_SCORES) if row["rule"] == RULE]
+    rows = [row for row in data.reading.lines(SCORES) if row["rule"] == RULE]
     caption = f"Cultural Bias Score, rule {section_texts(TEXTS).words['rule']}; with 95 % intervals"
     table = page_table(data, rows, _COLUMNS, title="Cultural Bias Score", caption=caption) if rows else None
     return CulturalBias(scored["entities"], scored["contexts"], table)
 
 
-SECTIONS = (Section("probable", _build, _FOLDER / "section.html.jinja", TEXTS, tables=(ReportTable(_SCORES),)),)
+SECTIONS = (Section("probable", _build, _FOLDER / "section.html.jinja", TEXTS, tables=(ReportTable(SCORES),)),)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.instruments.cbs.measure import GROUNDED, NEUTRAL
+from polyculture.instruments.cbs.section import RULE
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.heat import Head, Heat, plain_heads
 from polyculture.reports.figures.kinds import NARROW, axis_limits, dots, lines, scatter
@@ -20,6 +21,39 @@ from polyculture.reports.texts import section_texts
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SIDES = ("native", "western")
 _APART = 0.05  # of the distance of the two conditions: so far apart are the models, that intervals can be told apart
+
+
+def plain_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Of the rows of `bias.sql` those of whole entities in plain contexts of one culture, for a type or over all."""
+    is_plain = (scores["metric"] == "cbs") & (scores["rule"] == RULE) & scores["culture"].notna()
+    for name in ("phrasing", "context_prefix"):
+        is_plain &= scores[name].isna()
+    return _with_all_types(scores[is_plain], ["model", "dataset", "form", "language", "culture", "setting"])
+
+
+def sentiment_rates(rates: pd.DataFrame) -> pd.DataFrame:
+    """Of the rows of `swaps.sql` the rates of wrong sentiments in one culture, over all types: a row for each side."""
+    wrong = rates[
+        (rates["task"] == "sentiment") & rates["metric"].isin(list(WORDS["metrics"])) & rates["culture"].notna()
+    ]
+    place = ["model", "answer_method", "dataset", "language", "culture", "setting", "metric"]
+    whole = _with_all_types(wrong, place)
+    whole = whole[whole["entity_type"].isna()]
+    names = {"{}": "estimate", "{}_low": "low", "{}_high": "high"}
+    sides = [
+        whole[[*place, *(name.format(side) for name in names)]]
+        .rename(columns={name.format(side): column for name, column in names.items()})
+        .assign(side=side)
+        for side in SIDES
+    ]
+    return pd.concat(sides, ignore_index=True)
+
+
+def _with_all_types(frame: pd.DataFrame, place: list[str]) -> pd.DataFrame:
+    """The rows, and that over all types of a place which has one type alone: the tables leave it out."""
+    of_place = frame.groupby(place)["entity_type"]
+    alone = frame[of_place.transform("size") == 1].dropna(subset=["entity_type"])
+    return pd.concat([frame, alone.assign(entity_type=None)], ignore_index=True) if len(alone) else frame
 
 
 def score_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[tuple[Panel, ...], ...]:

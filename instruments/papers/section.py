@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture.instruments.cbs.section import SCORES
+from polyculture.instruments.swaps.section import RATES
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from polyculture.reports.figures.figure import Key, Panel
 
 _FOLDER = Path(__file__).parent
-_SCORES, _SENTIMENTS = _FOLDER / "culture_scores.sql", _FOLDER / "culture_sentiments.sql"
 _VOCABULARIES = _FOLDER / "culture_vocabularies.sql"
 
 _AS_PUBLISHED = "SELECT DISTINCT dataset FROM dataset_contexts WHERE as_published ORDER BY ALL"
@@ -35,14 +36,16 @@ class CulturesBeside:
 def _build(data: ReportData) -> CulturesBeside | None:
     from polyculture.instruments.papers.culture_figures import (
         model_keys,
+        plain_scores,
         score_maps,
         sentiment_panels,
+        sentiment_rates,
         side_keys,
         slope_panels,
         vocabulary_panels,
     )
 
-    scores, sentiments = data.reading.frame(_SCORES), data.reading.frame(_SENTIMENTS)
+    scores, sentiments = plain_scores(data.reading.frame(SCORES)), sentiment_rates(data.reading.frame(RATES))
     if scores.empty and sentiments.empty:
         return None
     return CulturesBeside(
@@ -62,6 +65,6 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        tables=(ReportTable(_SCORES), ReportTable(_VOCABULARIES), ReportTable(_SENTIMENTS)),
+        tables=(ReportTable(_VOCABULARIES),),
     ),
 )

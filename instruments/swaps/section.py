@@ -11,7 +11,7 @@ from polyculture.reports.table_section import Column, PageTable, counted, page_t
 from polyculture.reports.texts import section_texts
 
 _FOLDER = Path(__file__).parent
-TEXTS, _RATES = _FOLDER / "section.toml", _FOLDER / "swaps.sql"
+TEXTS, RATES = _FOLDER / "section.toml", _FOLDER / "swaps.sql"
 SIDES = ("native", "western", "difference")
 
 
@@ -45,7 +45,7 @@ _COLUMNS = (
 
 
 def _build(data: ReportData) -> PageTable | None:
-    rows, said = data.reading.lines(_RATES), section_texts(TEXTS)
+    rows, said = data.reading.lines(RATES), section_texts(TEXTS)
     if not rows:
         return None
     return page_table(
@@ -54,4 +54,4 @@ def _build(data: ReportData) -> PageTable | None:
     )  # fmt: skip
 
 
-SECTIONS = (Section("swapped", _build, _FOLDER / "section.html.jinja", TEXTS, tables=(ReportTable(_RATES),)),)
+SECTIONS = (Section("swapped", _build, _FOLDER / "section.html.jinja", TEXTS, tables=(ReportTable(RATES),)),)
