@@ -20,7 +20,7 @@ from pathlib import Path
 from polyculture.cache.errors import StoreError
 from polyculture.cache.spreadsheet import read_sheet_rows
 
-COUNT_COLUMNS = ("id", "entity", "language", "count", "documents", "chosen")
+COUNT_COLUMNS = ("id", "entity", "language", "count", "documents")
 KEPT_COLUMNS = ("language", "count", "documents", "patterns", "context_1", "context_2", "context_3")
 SHEET_COLUMNS = ("id", "entity", "judgement", "note", *KEPT_COLUMNS)
 _REMEDY = "Give a file of polyculture corpus mine, or a sheet of polyculture corpus mine export."
@@ -37,12 +37,12 @@ class AnnotatedSheet:
     judgements: Mapping[str, str]
 
 
-def sheet_rows(counts: Path, limit: int | None, every: bool) -> list[list[str]]:
-    """The rows of a sheet from a file of counts, in its order: the chosen n-grams, or every one.
+def sheet_rows(counts: Path, limit: int | None) -> list[list[str]]:
+    """The rows of a sheet from a file of counts, in its order.
 
     Raises `StoreError` for a file that `polyculture corpus mine` did not write.
     """
-    rows = [row for row in read_sheet_rows(counts, COUNT_COLUMNS, _REMEDY) if every or row["chosen"].lower() == "true"]
+    rows = list(read_sheet_rows(counts, COUNT_COLUMNS, _REMEDY))
     return [[row.get(name) or "" for name in SHEET_COLUMNS] for row in rows[:limit]]
 
 

@@ -1,7 +1,7 @@
 """Counts the hits of a sweep: from places to n-grams that may be names, out of core, by DuckDB.
 
-Counts are exact; data larger than memory goes to disk. Nested n-grams are resolved longest first (`choose.sql`): each
-place counts as a completion of the longest n-gram there that is frequent enough, and of no other.
+Counts are exact; data larger than memory goes to disk. A place counts for each n-gram that begins or ends there: for
+*chicken* and for *chicken soup*.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class Counted:
     hits: int  # in different documents
     ngrams: int
     kept: int
-    chosen: int
 
 
 @contextmanager
@@ -61,18 +60,18 @@ def _count(
     texts = [pattern.text for pattern in chosen.patterns]
     names = pa.table({"number": pa.array(range(len(texts)), pa.uint16()), "pattern": pa.array(texts, pa.string())})
     connection.from_arrow(names).create("patterns")
-    limits = {"min_count": filters.min_count, "min_documents": filters.min_documents}
+    limits = {
+        "min_count": filters.min_count,
+        "min_documents": filters.min_documents,
+        "by_characters": chosen.unit != "words",
+    }
     connection.execute(read_sql(_SQL, "hits"), {"parts": [str(part) for part in (empty, *swept.parts)]})
     connection.execute(read_sql(_SQL, "ngrams"))
-    connection.execute(read_sql(_SQL, "candidates"), {**limits, "by_characters": chosen.unit != "words"})
+    connection.execute(read_sql(_SQL, "candidates"), limits)
     connection.execute(read_sql(_SQL, "occurrences"))
-    sizes = connection.execute("SELECT DISTINCT size FROM candidates ORDER BY size DESC").fetchall()
-    for (size,) in sizes:
-        connection.execute(read_sql(_SQL, "choose"), {**limits, "size": size, "min_share": filters.min_share})
-        connection.execute(read_sql(_SQL, "take"), {"size": size})
     connection.execute("SET preserve_insertion_order = true")
     connection.sql(read_sql(_SQL, "mined"), params={"language": chosen.language}).create("mined")
     return Counted(connection.table("mined"), *(len(connection.table(name)) for name in _COUNTED))
 
 
-_COUNTED = ("hits", "counted", "candidates", "chosen")
+_COUNTED = ("hits", "counted", "candidates")

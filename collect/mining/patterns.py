@@ -59,8 +59,6 @@ class Filters(BaseModel):
 
     min_count: int = Field(default=5, ge=1)
     min_documents: int = Field(default=3, ge=1)
-    # An n-gram is a completion of its own if at least this share of its places is not part of a longer completion.
-    min_share: float = Field(default=0.1, ge=0, le=1)
     stop_words_at: Edges = "both"  # no n-gram has a stop word at this end
 
 

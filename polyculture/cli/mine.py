@@ -79,7 +79,6 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="sheet.csv becomes sheet-ana.csv, sheet-ben.csv.")],
     annotators: Annotated[list[str], typer.Option(help="The annotators' names: one sheet each.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N.")] = None,
-    every: Annotated[bool, typer.Option("--every", help="Also n-grams that were not chosen.")] = False,
     replace: Replace = False,
 ) -> None:
     """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
@@ -90,7 +89,7 @@ def export(
 
     if len(set(annotators)) < len(annotators) or any(Path(name).name != name for name in annotators):
         raise StoreError("annotators need distinct names that are valid in a file name", remedy="Name them otherwise.")
-    rows = sheet_rows(counts, limit, every)
+    rows = sheet_rows(counts, limit)
     sheets = [output.with_name(f"{output.stem}-{name}{output.suffix}") for name in annotators]
     for sheet in sheets:
         if sheet.exists() and not replace:

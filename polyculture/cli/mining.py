@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MEGABYTE = 10**6
 SHOWN_DISPUTES = 20  # rows on a terminal
 # The columns on a terminal; the columns of a CSV file, with lists as cells.
-SHOWN = "entity, count, documents, completions, c_value, contexts[1] AS context"
+SHOWN = "entity, count, documents, contexts[1] AS context"
 FLAT = """* EXCLUDE (patterns, contexts),
     array_to_string(list_transform(patterns, lambda one: one.pattern || ': ' || one.count), ' | ') AS patterns,
     coalesce(contexts[1], '') AS context_1,
@@ -58,7 +58,7 @@ def as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None
     """Lists stay lists where the format supports them; in CSV they are cells."""
     if format in (Format.JSON, Format.PARQUET):
         return rows
-    return rows.filter("chosen").select(SHOWN) if format is Format.TABLE and output is None else rows.select(FLAT)
+    return rows.select(SHOWN) if format is Format.TABLE and output is None else rows.select(FLAT)
 
 
 def report_sweep(swept: SweepReport) -> None:
@@ -78,8 +78,7 @@ def report_sweep(swept: SweepReport) -> None:
 
 def tell_counted(counted: Counted) -> None:
     """Reports the number of n-grams kept."""
-    frequent = f"{counted.ngrams:,} n-grams, {counted.kept:,} frequent enough, {counted.chosen:,} chosen"
-    say(f"{counted.hits:,} places in different documents: {frequent}")
+    say(f"{counted.hits:,} places in different documents: {counted.ngrams:,} n-grams, {counted.kept:,} frequent enough")
 
 
 def write_provenance(
@@ -95,7 +94,7 @@ def write_provenance(
 
     corpus = [{"file": str(file.path), "bytes": file.size} for file in files]
     numbers = {name: value for name, value in asdict(swept).items() if name != "parts"}
-    counts = {name: getattr(counted, name) for name in ("hits", "ngrams", "kept", "chosen")}
+    counts = {name: getattr(counted, name) for name in ("hits", "ngrams", "kept")}
     patterns = {
         "language": chosen.language,
         "patterns": [pattern.text for pattern in chosen.patterns],

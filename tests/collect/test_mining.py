@@ -180,7 +180,7 @@ def rows_of(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Pa
         return found.rows.to_arrow_table().to_pylist()
 
 
-def test_a_nested_n_gram_is_distinguished_from_a_fragment(tmp_path: Path) -> None:
+def test_a_place_counts_for_each_n_gram_there_and_a_whole_stands_before_its_parts(tmp_path: Path) -> None:
     rows = mined(
         documents(
             (30, "recipe of chicken soup, hot"),
@@ -190,19 +190,10 @@ def test_a_nested_n_gram_is_distinguished_from_a_fragment(tmp_path: Path) -> Non
         ),
         tmp_path,
     )
-    chosen = {name: row["completions"] for name, row in rows.items() if row["chosen"]}
-    assert chosen == {"General Tso's chicken": 40, "chicken soup": 30, "chicken": 20}
-    assert rows["chicken"]["count"] == 50
-    # Equation 2 of Frantzi et al. (2000), with log2(size + 1): nested in one longer term of 30.
-    assert isclose(rows["chicken"]["c_value"], 1.0 * (50 - 30 / 1), abs_tol=1e-3)
-    assert isclose(rows["chicken soup"]["c_value"], 1.585 * 30, abs_tol=1e-2)
-    assert rows["General Tso's"]["completions"] == 0
-    assert isclose(rows["General Tso's"]["c_value"], 0.0, abs_tol=1e-3)
-
-
-def test_the_places_of_what_was_not_chosen_go_to_the_shorter_one(tmp_path: Path) -> None:
-    rows = mined(documents((9, "recipe of ramen"), (1, "recipe of ramen tomorrow")), tmp_path)
-    assert {name: row["completions"] for name, row in rows.items()} == {"ramen": 10}
+    assert {name: row["count"] for name, row in rows.items()} == {
+        "chicken": 50, "General": 41, "General Tso's chicken": 40, "General Tso's": 40, "chicken soup": 30,
+    }  # fmt: skip
+    assert list(rows) == ["chicken", "General", "General Tso's chicken", "General Tso's", "chicken soup"]
 
 
 def test_spellings_are_counted_together_and_the_most_frequent_is_shown(tmp_path: Path) -> None:
@@ -390,10 +381,9 @@ def test_the_result_does_not_depend_on_processes_or_the_order_of_files(tmp_path:
         outputs.append(output.read_bytes())
     assert outputs[0] == outputs[1]
     rows = list(csv.DictReader(outputs[0].decode().splitlines()))
-    assert {row["entity"] for row in rows if row["chosen"] == "True"} == {
-        "ramen", "chicken soup", "chicken", "fish & chips", "trifle",
-    }  # fmt: skip
-    assert sum(int(row["completions"]) for row in rows) == len(range(0, 5_000, 9))
+    counts = {row["entity"]: int(row["count"]) for row in rows}
+    assert counts.keys() == {"ramen", "chicken soup", "chicken", "fish & chips", "fish", "trifle"}
+    assert sum(counts[name] for name in ("ramen", "chicken", "fish", "trifle")) == len(range(0, 5_000, 9))
     told = json.loads((tmp_path / "counts-1.csv.provenance.json").read_text(encoding="utf-8"))
     assert told["intake"]["documents"] == 5_000
     assert not list(tmp_path.glob(".*"))

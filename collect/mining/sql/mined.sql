@@ -1,9 +1,6 @@
--- A row is a frequent n-gram: its most frequent spelling, its numbers of matches and of different documents, its matches as
--- the longest n-gram (`completions`, 0 where it was not chosen), its termhood, its patterns, and up to three contexts, from
--- different documents if possible.
---
--- c_value: equation 2 of Frantzi, Ananiadou & Mima (2000), doi:10.1007/s007999900023, with log2(size + 1) in place of
--- log2(size), so that single words have a value; nested in are the longer n-grams that were chosen.
+-- A row is a frequent n-gram: its most frequent spelling, its numbers of matches and of different documents, its patterns, and up
+-- to three contexts, from different documents if possible. The most frequent are first; of as many the longest, so that a
+-- whole stands before its parts.
 WITH form AS (
     SELECT candidate, min_by(form, (-places, form)) AS form
     FROM (SELECT candidate, form, count(*)::BIGINT AS places FROM occurrences GROUP BY candidate, form)
@@ -18,35 +15,17 @@ by_pattern AS (
     )
     GROUP BY candidate
 ),
-nested AS (
-    SELECT pair.candidate, avg(longer.count) AS longer_count
-    FROM (
-        SELECT DISTINCT shorter.candidate, longer.candidate AS longer
-        FROM occurrences AS shorter
-        JOIN occurrences AS longer ON longer.hit = shorter.hit AND longer.size > shorter.size
-        SEMI JOIN chosen ON chosen.candidate = longer.candidate
-    ) AS pair
-    JOIN candidates AS longer ON longer.candidate = pair.longer
-    GROUP BY pair.candidate
-),
--- A sample of an n-gram's matches in the order of document hashes, which is as good as random; completions first.
+-- A sample of an n-gram's matches in the order of document hashes, which is as good as random.
 sampled AS (
-    SELECT
-        occurrences.candidate,
-        unnest(min_by(
-            occurrences.hit, (taken.candidate IS DISTINCT FROM occurrences.candidate, hits.document, hits.place), 12
-        )) AS hit
+    SELECT occurrences.candidate, unnest(min_by(occurrences.hit, (hits.document, hits.place), 12)) AS hit
     FROM occurrences
     JOIN hits ON hits.rowid = occurrences.hit
-    LEFT JOIN taken ON taken.hit = occurrences.hit
     GROUP BY occurrences.candidate
 ),
 shown AS (
-    SELECT sampled.candidate, hits.context,
-        min((taken.candidate IS DISTINCT FROM sampled.candidate, hits.document, hits.place)) AS place
+    SELECT sampled.candidate, hits.context, min((hits.document, hits.place)) AS place
     FROM sampled
     JOIN hits ON hits.rowid = sampled.hit
-    LEFT JOIN taken ON taken.hit = sampled.hit
     GROUP BY sampled.candidate, hits.context
 ),
 contexts AS (
@@ -59,15 +38,10 @@ SELECT
     candidates.key AS folded,
     candidates.count,
     candidates.documents,
-    coalesce(chosen.completions, 0)::UBIGINT AS completions,
-    round(log2(candidates.size + 1) * (candidates.count - coalesce(nested.longer_count, 0)), 3) AS c_value,
-    chosen.candidate IS NOT NULL AS chosen,
     by_pattern.patterns,
     contexts.contexts
 FROM candidates
 JOIN form USING (candidate)
 JOIN by_pattern USING (candidate)
 JOIN contexts USING (candidate)
-LEFT JOIN nested USING (candidate)
-LEFT JOIN chosen USING (candidate)
-ORDER BY chosen DESC, c_value DESC, candidates.count DESC, candidates.key
+ORDER BY candidates.count DESC, candidates.size DESC, candidates.key
