@@ -69,7 +69,6 @@ def test_latex_gives_every_instrument_its_interval(run: RunFolder) -> None:
     for name, line in {
         "swaps": rf"neutral & false negative rate & {interval} & 0\.50 & {of_difference} & 0\.040 & 5 ",
         "bias": rf"smollm2 .*{interval} ",
-        "separations": rf"& 12 & {number} & {interval} & 6\.00 & 0\.005 & 3 ",
         "leaderboard": rf"1\u20132 & .*{interval}",
         "specificity": rf"& {of_difference} & [\d,]+ ",
     }.items():
