@@ -421,6 +421,7 @@ def _check_views(oracle: Oracle, run: RunFolder) -> None:
         incidences = {cell: len(oracle.incidences(cell)) for cell in oracle.cells}
         for view in ("granularity", "diversity"):
             _equal(column(view, "incidences"), incidences)
+        _equal(column("diversity", "mentions"), {cell: len(oracle.mentions.get(cell, ())) for cell in oracle.cells})
         granularities = defaultdict(list)  # over wordings, each with the same weight
         for (model, language, _, *place, _), value in numbers["granularity"].items():
             granularities[model, language, *place].append(value)
