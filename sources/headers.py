@@ -7,13 +7,17 @@ may hold such a word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from polyculture.cache.text.folding import fold
 
 DEEPEST = 10  # the last row in which column names are looked for: titles and empty rows may be above them
 ENOUGH = 2  # names in a row below the first make it a header; fewer do where it has nothing else
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_PLURAL = re.compile(r"(?<=[a-z]{3})(?:ies|(?<!s)s)$")
 UNNAMED = " "  # begins the name of a column that has none: its number follows
 
 
@@ -27,24 +31,33 @@ class KnownColumns:
 
     names: frozenset[str]
     values: frozenset[str] = frozenset()  # those that also fill a column: alone they are evidence in the first row only
-    is_data: Callable[[str], bool] = bool  # whether a cell is plainly none of a header
     by_people: bool = False
+    header: bool = True  # False: there is no row of names; columns are called '0', '1', ...
 
     @classmethod
     def of(cls, names: Iterable[str]) -> KnownColumns:
         """The columns of these names, in tables that a program has written."""
-        return cls(frozenset(map(plain_title, names)), is_data=lambda _: False)
+        return cls(frozenset(map(plain_title, names)))
 
 
+@lru_cache(maxsize=4096)
 def plain_title(title: str) -> str:
-    """A column's name as names are compared: without case, underscores and repeated blanks."""
-    return fold(title.replace("_", " "))
+    """A column's name as names are compared: its words, whatever their case, order and plural, and what is between.
+
+    "Context (Hindi)", "hindi_context" and "HindiContexts" are one.
+    """
+    words = re.findall(r"\w+", fold(_CAMEL.sub(" ", title).replace("_", " ")))
+    return " ".join(sorted(_PLURAL.sub(_singular, word) for word in words)) or fold(title)
+
+
+def _singular(plural: re.Match[str]) -> str:
+    return "y" if plural[0] == "ies" else ""
 
 
 def header_of(table: Sequence[Sequence[str]], known: KnownColumns) -> int | None:
-    """The index of the row of column names; None where the first row with text is data.
+    """The index of the row of column names: the first with text where none has names that are known.
 
-    A first row that is neither known names nor plainly data is taken for names.
+    None where that says what its columns say again: it is data, and the table has no header.
     """
     first = next(number for number, row in enumerate(table) if any(row))
     below = range(first, len(table))[:DEEPEST]
@@ -52,8 +65,7 @@ def header_of(table: Sequence[Sequence[str]], known: KnownColumns) -> int | None
     top = max(ranks, key=lambda number: ranks[number])
     if ranks[top] > (0, 0):
         return top
-    cells = [(column, cell) for column, cell in enumerate(table[first]) if cell]
-    is_data = known.by_people and any(known.is_data(cell) or _recurs(table, first, column) for column, cell in cells)
+    is_data = known.by_people and any(cell and _recurs(table, first, place) for place, cell in enumerate(table[first]))
     return None if is_data else first
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -80,8 +81,8 @@ def read_rows(
                 raise DataSetError(
                     record.reason, where=place, remedy="Rows take turns: mend it, or all later ones shift."
                 )
-            reason = record.reason if record.reason.startswith("kept") else f"not read: {record.reason}"
-            yield LeftOut(place, f"left out: {record.reason}" if record.lost else reason, record.value)
+            what = "left out" if record.lost else "not read"
+            yield LeftOut(place, f"{what}: {record.reason}", record.value)
         elif any(value not in (None, "") for value in record.values.values()):
             records.append((place, record))
         if len(records) > MOST_ROWS:
@@ -122,7 +123,7 @@ def _split(rows: list[Row], column: str, pattern: str) -> Generator[LeftOut, Non
 
 def _records(file: Path, block: FileRules, known: KnownColumns, expand: Expand | None) -> Iterator[Record | BadRow]:
     try:
-        records = read_columns(file, known, quoted=block.quotes)
+        records = read_columns(file, replace(known, header=block.header), quoted=block.quotes)
         if block.rows is not None:
             records = _inside(records, block.rows)
         if expand is not None:
@@ -135,21 +136,33 @@ def _records(file: Path, block: FileRules, known: KnownColumns, expand: Expand |
 
 
 def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | BadRow]:
-    """The rows that a file holds as the values of an object, or as a list at a path."""
+    """The rows that a file holds as the values of an object, or as a list at a path.
+
+    `key1` of a row is what its path has in place of the first star; a text alone is its `value`.
+    """
     for record in records:
         if isinstance(record, BadRow):
             yield record
             continue
         if path == "object":
-            inner: Iterable[tuple[str, Any]] = record.values.items()
+            inner: Iterable[tuple[str, dict[str, str], Any]] = ((key, {}, one) for key, one in record.values.items())
         else:
-            inner = ((str(number), one) for _, many in find(record.values, path)
-                     for number, one in enumerate(many if isinstance(many, list) else [many], 1))  # fmt: skip
-        for key, values in inner:
+            inner = (
+                ("/".join(map(str, (*at, number) if isinstance(many, list) else at or (number,))), _keys(at), one)
+                for at, many in find(record.values, path)
+                for number, one in enumerate(many if isinstance(many, list) else [many], 1)
+            )
+        for key, stars, values in inner:
             if isinstance(values, dict):
-                yield Record(key, {"key": key, **values})
+                yield Record(key, {"key": key, **stars, **values})
+            elif isinstance(values, str) and path != "object":
+                yield Record(key, {"key": key, **stars, "value": values})
             else:
                 yield BadRow(key, "is no object")
+
+
+def _keys(at: Sequence[Any]) -> dict[str, str]:
+    return {f"key{number}": str(one) for number, one in enumerate(at, 1)}
 
 
 def row_place(name: str, row: str) -> SourceLocation:

@@ -118,6 +118,7 @@ class FileRules(TableRules):
     files: Annotated[Files, Field(min_length=1)]
     without: Files = ()  # of these files, none that fits one of these patterns
     rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
+    header: bool = True  # False: tables have no row of names, and columns are known by their numbers, from 0
     quotes: bool = True  # False: in a CSV or TSV a quotation mark is a sign like any other
     turns: tuple[str, ...] = ()  # what rows take turns in: {turn} of a row, {round} from 1
     split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}

@@ -83,46 +83,51 @@ def read_known(path: Path, encoding: str, known: KnownColumns, *, quoted: bool =
     yield from _headed(rows, known, path)
 
 
-def _headed(rows: Sequence[tuple[str, list[str]] | BadRow], known: KnownColumns, path: Path) -> Rows:
-    """The rows below the header of a table, and what is above it."""
+def _headed(
+    rows: Sequence[tuple[str, list[str]] | BadRow], known: KnownColumns, path: Path, *, notes: bool = False
+) -> Rows:
+    """The rows below the header of a table, and what is above it.
+
+    `notes`: cells beyond the header are notes, as people write them beside a table in a workbook. In a text table they
+    are damage: a separator within a cell that nobody quoted.
+    """
     table = [row for row in rows if not isinstance(row, BadRow) and any(cell.strip() for cell in row[1])]
-    if not table:
-        yield from (row for row in rows if isinstance(row, BadRow))
-        return
-    cells_of = [
-        [cell.strip("\ufeff \t\r\n") for cell in cells]
-        for _, cells in table[: DEEPEST if not known.by_people else None]
-    ]
-    top = header_of(cells_of, known)
-    if top is None:
-        number = table[0][0].rpartition("!")[2]
-        yield BadRow(table[0][0], f"kept: no row of column names; row {number} is read as data", lost=False)
-    elif len(table) == 1 and not any(plain_title(cell) in known.names for cell in cells_of[0]):
-        yield BadRow(table[0][0], "is the only row of its table, and names no column that is read", lost=False)
-        return
-    for number, cells in table[: top or 0]:
+    top, columns = -1, [str(number) for number in range(max((len(cells) for _, cells in table), default=0))]
+    if table and known.header:
+        names = [[cell.strip("\ufeff \t\r\n") for cell in cells] for _, cells in table]
+        header = header_of(names if known.by_people else names[:DEEPEST], known)
+        if header is None:
+            yield BadRow(table[0][0], f"no row of column names, and {len(table)} rows are not read. Name the columns.")
+            return
+        top = header
+        if len(table) == 1 and not any(plain_title(cell) in known.names for cell in names[0]):
+            yield BadRow(table[0][0], "is the only row of its table, and names no column that is read", lost=False)
+            return
+        width = max(len(cells) for _, cells in table[top:]) if notes else 0
+        columns = _columns(names[top], width, known, path)
+    for number, cells in table[: max(top, 0)]:
         yield BadRow(number, TITLE, shown(" ".join(filter(None, cells))), lost=False)
-    below = table[0 if top is None else top + 1 :]
-    header = cells_of[top] if top is not None else []
-    while header and not header[-1]:
-        header = header[:-1]
-    _bounded(header, path)
-    twice = next(
-        (name for name, times in Counter(header).items() if times > 1 and plain_title(name) in known.names), None
-    )
-    if twice and not known.by_people:
-        raise UserError(
-            f"has the column {twice!r} twice", where=path, remedy="Each column that is read needs one name."
-        )
-    width = max([len(header), *(len(cells) for _, cells in below)] if known.by_people else [len(header)])
-    columns = named(header, width)
-    above = {number for number, _ in table[: (-1 if top is None else top) + 1]}
+    above = {number for number, _ in table[: top + 1]}
     for row in rows:
         if isinstance(row, BadRow):
             yield row
         elif row[0] not in above and any(row[1]):
             number, cells = row
-            yield _row(number, columns, [*cells, *[""] * (width - len(cells))] if known.by_people else cells)
+            yield _row(number, columns, [*cells, *[""] * (len(columns) - len(cells))] if known.by_people else cells)
+
+
+def _columns(header: list[str], width: int, known: KnownColumns, path: Path) -> list[str]:
+    """The keys of a table's columns. Raises `UserError` where two have a name that is read, unless people wrote it: the
+    first of them counts then."""
+    while header and not header[-1]:
+        header = header[:-1]
+    _bounded(header, path)
+    read = Counter(name for name in header if plain_title(name) in known.names)
+    twice = next((name for name, times in read.items() if times > 1), None)
+    if twice and not known.by_people:
+        what = f"has the column {twice!r} twice"
+        raise UserError(what, where=path, remedy="Each column that is read needs a name of its own.")
+    return named(header, width)
 
 
 def unmatched_quotes(path: Path, encoding: str) -> bool:
@@ -245,7 +250,7 @@ def read_known_workbook(path: Path, known: KnownColumns) -> Rows:
             for row in sheet.rows[top : bottom + 1]:
                 row[left : right + 1] = [sheet.rows[top][left]] * len(row[left : right + 1])
         rows = [(f"{sheet.name}!{number}", [*map(_cell, row)]) for number, row in enumerate(sheet.rows, 1)]
-        yield from _headed(rows, known, path)
+        yield from _headed(rows, known, path, notes=known.by_people)
 
 
 def read_parquet(path: Path) -> Rows:

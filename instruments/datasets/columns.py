@@ -1,21 +1,14 @@
-"""The columns of a sheet: found by their names, else by what stands in them where that is plain.
-
-A column that no rule names is taken for one that is wanted where it is the only one whose cells say so: types of
-entities, words of sentiment or gender, Wikidata items, texts with a gap, names in the script of the language. That is
-told. Where two columns could be meant, neither is taken.
-"""
+"""The columns of a sheet, by the names that the rules give them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from polyculture.cache.spreadsheet import is_error
-from polyculture.cache.text.scripts import script_counts, script_share
-from polyculture.instruments.datasets.gaps import read_gaps
-from polyculture.instruments.datasets.model import BOTH, MASK, read_sentiment
+from polyculture.instruments.datasets.model import BOTH
 from polyculture.instruments.datasets.rules import Block, DatasetRules
 from polyculture.sources.headers import KnownColumns, plain_title, titles
 from polyculture.sources.left_out import SourceLocation
@@ -27,8 +20,6 @@ OPTIONAL = ("english", "language", "culture", "type", "gender", "country", "qid"
 GENDERS = {"female": "female", "f": "female", "male": "male", "m": "male", "both": BOTH, "neutral": BOTH,
            "unisex": BOTH}  # fmt: skip
 QID = re.compile(r"(?:^|/)(Q[1-9][0-9]*)$")
-MOSTLY = 0.9  # of a column's cells must be of a kind for the column to be of it
-LATIN = ("Latn",)
 
 
 class MissingColumnError(Exception):
@@ -75,7 +66,7 @@ class Sheet:
 
 
 _OF_PATHS = frozenset({"file", "row", "turn", "round", *FIXED})
-_PLAIN = re.compile(r"[^.\[\]{}]*$")  # a name that is no path and no template
+_PLAIN = re.compile(r"[^.\[\]{}|]*$")  # a name that is no path and no template
 _UNSEEN = "\ufeff"  # a byte order mark, also in mid-file
 
 
@@ -93,12 +84,45 @@ class Columns:
 
     of: Mapping[str, int]
     texts: Mapping[str, int]  # language -> the column; '' where a column says the language
-    told: tuple[str, ...] = field(default=())  # columns read by their content, and languages without a column
+    told: tuple[str, ...] = field(default=())  # languages without a column
 
 
-def find_columns(rules: DatasetRules, block: Block, sheet: Sheet, fixed: Mapping[str, str], contexts: bool) -> Columns:
+def find_columns(rules: DatasetRules, block: Block, sheet: Sheet, fixed: Mapping[str, str]) -> Columns:
     """The columns of a sheet. Raises `MissingColumnError` where one is missing that all rows need."""
-    return _Finder(rules, block, sheet, fixed, contexts).columns()
+    named = {name: sheet.column(getattr(block, name)) for name in OPTIONAL if getattr(block, name)}
+    found = {name: column for name, column in named.items() if column is not None}
+    for name in ("language", "culture", "type", "setting"):
+        if name in named and name not in found and not fixed.get(name):
+            raise _missing(sheet, getattr(block, name))
+    languages = _languages(rules, block, fixed["culture"])
+    names = {code: _text_names(rules, block, code, alone=len(languages) == 1) for code in languages}
+    columns = {code: sheet.column(of_language) for code, of_language in names.items()}
+    texts = {code: column for code, column in columns.items() if column is not None}
+    if not texts:
+        raise _missing(sheet, names[languages[0]] or block.text)
+    there = ", ".join(sheet.header)
+    lacking = [code for code in languages if code not in texts and fixed["culture"] != rules.reference]
+    told = (f"no column for {rules.languages.get(code, code)}; there are {there}" for code in lacking)
+    return Columns(found, texts, tuple(told))
+
+
+def _languages(rules: DatasetRules, block: Block, culture: str) -> tuple[str, ...]:
+    """The languages that a sheet may have texts in; '' where a column says the language."""
+    if block.language:
+        return ("",)
+    every = dict.fromkeys(code for of_culture in rules.cultures.values() for code in of_culture)
+    return rules.cultures.get(culture) or tuple(every)
+
+
+def _text_names(rules: DatasetRules, block: Block, code: str, *, alone: bool) -> list[str]:
+    """Names of the text's column in a language; one that says no language fits where there is but one."""
+    told = [spelt(name, rules.languages.get(code, code), code) for name in block.text]
+    return [one for one, name in zip(told, block.text, strict=True) if one != name or alone]
+
+
+def _missing(sheet: Sheet, wanted: Sequence[str]) -> MissingColumnError:
+    there = ", ".join(title for title in sheet.header if title) or "none with a name"
+    return MissingColumnError(f"no column {' or '.join(map(repr, wanted))}; there are: {there}")
 
 
 def known_columns(rules: DatasetRules, block: Block) -> KnownColumns:
@@ -107,7 +131,6 @@ def known_columns(rules: DatasetRules, block: Block) -> KnownColumns:
     return KnownColumns(
         frozenset(map(plain_title, column_names(rules, block))),
         frozenset(map(plain_title, words)),
-        lambda cell: bool(QID.search(cell)) or MASK in read_gaps(cell, rules.masks).text,
         by_people=True,
     )
 
@@ -122,147 +145,3 @@ def column_names(rules: DatasetRules, block: Block) -> list[str]:
 def spelt(name: str, language: str, code: str) -> str:
     """A column's name in a language: "{language} Entity" is "Hindi Entity"."""
     return name.replace("{language}", language).replace("{code}", code)
-
-
-class _Finder:
-    def __init__(
-        self, rules: DatasetRules, block: Block, sheet: Sheet, fixed: Mapping[str, str], contexts: bool
-    ) -> None:
-        self.rules, self.block, self.sheet, self.fixed, self.contexts = rules, block, sheet, fixed, contexts
-        self.told: list[str] = []
-        self.languages = self._languages()
-
-    def columns(self) -> Columns:
-        named = {name: self.sheet.column(getattr(self.block, name)) for name in OPTIONAL if getattr(self.block, name)}
-        found = {name: column for name, column in named.items() if column is not None}
-        texts = self._named_texts()
-        taken = {*found.values(), *texts.values()}
-        for code in [code for code in self.languages if code not in texts]:
-            column = self._only(taken, self._is_text(code), f"the text in {self._spoken(code) or 'its language'}")
-            if column is not None:
-                texts[code] = column
-                taken.add(column)
-        for name in self._wanted(found):
-            column = self._only(taken, getattr(self, f"_is_{name}"), name)
-            if column is not None:
-                found[name] = column
-                taken.add(column)
-        self._check(found, texts)
-        return Columns(found, texts, tuple(self.told))
-
-    def _languages(self) -> tuple[str, ...]:
-        if self.block.language:
-            return ("",)
-        of_culture = self.rules.cultures.get(self.fixed["culture"])
-        return of_culture or tuple(dict.fromkeys(code for each in self.rules.cultures.values() for code in each))
-
-    def _named_texts(self) -> dict[str, int]:
-        found = {code: self.sheet.column(self._names(code)) for code in self.languages}
-        return {code: column for code, column in found.items() if column is not None}
-
-    def _names(self, code: str) -> list[str]:
-        """Column names for one language; a name that says no language fits where there is but one."""
-        told = [spelt(name, self._spoken(code), code) for name in self.block.text]
-        return [one for one, name in zip(told, self.block.text, strict=True) if one != name or len(self.languages) == 1]
-
-    def _spoken(self, code: str) -> str:
-        return self.rules.languages.get(code, code)
-
-    def _wanted(self, found: Mapping[str, int]) -> Iterable[str]:
-        """What the block reads, no column is named for, and what can be told by its content."""
-        missing = [name for name in OPTIONAL if getattr(self.block, name) and name not in found]
-        said = {name for name in FIXED if self.fixed.get(name)} - {"culture"}  # rows of another culture may stand here
-        return [name for name in _BY_CONTENT if name in missing and name not in said]
-
-    def _only(self, taken: set[int], fits: Callable[[int], bool], wanted: str) -> int | None:
-        """The one column left that fits; told, as no rule names it."""
-        free = [
-            column for column, _ in enumerate(self.sheet.header) if column not in taken and self.sheet.cells(column)
-        ]
-        fitting = [column for column in free if fits(column)]
-        if len(fitting) != 1:
-            return None
-        title = self.sheet.header[fitting[0]] or f"number {fitting[0] + 1}, without a name,"
-        self.told.append(f"kept: column {title!r} is read as {wanted}, by what stands in it")
-        return fitting[0]
-
-    def _is_text(self, code: str) -> Callable[[int], bool]:
-        scripts = self.rules.scripts.get(code, ())
-
-        def fits(column: int) -> bool:
-            if scripts in ((), LATIN) and self._says_english(column):
-                return False
-            if self.contexts and not self._has_gaps(column):
-                return False
-            if not self.contexts and self._repeats(column):
-                return False
-            return bool(scripts or self.contexts) and self._mostly(column, lambda cell: _written_in(cell, scripts))
-
-        return fits
-
-    def _repeats(self, column: int) -> bool:
-        """Does a column say few words again and again? Then it sorts the entities, and does not name them."""
-        cells = self.sheet.cells(column)
-        kinds = (self._is_culture, self._is_type, self._is_gender, self._is_qid)
-        return 2 * len(set(cells)) < len(cells) or any(is_kind(column) for is_kind in kinds)
-
-    def _is_english(self, column: int) -> bool:
-        """Of contexts: texts with a gap in Latin letters; of entities also the column's name must say so."""
-        if not self.contexts or all(self.rules.scripts.get(code, LATIN) == LATIN for code in self.languages):
-            return self._says_english(column) and (not self.contexts or self._has_gaps(column))
-        return self._has_gaps(column) and self._mostly(column, lambda cell: _written_in(cell, LATIN))
-
-    def _is_type(self, column: int) -> bool:
-        return self._mostly(column, lambda cell: self.rules.word("type", cell).partition("/")[0] in self.rules.types)
-
-    def _is_sentiment(self, column: int) -> bool:
-        labels = {read_sentiment(cell) for cell in self.sheet.cells(column)}
-        return len(labels - {None}) > 1 and self._mostly(column, lambda cell: read_sentiment(cell) is not None)
-
-    def _is_gender(self, column: int) -> bool:
-        genders = {GENDERS.get(cell.casefold()) for cell in self.sheet.cells(column)}
-        return bool(genders & {"female", "male"}) and self._mostly(column, lambda cell: cell.casefold() in GENDERS)
-
-    def _is_culture(self, column: int) -> bool:
-        known = {*self.rules.cultures, self.rules.reference, *self.rules.others}
-        return self._mostly(column, lambda cell: self.rules.word("culture", cell) in known)
-
-    def _is_qid(self, column: int) -> bool:
-        return self._mostly(column, lambda cell: QID.search(cell) is not None)
-
-    def _says_english(self, column: int) -> bool:
-        title = plain_title(self.sheet.header[column])
-        return any(word in title for word in ("engl", "translation", "transliteration", "romani"))
-
-    def _has_gaps(self, column: int) -> bool:
-        return self._mostly(column, lambda cell: MASK in read_gaps(cell, self.rules.masks).text)
-
-    def _mostly(self, column: int, fits: Callable[[str], bool]) -> bool:
-        cells = self.sheet.cells(column)
-        return bool(cells) and sum(map(fits, cells)) >= MOSTLY * len(cells)
-
-    def _check(self, found: Mapping[str, int], texts: Mapping[str, int]) -> None:
-        for name in ("language", "culture", "type", "setting"):
-            wanted = getattr(self.block, name)
-            if wanted and name not in found and not self.fixed.get(name):
-                raise self._missing(wanted)
-        if not texts:
-            raise self._missing(self._names(self.languages[0]) or self.block.text)
-        if self.fixed["culture"] != self.rules.reference:
-            there = ", ".join(self.sheet.header)
-            lacking = [code for code in self.languages if code not in texts]
-            self.told += [f"no column for {self._spoken(code)}; there are {there}" for code in lacking]
-
-    def _missing(self, wanted: Sequence[str]) -> MissingColumnError:
-        there = ", ".join(title for title in self.sheet.header if title) or "none with a name"
-        return MissingColumnError(f"no column {' or '.join(map(repr, wanted))}; there are: {there}")
-
-
-# What can be told by its content, in this order: a column is taken once.
-_BY_CONTENT = ("type", "sentiment", "gender", "culture", "qid", "english")
-
-
-def _written_in(text: str, scripts: Sequence[str]) -> bool:
-    """Are most letters of one of these scripts? Without scripts, nothing is asked."""
-    share = script_share(script_counts(text.replace(MASK, "")), scripts)
-    return not scripts or (share is not None and share >= 0.5)

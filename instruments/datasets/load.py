@@ -134,7 +134,7 @@ class Loader:
         if unknown := self._fault_of_type(self._word("type", fixed["type"])):
             self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
             return
-        columns = find_columns(self.rules, block, sheet, fixed, contexts)
+        columns = find_columns(self.rules, block, sheet, fixed)
         for told in columns.told:
             self._leave_out(sheet.place, told, languages=self.rules.cultures.get(fixed["culture"], ()))
         texts = {code: column for code, column in columns.texts.items() if not languages or code in languages}
@@ -153,7 +153,7 @@ class Loader:
         fixed: Mapping[str, str],
         masks: tuple[str, ...],
     ) -> Iterator[DatasetRow]:
-        own = {name: cells[column] for name, column in columns.of.items()}
+        own = {name: self._in_our_words(name, cells[column]) for name, column in columns.of.items()}
         values = {**own, **{name: self._word(name, fixed[name] or own.get(name, "")) for name in FIXED}}
         if fixed["culture"] and own.get("culture") and self._word("culture", own["culture"]) != values["culture"]:
             reason = f"culture {own['culture']!r} in a file of {values['culture']} entities"
@@ -172,6 +172,10 @@ class Loader:
             return fixed, ()
         fixed["culture"] = next(culture for culture, codes in self.rules.cultures.items() if code in codes)
         return fixed, (code,)
+
+    def _in_our_words(self, name: str, spelling: str) -> str:
+        """A field in the rules' words, where they have some for it."""
+        return self.rules.words.get(name, {}).get(" ".join(spelling.split()).casefold(), spelling)
 
     def _word(self, kind: str, spelling: str) -> str:
         return self.rules.word(kind, spelling) if spelling else ""

@@ -86,8 +86,7 @@ class DatasetRules(Source):
     published: Mapping[Literal["entities", "contexts"], int] = {}  # what the paper says there is
     reference: str = "Western"
     masks: tuple[str, ...] = ("[MASK]",)  # the first is right; the others are read as it, and listed
-    types: tuple[str, ...] = ()  # of entities: a column of these words is the one of types, whatever its name
-    scripts: Mapping[str, tuple[str, ...]] = {}  # language -> its scripts (ISO 15924): tell a column by its content
+    types: tuple[str, ...] = ()  # of entities, all that there are; (): any
     cultures: Mapping[str, tuple[str, ...]] = {}  # culture -> its languages
     others: tuple[str, ...] = ()  # cultures that are kept and are neither native nor the reference
     languages: Mapping[str, str] = {}  # code -> the name that columns use

@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.load import Loader, load
 from polyculture.instruments.datasets.rules import read_rules as read_data_rules
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.rules.opened import read_rules as read_set_rules
@@ -157,3 +157,83 @@ def test_both_kinds_of_rules_name_a_wrong_key_with_its_place_and_remedy(tmp_path
 def test_a_join_of_entities_says_by_which_column(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match="join: needs `key`"):
         read_data_rules(dishes(tmp_path, ENTITIES.replace('key = "place", ', "")))
+
+
+def test_lists_under_names_are_entities_with_the_name_as_a_field(tmp_path: Path) -> None:
+    """As the gender lexicon of ResponsibleNLP and HolisticBias lay their words out."""
+    nouns = {"feminine": [{"singular": "dada"}, {"singular": "mama"}], "masculine": [{"singular": "kaka"}, "boi"]}
+    (tmp_path / "nouns.json").write_text(json.dumps(nouns), encoding="utf-8")
+    rules = (
+        ENTITIES.partition("[[entities]]")[0]
+        + """
+[words.gender]
+feminine = "female"
+masculine = "male"
+
+[[entities]]
+files = "nouns.json"
+rows = "*"
+text = "singular|value"
+gender = "key1"
+of_culture = "Swahili"
+of_type = "names"
+"""
+    )
+    (tmp_path / "nouns.toml").write_text(rules, encoding="utf-8")
+    found = Loader(read_data_rules(tmp_path / "nouns.toml"), tmp_path).load()
+    assert [(e.surface, e.gender, str(e.place)) for e in found.entities] == [
+        ("dada", "female", "nouns.json feminine/1"),
+        ("mama", "female", "nouns.json feminine/2"),
+        ("kaka", "male", "nouns.json masculine/1"),
+        ("boi", "male", "nouns.json masculine/2"),
+    ]
+    assert not found.left_out
+
+
+def test_a_table_without_a_header_has_columns_by_number(tmp_path: Path) -> None:
+    """As SMART-Filtering lays CommonsenseQA out: the first question was taken for names."""
+    (tmp_path / "soups.csv").write_text("Which soup is red?,borscht,miso,A\nWhich is brown?,borscht,miso,B\n")
+    rules = (
+        QUESTIONS.partition("[[questions]]")[0]
+        + """
+[[questions]]
+files = "soups.csv"
+header = false
+text = 0
+options = [1, 2]
+right = { column = "3", as = "letter" }
+"""
+    )
+    (tmp_path / "soups.toml").write_text(rules, encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml"))
+    assert [(one.text, one.options[one.right[0]], one.place.row) for one in found.questions] == [
+        ("Which soup is red?", "borscht", 1),
+        ("Which is brown?", "miso", 2),
+    ]
+
+
+def test_a_field_is_the_first_of_several_columns_that_a_file_has(tmp_path: Path) -> None:
+    """As Fig-QA's files of five languages name them."""
+    for name, asked in (("a", "start phrase"), ("b", "startphrase"), ("c", "startphrase (string)")):
+        (tmp_path / f"{name}.csv").write_text(f"no,{asked},first,second,key\n1,Which {name}?,x,y,A\n", encoding="utf-8")
+    rules = QUESTIONS.replace('["soups.xlsx", "soups.csv"]', '"{file_name}.csv"').replace("{no}", "{file_name}")
+    rules = rules.replace('"asked"', '"start phrase|startphrase|startphrase (string)"').replace(
+        "facets =", "# facets ="
+    )
+    (tmp_path / "soups.toml").write_text(rules, encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml"))
+    assert [one.text for one in found.questions] == ["Which a?", "Which b?", "Which c?"]
+
+
+def test_a_separator_that_nobody_quoted_cuts_no_text(tmp_path: Path) -> None:
+    """The text was read up to its comma, and a model was asked about the half of it."""
+    file = dishes(tmp_path, ENTITIES.replace('of_type = "food"\n', 'of_type = "food"\nenglish = "english"\n'))
+    lines = "context,english\nLeo nimekula [MASK],Today I ate [MASK]\nJana nilipika [MASK],Yesterday, I cooked [MASK]\n"
+    (tmp_path / "contexts.csv").write_text(lines + "Kesho nitauza [MASK]\n", encoding="utf-8")
+    found = load(read_data_rules(file), tmp_path)
+    assert [(one.text, one.english) for one in found.contexts] == [
+        ("Leo nimekula [MASK]", "Today I ate [MASK]"),
+        ("Kesho nitauza [MASK]", None),
+    ]
+    (told,) = (out for out in found.left_out if out.place.file == "contexts.csv")
+    assert (told.place.row, told.reason) == (3, "left out: has 3 cells, and the header 2")

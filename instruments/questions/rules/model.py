@@ -183,7 +183,7 @@ class Rules(Source):
         for number, block in enumerate(self.questions):
             answers = () if TEXTS in self.numbers else ("answers",)
             needed = {"pair": ("options",), "open": ("text", *answers)}.get(self.kind, ("text", "options"))
-            lacking = [name for name in needed if not getattr(block, name)]
+            lacking = [name for name in needed if getattr(block, name) in (None, ())]
             if lacking:
                 what = f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}"
                 without = (
