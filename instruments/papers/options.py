@@ -25,8 +25,7 @@ _REACHES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_DATA, DATA_PARTS),
     "culture": (*DATA_PARTS, "probe"),
     "language": (*DATA_PARTS, "tokens"),
-    "units": ("ask", "attention"),
-    "per_culture": ("probe",),
+    "units": ("ask", "attention", "probe"),
     "encoder": ("probe",),
     "concepts": ("ask",),
 }
@@ -73,7 +72,6 @@ class PaperOptions(BaseModel):
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     units: Annotated[AtLeastOne | None, Field(description="Only so many units of a question set.")] = None
-    per_culture: Annotated[AtLeastOne | None, Field(description="Only so many probed questions of a culture.")] = None
     encoder: Annotated[Words, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
     concepts: Annotated[Path | None, in_file("Concepts by culture, as CANDLE's, for culturescope's relevance.")] = None
 
@@ -166,9 +164,10 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
     if options.encoder and part.command == "probe":
         found["encoder"] = _encoders(part, options.encoder)
     if options.folder is not None and part.command != "tokens" and not part.after:
-        own = options.folder / _data_of(part, options)
-        if own.is_dir() or part.command != "probe":  # whose data are others than those of the paper's questions
-            found["folder"] = own if own.is_dir() else options.folder
+        folders = [options.folder / name for name in _data_of(part, options)]
+        own = next((folder for folder in folders if folder.is_dir()), None)
+        if own or part.command != "probe":  # whose data are others than those of the paper's questions
+            found["folder"] = own or options.folder
     if part.command == "ask" and not part.after:
         found.pop("concepts", None)
     elif part.after and options.concepts is None:  # whose condition there is only with a table of them
@@ -180,11 +179,15 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
     return found
 
 
-def _data_of(part: PaperPart, options: PaperOptions) -> str:
-    """The data set or question set that a part asks about."""
-    asked = part.options.get("set") or part.options.get("data")
-    name = str(asked.value if asked and isinstance(asked.value, str) else options.data or options.preset.data)
-    return name.partition(":")[0]
+def _data_of(part: PaperPart, options: PaperOptions) -> list[str]:
+    """The data set or question set that a part asks about, and the one whose files that has."""
+    from polyculture.instruments.questions.rules.opened import rules_of
+
+    if "set" in part.options:
+        named = str(part.options["set"].value).partition(":")[0]
+        return [named, rules_of(named).files_of or named]
+    asked = part.options.get("data")
+    return [str(asked.value) if asked else options.data or options.preset.data]
 
 
 def _encoders(part: PaperPart, given: Sequence[str]) -> list[str]:

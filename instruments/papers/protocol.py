@@ -35,7 +35,7 @@ _NO_PROTOCOL = ("model", "folder", "preset", "data", "set", "classifier", "tagge
 # The tables compute a Cultural Bias Score as the paper does, from what is stored of each token.
 _OF_TABLES = ("rule", "average")
 # How much is asked: what earlier commands asked besides stays. Other options put other numbers in their place.
-_AMOUNT = ("language", "culture", "type", "setting", "contexts", "entities", "draws", "units", "per_culture", "model",
+_AMOUNT = ("language", "culture", "type", "setting", "contexts", "entities", "draws", "units", "model",
            "folder", "preset", "help_with", "form", "phrasings", *_OF_TABLES)  # fmt: skip
 _ENGLISH = "english"
 
@@ -144,7 +144,8 @@ def _calls(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _about(values: Mapping[str, Any], one: OwnNumber) -> bool:
     """Whether options ask the data that a number is of."""
     if "set" in values:
-        return one.dataset in [name.strip().replace(":", "-") for name in str(values["set"]).split(",")]
+        asked = {name.strip().replace(":", "-") for name in str(values["set"]).split(",")}
+        return not asked.isdisjoint((one.dataset, f"{one.dataset}-{one.language}"))  # 'blend:es' is of BLEnD, too
     data = values.get("data", one.dataset)
     return one.dataset in (data, "-") or data is None
 

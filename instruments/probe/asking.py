@@ -19,8 +19,7 @@ from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
 from polyculture.generate.request import request_id
 from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, Protocol
-from polyculture.instruments.probe.layout import WantedProbe
-from polyculture.instruments.probe.questions import OpenQuestion, question_key
+from polyculture.instruments.probe.layout import ProbedQuestion, WantedProbe
 from polyculture.instruments.probe.taggers import RULE
 from polyculture.instruments.probe.words import function_words, word_rule
 
@@ -71,19 +70,19 @@ class ProbeRules:
 class Lenders:
     """The questions in one language whose answers' vectors may stand in for those of another question."""
 
-    def __init__(self, dataset: str, questions: Sequence[OpenQuestion], seed: int) -> None:
-        self._dataset, self._seed = dataset, seed
-        self._by_topic: dict[str | None, list[OpenQuestion]] = defaultdict(list)
-        for one in sorted(questions, key=lambda one: question_key(dataset, one)):
+    def __init__(self, questions: Sequence[ProbedQuestion], seed: int) -> None:
+        self._seed = seed
+        self._by_topic: dict[str | None, list[ProbedQuestion]] = defaultdict(list)
+        for one in sorted(questions, key=lambda one: one.question_key):
             self._by_topic[one.topic].append(one)
 
-    def lender(self, one: OpenQuestion) -> OpenQuestion | None:
+    def lender(self, one: ProbedQuestion) -> ProbedQuestion | None:
         """A question of the same topic about another culture; None: there is none.
 
         The same one in every run. A question without a topic lends nothing and is lent nothing.
         """
         found = [other for other in self._by_topic[one.topic] if other.culture != one.culture] if one.topic else []
-        chance = np.random.default_rng([self._seed, int(question_key(self._dataset, one)[:12], 16)])
+        chance = np.random.default_rng([self._seed, int(one.question_key[:12], 16)])
         return found[int(chance.integers(len(found)))] if found else None
 
 
@@ -93,9 +92,9 @@ class Asked:
 
     probe_id: str
     request_id: str
-    question: OpenQuestion
+    question: ProbedQuestion
     arm: Arm
-    source: OpenQuestion | None  # whose answer's vectors are put in place; None: no question can lend it any
+    source: ProbedQuestion | None  # whose answer's vectors are put in place; None: no question can lend it any
 
 
 @dataclass(frozen=True)
@@ -103,8 +102,7 @@ class ProbeJob:
     """The questions about one culture in one language, to one model."""
 
     job: Job
-    dataset: str
-    questions: Sequence[OpenQuestion]
+    questions: Sequence[ProbedQuestion]
     arms: Sequence[Arm]
     rules: ProbeRules
     lenders: Lenders | None = None  # for the arm that lends vectors
@@ -119,7 +117,7 @@ class ProbeJob:
         rules = {arm: self.rules.of_arm(arm, self.job.language) for arm in self.arms}
         answering = asdict(self.rules.answering)
         for question in self.questions:
-            key = question_key(self.dataset, question)
+            key = question.question_key
             for arm in self.arms:
                 source = self.lenders.lender(question) if arm == LENT and self.lenders else question
                 read = [["user", question.question], ["user", source.question] if source else None]
@@ -131,7 +129,7 @@ class ProbeJob:
         setup = setup_id(self.setup)
         ids = {arm: self.rules.asked_id(arm, self.job.language) for arm in self.arms}
         for one in self.asks():
-            key = question_key(self.dataset, one.question)
+            key = one.question.question_key
             yield WantedProbe(one.request_id, self.job.model, setup, key, one.arm, ids[one.arm])
 
 

@@ -1,4 +1,4 @@
-"""Probing as an instrument: `polyculture probe exp.toml --data blend`, `polyculture probe attention SET exp.toml`."""
+"""Probing as an instrument: `polyculture probe blend exp.toml`, `polyculture probe attention SET exp.toml`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ COMMANDS: Mapping[str, Command] = {
     "probe": Command(
         ProbeOptions,
         study,
-        "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
+        "polyculture probe blend exp.toml --folder BLEnD/data --units 50 --control noise",
+        argument="set",
+        own_experiment=ProbeOptions.opened,
         tables=(_OWN / "entity_knowledge.sql",),
         needs=lambda _: ("patch",),
     ),

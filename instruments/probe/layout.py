@@ -16,14 +16,14 @@ ASKED = "probe"  # how the names begin of the rules that probes are made by, amo
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionRow:
-    """An open question about a culture, as it is at present."""
+class ProbedQuestion:
+    """A question about a culture as it is probed at present: openly."""
 
-    question_key: str  # hash of data set, culture, language, id and text
+    question_key: str  # hash of set, culture, language, id and text
     dataset: str
     language: str  # that the question is asked in
     culture: str
-    question_id: str  # the same question about another culture has the same
+    question_id: str  # the unit of its set: the same question about another culture has the same
     topic: str | None
     question: str  # as it is asked
     region: str | None = None  # of the culture
@@ -38,9 +38,8 @@ class HumanAnswerRow:
     question_key: str  # of the question in `probe_questions`
     dataset: str
     place: int  # in the source, from 1
-    answer: str  # in its usual spelling, in the language of the question where the source has it
-    spellings: list[str]  # all of them
-    votes: int | None  # how many people gave it; NULL: not told
+    answer: str  # in one of its spellings
+    votes: int  # how many people gave it; 1 where the set does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ class ItemLink:
     match: str | None  # how alike the item's name is: 'exact' | 'normalised' | 'key'
 
 
-PROBE_QUESTIONS = Table("probe_questions", QuestionRow, same=("dataset",))
+PROBE_QUESTIONS = Table("probe_questions", ProbedQuestion, same=("dataset",))
 PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow, same=("dataset",))
 PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
 PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")

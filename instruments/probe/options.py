@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.probe.arms import Control, Protocol
+from polyculture.instruments.questions.options import SetOptions
 
 Names = tuple[str, ...]
 
 
-class ProbeOptions(BaseModel):
+class ProbeOptions(SetOptions):
     """Read what a model's layers hold of cultures, and how far one culture's leans on another's (flattening).
 
-    The model answers open questions. Each layer's state of the answer's content words takes the place of a
-    placeholder's, and what the model then writes is split into items. What is probed already stays.
+    SET is a set as of `polyculture ask`, whose questions say which culture they are about. The model answers them
+    without their options. Each layer's state of the answer's content words takes the place of a placeholder's, and what
+    the model then writes is split into items. What is probed already stays.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    questions: Annotated[
-        Path | None, Field(description="A table of tabs: question_id, culture, language, question, and topic if any.")
-    ] = None
-    data: Annotated[
-        Literal["blend", "camel2", "culturescope"] | None,
-        Field(description="Published questions, in place of a table: BLEnD, CAMeL-2, or the study's released sheets."),
-    ] = None
-    folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
-    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     culture: Annotated[Names, Field(description="Only these cultures, three at least.")] = ()
-    language: Annotated[
-        Names, Field(description="Only these asking languages; of BLEnD also local: each culture in its own.")
-    ] = ()
-    per_culture: Annotated[
-        AtLeastOne | None, Field(description="So many question ids, drawn by the seed jointly for all cultures.")
-    ] = None
     protocol: Annotated[
         Protocol, Field(description="paper: a layer is replaced alone; released: with the two below, as in the code.")
     ] = "paper"
@@ -70,7 +55,7 @@ class ProbeOptions(BaseModel):
     answer_tokens: Annotated[AtLeastOne, in_file("Of an answer, at most.")] = 64
     item_tokens: Annotated[AtLeastOne, in_file("Of a layer's text, at most.")] = 24
     resamples: Annotated[AtLeastOne, in_file("Halves for intervals, permutations for p.")] = 999
-    seed: Annotated[int, in_file("Of subset, noise and draws.", ge=0)] = 1
+    seed: Annotated[int, in_file("Of noise and draws.", ge=0)] = 1
 
 
 class AttentionOptions(BaseModel):

@@ -1,25 +1,24 @@
-"""Open questions about cultures: from a table of tabs, the part that is asked, and their rows in the store."""
+"""The questions of a set as a probe asks them: openly, each about a culture, and their rows in the store."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.flattening import FEWEST
 from polyculture.instruments.probe.layout import (
     PROBE_HUMAN_ANSWERS,
     PROBE_QUESTIONS,
     WANTED_PROBES,
     HumanAnswerRow,
-    QuestionRow,
+    ProbedQuestion,
     WantedProbe,
 )
+from polyculture.instruments.questions.model import Question, QuestionSet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,146 +26,99 @@ if TYPE_CHECKING:
     from polyculture.cache.store.layout import Table
     from polyculture.cache.store.run_folder import RunFolder
 
-COLUMNS = ("question_id", "culture", "language", "question")
+_ASKED = ("open", "choice")  # kinds of questions that have a text to be asked alone
+_OF_CULTURE = ("culture", "country")  # facets that say which culture a question is about: the first that is there
 
 
-@dataclass(frozen=True, slots=True)
-class HumanAnswer:
-    """What people answered, in its spellings, the usual one first, and how many; None: the source does not say."""
-
-    spellings: tuple[str, ...]
-    votes: int | None
+def culture_of(question: Question) -> str:
+    """The culture that a question is about, as its set calls it; "" where it does not say."""
+    return next((question.facets[facet] for facet in _OF_CULTURE if question.facets.get(facet)), "")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """A question about a culture. The same question about other cultures has the same `question_id`."""
-
-    question_id: str
-    culture: str
-    language: str
-    question: str
-    topic: str | None = None
-    region: str | None = None
-    level: str | None = None  # of resources
-    answers: tuple[HumanAnswer, ...] = ()
-    neighbours: tuple[str, ...] = ()  # the other cultures of its region
+def check_set(one: QuestionSet) -> None:
+    """Raises `DataSetError` of a set whose questions cannot be asked openly, or are about no culture."""
+    if one.kind not in _ASKED:
+        what = f"{one.name} is of kind {one.kind!r}, and a probe asks questions"
+        raise DataSetError(what, where=one.folder, remedy="Name a set of kind 'open' or 'choice'.")
+    if not any(map(culture_of, one.questions)):
+        remedy = "Give its rules a facet culture or country: see docs/probe.md."
+        raise DataSetError(f"no question of {one.name} says which culture it is about", where=one.folder, remedy=remedy)
 
 
-def read_questions(file: Path) -> list[OpenQuestion]:
-    """The questions of a table (UTF-8, tabs, a header). Raises `DataSetError` that names file and line."""
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            rows = csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE)
-            missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
-            if missing:
-                what = f"has no column {', '.join(map(repr, missing))}"
-                remedy = f"Give a table of tabs whose header has {', '.join(COLUMNS)}, and topic where there is one."
-                raise DataSetError(what, where=file, remedy=remedy)
-            found = [_question(file, number, row) for number, row in enumerate(rows, 2)]
-    except (OSError, UnicodeDecodeError, csv.Error) as fault:
-        raise DataSetError(f"cannot be read: {fault}", where=file, remedy="Give a UTF-8 table of tabs.") from fault
-    _check_distinct(file, found)
-    return found
+def named_cultures(one: QuestionSet, names: Sequence[str], cultures: Cultures) -> frozenset[str]:
+    """The cultures of a set that are named, under any spelling. Raises `DataSetError` of one that it does not have."""
+    there = set(map(culture_of, one.questions)) - {""}
+    spelt = {known.country: name for name in there if (known := cultures.country(name))}
+    found = set()
+    for name in names:
+        known = cultures.country(name)
+        culture = name if name in there else spelt.get(known.country) if known else None
+        if culture is None:
+            what = f"{one.name} has no question about the culture {name!r}"
+            raise DataSetError(what, where=one.folder, remedy=did_you_mean(name, there))
+        found.add(culture)
+    return frozenset(found)
 
 
-def choose(
-    file: Path,
-    questions: Sequence[OpenQuestion],
-    cultures: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    per_culture: int | None = None,
-    seed: int = 1,
-) -> list[OpenQuestion]:
-    """A part of the questions, in their order: of some cultures and languages, or of all; so many ids, by the seed.
+def as_probed(questions: Iterable[Question], cultures: Cultures) -> dict[str, tuple[ProbedQuestion, Question]]:
+    """The questions about a culture, by their keys: of a unit, culture and language the first one.
 
-    Raises `DataSetError` for a name that the table does not have, and for fewer than three cultures.
+    Region, level and neighbours (the other cultures of the region) come from the file of cultures, where it knows the
+    culture by any spelling. Of others the set may say region and level; their neighbours are the others that it lacks.
     """
-    for what, asked, there in (
-        ("culture", cultures, {one.culture for one in questions}),
-        ("language", languages, {one.language for one in questions}),
-    ):
-        for name in asked:
-            if name not in there:
-                remedy = did_you_mean(name, there)
-                raise DataSetError(f"has no question of the {what} {name!r}", where=file, remedy=remedy)
-    chosen = [
-        one
-        for one in questions
-        if (not cultures or one.culture in cultures) and (not languages or one.language in languages)
-    ]
-    if per_culture is not None:
-        drawn = draw_ids(chosen, per_culture, seed)
-        chosen = [one for one in chosen if one.question_id in drawn]
-    if (count := len({one.culture for one in chosen})) < FEWEST:
+    found: dict[tuple[str, str, str], Question] = {}
+    for question in questions:
+        if culture := culture_of(question):
+            found.setdefault((culture, question.unit, question.language), question)
+    unknown = sorted({culture for culture, *_ in found if cultures.country(culture) is None})
+    rows = [(_probed(question, culture, cultures, unknown), question) for (culture, *_), question in found.items()]
+    return {row.question_key: (row, question) for row, question in rows}
+
+
+def _probed(question: Question, culture: str, cultures: Cultures, unknown: Sequence[str]) -> ProbedQuestion:
+    text = f"{question.context}\n{question.text}" if question.context else question.text
+    key = content_id("probe question", question.set, question.unit, culture, question.language, text)
+    facets, known = question.facets, cultures.country(culture)
+    region, level = (known.region, known.level) if known else (facets.get("region"), facets.get("level"))
+    near = unknown if known is None else [
+        name for name, other in cultures.countries.items() if other.region == known.region
+    ]  # fmt: skip
+    return ProbedQuestion(
+        key, question.set, question.language, culture, question.unit, facets.get("topic") or None, text, region or None,
+        level or None, [name for name in near if name != culture],
+    )  # fmt: skip
+
+
+def check_number(one: QuestionSet, chosen: Iterable[ProbedQuestion]) -> None:
+    """Raises `DataSetError` of questions about fewer cultures than a score needs."""
+    if (count := len({row.culture for row in chosen})) < FEWEST:
+        what = f"{one.name}: {count} cultures are chosen, and a probe needs at least {FEWEST}"
         remedy = "Ask about more: the flattening score of two is 0 by construction."
-        raise DataSetError(
-            f"{count} cultures are chosen, and a probe needs at least {FEWEST}", where=file, remedy=remedy
-        )
-    return chosen
-
-
-def draw_ids(questions: Sequence[OpenQuestion], number: int, seed: int) -> frozenset[str]:
-    """So many question ids, jointly for all cultures: those first that most cultures have, in an order by the seed.
-
-    Fewer are a part of more. Where an id is missing of a culture, that culture has as many questions less.
-    """
-    having: dict[str, set[str]] = {}
-    for one in questions:
-        having.setdefault(one.question_id, set()).add(one.culture)
-    ordered = sorted(having, key=lambda one: (-len(having[one]), content_id("probe draw", seed, one)))
-    return frozenset(ordered[:number])
-
-
-def question_key(dataset: str, one: OpenQuestion) -> str:
-    """A hash of all that is asked."""
-    return content_id("probe question", dataset, one.question_id, one.culture, one.language, one.question)
+        raise DataSetError(what, where=one.folder, remedy=remedy)
 
 
 def present_questions(
-    run: RunFolder, dataset: str, questions: Sequence[OpenQuestion], wanted: Sequence[WantedProbe] = ()
+    run: RunFolder, chosen: Iterable[tuple[ProbedQuestion, Question]], wanted: Sequence[WantedProbe] = ()
 ) -> dict[Table[Any], pa.Table]:
-    """The tables to write so that these are the run's questions of `dataset`, asked by these requests; none where they
-    are. Other data sets stay, and what was asked of these questions under arms that are not asked now.
+    """The tables to write so that these are the run's questions of their sets, asked by these requests; none where they
+    are. Other sets stay, and what was asked of these questions under arms that are not asked now.
     """
     from polyculture.cache.store.parquet import present_rows
 
-    asked = [
-        QuestionRow(
-            question_key(dataset, one), dataset, one.language, one.culture, one.question_id, one.topic, one.question,
-            one.region, one.level, list(one.neighbours),
-        )
-        for one in questions
-    ]  # fmt: skip
-    answers = [
-        HumanAnswerRow(
-            question_key(dataset, one), dataset, place, answer.spellings[0], list(answer.spellings), answer.votes
-        )
-        for one in questions
-        for place, answer in enumerate(one.answers, 1)
-    ]
+    several = list(chosen)
+    answers = [row for one, question in several for row in _answers(one, question)]
     return {
-        **present_rows(run, PROBE_QUESTIONS, asked),
+        **present_rows(run, PROBE_QUESTIONS, [one for one, _ in several]),
         **present_rows(run, PROBE_HUMAN_ANSWERS, answers),
         **present_rows(run, WANTED_PROBES, wanted),
     }
 
 
-def _question(file: Path, number: int, row: dict[str, Any]) -> OpenQuestion:
-    cells = {name: (row[name] or "").strip() for name in (*COLUMNS, "topic") if name in row}
-    empty = [name for name in COLUMNS if not cells[name]]
-    if empty or None in row:
-        what = f"line {number}: {empty[0]} is empty" if empty else f"line {number} has more cells than the header"
-        raise DataSetError(what, where=file, remedy="Give every question its id, culture, language and text.")
-    question_id, culture, language, question = (cells[name] for name in COLUMNS)
-    return OpenQuestion(question_id, culture, language, question, cells.get("topic") or None)
-
-
-def _check_distinct(file: Path, found: Sequence[OpenQuestion]) -> None:
-    seen: set[tuple[str, str, str]] = set()
-    for one in found:
-        key = one.question_id, one.culture, one.language
-        if key in seen:
-            what = f"question {one.question_id!r} of {one.culture!r} in {one.language!r} is there twice"
-            raise DataSetError(what, where=file, remedy="Give each question of a culture an id of its own.")
-        seen.add(key)
+def _answers(one: ProbedQuestion, question: Question) -> list[HumanAnswerRow]:
+    """What a question accepts, and how many people gave it; of options the right ones."""
+    given = [(question.options[place], 1.0) for place in question.right]
+    given += zip(question.answers, question.weights, strict=True)
+    return [
+        HumanAnswerRow(one.question_key, one.dataset, place, answer, int(votes))
+        for place, (answer, votes) in enumerate(given, 1)
+    ]

@@ -22,8 +22,15 @@ from polyculture.generate.engines.patching import AnswerStates, Continuation, Pa
 from polyculture.instruments.probe.arms import TEXT, noise
 from polyculture.instruments.probe.asking import Asked, ProbeJob, ProbeRules
 from polyculture.instruments.probe.encoder import open_encoder
-from polyculture.instruments.probe.layout import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
-from polyculture.instruments.probe.questions import OpenQuestion, question_key
+from polyculture.instruments.probe.layout import (
+    PROBE_ITEMS,
+    PROBE_READINGS,
+    PROBES,
+    ItemRow,
+    ProbedQuestion,
+    ProbeRow,
+    ReadingRow,
+)
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.words import content_words, word_rule
 
@@ -39,7 +46,7 @@ _UNKNOWN = (
 class _Answered:
     """A question with its answer and the answer's states, or the reason why there are none."""
 
-    question: OpenQuestion
+    question: ProbedQuestion
     answer: str | None
     words: tuple[str, ...] = ()
     found: AnswerStates | None = None
@@ -105,7 +112,7 @@ class ProbingStep(Step[Asked, Models]):
         engine = models.open(PATCHING)
         engine.depth()  # before anything is answered
         for some in _batches(probing, items):
-            answered = {one.question: one for one in _answers(engine, probing.rules, _sources(some))}
+            answered = {one.question.question_key: one for one in _answers(engine, probing.rules, _sources(some))}
             written = _written(engine, probing.rules, some, answered)
             for one in some:
                 said, told = _said(one, answered), written.get(one.probe_id, {})
@@ -120,19 +127,19 @@ def _batches(probing: ProbeJob, items: Iterator[Asked]) -> Iterator[list[Asked]]
         yield some
 
 
-def _sources(some: Sequence[Asked]) -> list[OpenQuestion]:
+def _sources(some: Sequence[Asked]) -> list[ProbedQuestion]:
     """The questions that are answered for some items."""
-    return list(dict.fromkeys(one.source for one in some if one.source))
+    return list({one.source.question_key: one.source for one in some if one.source}.values())
 
 
-def _said(one: Asked, answered: Mapping[OpenQuestion, _Answered]) -> _Answered:
+def _said(one: Asked, answered: Mapping[str, _Answered]) -> _Answered:
     """The answer whose vectors an arm puts in place."""
     if one.source is None:
         return _Answered(one.question, None, error=f"{one.arm}: no question of the table can lend it a vector")
-    return answered[one.source]
+    return answered[one.source.question_key]
 
 
-def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[OpenQuestion]) -> Iterator[_Answered]:
+def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[ProbedQuestion]) -> Iterator[_Answered]:
     """The model's answers with their states."""
     requests = [Request(str(n), _messages(one), rules.answering, (1,)) for n, one in enumerate(questions)]
     said: dict[int, Completion] = {int(one.request_id): one for one in engine.sample(requests)}
@@ -152,7 +159,7 @@ def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[OpenQuesti
             yield _Answered(one, text, tuple(word.text for word in words[number]), found, found.error)
 
 
-def _messages(one: OpenQuestion) -> tuple[Message, ...]:
+def _messages(one: ProbedQuestion) -> tuple[Message, ...]:
     return (Message("user", one.question),)
 
 
@@ -160,7 +167,7 @@ Layers = dict[int, Continuation]  # what was written, by layer
 
 
 def _written(
-    engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[OpenQuestion, _Answered]
+    engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[str, _Answered]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes for each layer of each question, in one batch over both; by probe_id."""
     whole = [one for one in some if _said(one, answered).error is None]
@@ -173,7 +180,7 @@ def _written(
 
 
 def _of_text(
-    engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[OpenQuestion, _Answered]
+    engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[str, _Answered]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes behind the answers' words as text; with them it may be longer than the model reads."""
     inspection, texts = rules.inspection, []
@@ -204,14 +211,14 @@ def _rows(
     question, found = one.question, answered.found
     rule = word_rule(question.language, probing.rules.tagger_of(question.language))
     row = ProbeRow(
-        probe_id=one.probe_id, request_id=one.request_id, question_key=question_key(probing.dataset, question),
+        probe_id=one.probe_id, request_id=one.request_id, question_key=question.question_key,
         model=probing.job.model, language=question.language, topic=probing.job.topic,
         status="failed" if answered.error else "ok", error=answered.error, retryable=False if answered.error else None,
         answer=answered.answer, words=list(answered.words) or None, word_rule=rule,
         tokens=found.tokens if found else None, last_token=found.last_token if found else None, layers=depth,
         model_version=found.model_version if found else None,
         protocol=probing.rules.protocol,
-        vector_of=question_key(probing.dataset, one.source) if one.source and one.source != question else None,
+        vector_of=one.source.question_key if one.source and one.source != question else None,
     )  # fmt: skip
     sources = (
         ("prompt", fold(probing.rules.inspection.prompt)), ("culture", fold(question.culture)),

@@ -16,44 +16,52 @@ from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import known_layers
 from polyculture.generate.engines.base import Decoding
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
+from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, missing_controls, unkept_lines
 from polyculture.instruments.probe.asking import HOUSE, Lenders, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encoders_of
 from polyculture.instruments.probe.flattening import FEWEST
-from polyculture.instruments.probe.layout import ASKED, PROBE
+from polyculture.instruments.probe.layout import ASKED, PROBE, ProbedQuestion
 from polyculture.instruments.probe.options import ProbeOptions
-from polyculture.instruments.probe.published import LOCAL, Opened, open_published, open_table
-from polyculture.instruments.probe.questions import OpenQuestion, choose, present_questions
+from polyculture.instruments.probe.questions import (
+    as_probed,
+    check_number,
+    check_set,
+    culture_of,
+    named_cultures,
+    present_questions,
+)
 from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.taggers import choose_taggers
+from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.study import chosen_questions, tell_left_out
 
 _FOLDER = Path(__file__).parent
 
 
 def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
-    opened = _opened(options)
-    cultures = tuple(opened.culture(name) for name in options.culture)
-    named = () if options.data == "blend" and LOCAL in options.language else options.language  # no language of its own
-    chosen = choose(opened.where, opened.questions, cultures, named, options.per_culture, options.seed)
-    dataset = opened.dataset
-    _tell_few(asked, chosen)
+    chosen: dict[str, tuple[ProbedQuestion, Question]] = {}
+    lenders: dict[tuple[str, str], Lenders] = {}
+    for one in options.opened(asked.run.root):
+        some, able = _part_of(asked, options, one)
+        chosen |= some
+        lenders |= able
+    questions = [row for row, _ in chosen.values()]
+    names = list(dict.fromkeys(row.dataset for row in questions))
     arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control))
-    languages = sorted({one.language for one in chosen})
+    languages = sorted({one.language for one in questions})
     encoders = encoders_of(options.encoder, languages)
-    lenders = _lenders(dataset, opened.questions, chosen, options.seed)
-    if LENT in arms and not any(one.topic for one in chosen):
-        what = f"has no topics, by which {LENT} chooses vectors"
-        raise DataSetError(what, where=opened.where, remedy="Give the table a column topic, or leave this control out.")
-    jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, lenders, model)]
+    if LENT in arms and not any(one.topic for one in questions):
+        what = f"{', '.join(names)}: no question has a topic, by which {LENT} chooses vectors"
+        raise DataSetError(what, remedy="Give the set's rules a facet topic, or leave this control out.")
+    jobs = [job for model in asked.models for job in _jobs(asked, options, questions, arms, lenders, model)]
     rules = jobs[0].rules
     rows = {
         f"{ASKED} {dataset} {arm} {language}": (arm, language)
+        for dataset, language in lenders
         for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
-        for language in languages
     }
-    for line in opened.told:
-        asked.warning(line)
     if options.tagger == ("auto",) and (
         lacking := sorted(one for one, name in rules.taggers.items() if name == "rule")
     ):
@@ -75,53 +83,74 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {key: rules.asked_id(arm, language) for key, (arm, language) in rows.items()},
-            partial(present_questions, asked.run, dataset, chosen, [one for job in jobs for one in job.wanted()]),
-            f"questions {dataset!r}: not all that was asked before is asked now",
+            partial(present_questions, asked.run, chosen.values(), [one for job in jobs for one in job.wanted()]),
+            f"{', '.join(names)}: not all that was asked before is asked now",
             settings={key: rules.settings(arm, language) for key, (arm, language) in rows.items()},
         ),
         derive,
         (
-            Shown(_FOLDER / "flattening_matrix.sql", {"dataset": dataset, "model": list(asked.models)}),
-            Shown(_FOLDER / "arms_beside.sql", {"dataset": dataset, "model": list(asked.models)}),
+            Shown(_FOLDER / "flattening_matrix.sql", {"dataset": names, "model": list(asked.models)}),
+            Shown(_FOLDER / "arms_beside.sql", {"dataset": names, "model": list(asked.models)}),
         ),
     )
 
 
-def _opened(options: ProbeOptions) -> Opened:
-    """The questions that options name. Raises `DataSetError` where they name none, or two sources."""
-    if options.questions is not None and options.data is None:
-        return open_table(options.questions, options.cultures)
-    if options.data is not None and options.questions is None:
-        return open_published(options.data, options.folder, options.language, options.cultures)
-    what = "a probe has nothing to ask" if options.data is None else "a probe asks a table or published data"
-    raise DataSetError(what, remedy="Give either --questions FILE, or --data: see docs/probe.md.")
+def _part_of(
+    asked: Asked, options: ProbeOptions, one: QuestionSet
+) -> tuple[dict[str, tuple[ProbedQuestion, Question]], dict[tuple[str, str], Lenders]]:
+    """The questions of a set that are asked; and by its name and a language, those whose vectors may be lent.
+
+    Raises `DataSetError` of a set that cannot be probed, and of what it does not have.
+    """
+    cultures = read_cultures(options.cultures or one.cultures)
+    check_set(one)
+    named = named_cultures(one, options.culture, cultures)
+    tell_left_out(one, asked.warning)
+
+    def is_about(question: Question) -> bool:
+        return culture_of(question) in named if named else bool(culture_of(question))
+
+    some = chosen_questions(one, options, asked.seed, asked.info, is_about)
+    chosen = as_probed(some, cultures)
+    if len(chosen) < len(some):
+        asked.warning(f"{one.name}: {len(some) - len(chosen)} questions have the unit and the culture of another one, "
+                      "and are not asked")  # fmt: skip
+    rows = [row for row, _ in chosen.values()]
+    check_number(one, rows)
+    _tell_few(asked, rows)
+    # All questions about the chosen cultures: whatever part is asked, the same vectors are lent.
+    there = {row.culture for row in rows}
+    able = [row for row, _ in as_probed(one.questions, cultures).values() if row.culture in there]
+    return chosen, {
+        (one.name, language): Lenders([row for row in able if row.language == language], options.seed)
+        for language in {row.language for row in rows}
+    }
 
 
 def _jobs(
     asked: Asked,
     options: ProbeOptions,
-    dataset: str,
-    questions: Sequence[OpenQuestion],
+    questions: Sequence[ProbedQuestion],
     arms: Sequence[Arm],
-    lenders: Mapping[str, Lenders],
+    lenders: Mapping[tuple[str, str], Lenders],
     model: str,
 ) -> list[ProbeJob]:
-    """A job per language and culture."""
+    """A job per set, language and culture."""
     inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
     answering = Decoding(0.0, top_p=1.0, top_k=None, max_tokens=options.answer_tokens)
     taggers = choose_taggers(options.tagger, {one.language for one in questions})
     rules = ProbeRules(inspection, answering, options.protocol, options.seed, taggers)
     setup = asked.setup(model, "patch")
-    place = attrgetter("language", "culture")
+    place = attrgetter("dataset", "language", "culture")
     return [
         ProbeJob(
-            Job(model, language, f"{dataset}-{culture}"), dataset, list(some), arms, rules, lenders[language], setup
+            Job(model, language, f"{dataset}-{culture}"), list(some), arms, rules, lenders[dataset, language], setup
         )
-        for (language, culture), some in groupby(sorted(questions, key=place), key=place)
+        for (dataset, language, culture), some in groupby(sorted(questions, key=place), key=place)
     ]
 
 
-def _tell_few(asked: Asked, questions: Sequence[OpenQuestion]) -> None:
+def _tell_few(asked: Asked, questions: Sequence[ProbedQuestion]) -> None:
     """A line for languages in which too few cultures are asked about for a score."""
     cultures: dict[str, set[str]] = {}
     for one in questions:
@@ -129,18 +158,6 @@ def _tell_few(asked: Asked, questions: Sequence[OpenQuestion]) -> None:
     few = sorted(language for language, names in cultures.items() if len(names) < FEWEST)
     if few:
         asked.warning(f"{', '.join(few)}: asked about fewer than {FEWEST} cultures; items, and no flattening score")
-
-
-def _lenders(
-    dataset: str, everything: Sequence[OpenQuestion], chosen: Sequence[OpenQuestion], seed: int
-) -> dict[str, Lenders]:
-    """Per language, all questions about the chosen cultures: whatever part is asked, the same vectors are lent."""
-    cultures = {one.culture for one in chosen}
-    able: dict[str, list[OpenQuestion]] = {one.language: [] for one in chosen}
-    for one in everything:
-        if one.language in able and one.culture in cultures:
-            able[one.language].append(one)
-    return {language: Lenders(dataset, some, seed) for language, some in able.items()}
 
 
 def _tell_lacking(asked: Asked) -> None:

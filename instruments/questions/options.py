@@ -17,13 +17,8 @@ if TYPE_CHECKING:
 Names = tuple[str, ...]
 
 
-class AskOptions(BaseModel):
-    """Ask a set of questions: multiple choice, pairs of sentences, gaps with candidates, or open questions.
-
-    SET is a shipped set (`polyculture data list`) or a rules file of yours; NAME:SELECTION is one of its selections.
-    Several sets are separated by commas. With --model no experiment is needed: one is written, with a run of its own.
-    What is answered already stays.
-    """
+class SetOptions(BaseModel):
+    """Which questions of which sets."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,6 +28,63 @@ class AskOptions(BaseModel):
     language: Annotated[Names, Field(description="Only questions in this language.")] = ()
     only: Annotated[Names, Field(description="Only questions with this facet, as category=age.")] = ()
     units: Annotated[AtLeastOne | None, Field(description="Only so many units (templates), drawn by the seed.")] = None
+
+    @field_validator("set")
+    @classmethod
+    def _whole_paths(cls, sets: str) -> str:
+        """Rules files by their whole paths: other commands find them from another folder."""
+        files = [(name, Path(name.partition(":")[0].strip())) for name in sets.split(",")]
+        return ",".join(
+            name.replace(str(file), str(file.resolve())) if file.is_file() else name for name, file in files
+        )
+
+    @field_validator("only")
+    @classmethod
+    def _facets(cls, only: Names) -> Names:
+        for word in only:
+            if not all(word.partition("=")):
+                raise ValueError(f"{word!r} is not FACET=VALUE, as category=age")
+        return only
+
+    @property
+    def sets(self) -> list[tuple[str, str | None]]:
+        """The name or file of each set, and its selection."""
+        named = [name.strip().partition(":") for name in self.set.split(",")]
+        return [(name, selection or None) for name, _, selection in named]
+
+    def check_names(self) -> None:
+        """Raises `DataSetError` of a set that there is not."""
+        from polyculture.instruments.questions.rules.opened import rules_of
+
+        for named, _ in self.sets:
+            rules_of(named)
+
+    def opened(self, run: Path | None = None, concepts: Path | None = None) -> list[QuestionSet]:
+        """The sets as they are read; `run` is the folder of those about a run, where no other is named.
+
+        Raises `DataSetError`, also where two are called alike.
+        """
+        from polyculture.instruments.questions.rules.opened import RELEVANCE, open_set, rules_of
+
+        found = {}
+        for named, selection in self.sets:
+            folder = self.folder or (run if rules_of(named).loader == RELEVANCE else None)
+            one = open_set(named, folder, selection, concepts)
+            if one.name in found:
+                remedy = "Leave one out, or give it another name in its rules."
+                raise DataSetError(f"two sets are called {one.name!r}", where=named, remedy=remedy)
+            found[one.name] = one
+        return list(found.values())
+
+
+class AskOptions(SetOptions):
+    """Ask a set of questions: multiple choice, pairs of sentences, gaps with candidates, or open questions.
+
+    SET is a shipped set (`polyculture data list`) or a rules file of yours; NAME:SELECTION is one of its selections.
+    Several sets are separated by commas. With --model no experiment is needed: one is written, with a run of its own.
+    What is answered already stays.
+    """
+
     questions: Annotated[
         AtLeastOne | None,
         Field(description="Only so many questions, over languages evenly, unit by unit, drawn by the seed."),
@@ -53,35 +105,12 @@ class AskOptions(BaseModel):
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
     concepts: Annotated[Path | None, in_file("For relevance: another source's concepts by culture.")] = None
 
-    @field_validator("set")
-    @classmethod
-    def _whole_paths(cls, sets: str) -> str:
-        """Rules files by their whole paths: other commands find them from another folder."""
-        files = [(name, Path(name.partition(":")[0].strip())) for name in sets.split(",")]
-        return ",".join(
-            name.replace(str(file), str(file.resolve())) if file.is_file() else name for name, file in files
-        )
-
-    @field_validator("only")
-    @classmethod
-    def _facets(cls, only: Names) -> Names:
-        for word in only:
-            if not all(word.partition("=")):
-                raise ValueError(f"{word!r} is not FACET=VALUE, as category=age")
-        return only
-
     @field_validator("n")
     @classmethod
     def _samples(cls, n: int, info: ValidationInfo) -> int:
         if n > 1 and info.data.get("temperature") == 0:
             raise ValueError("several answers to a request need a temperature above 0")
         return n
-
-    @property
-    def sets(self) -> list[tuple[str, str | None]]:
-        """The name or file of each set, and its selection."""
-        named = [name.strip().partition(":") for name in self.set.split(",")]
-        return [(name, selection or None) for name, _, selection in named]
 
     @property
     def methods(self) -> frozenset[Method]:
@@ -98,26 +127,6 @@ class AskOptions(BaseModel):
             raise DataSetError(what, remedy=f"They are asked by {' or '.join(METHODS[kind])}.")
         return self.method or METHODS[kind][:1]
 
-    def check_names(self) -> None:
-        """Raises `DataSetError` of a set that there is not."""
-        from polyculture.instruments.questions.rules.opened import rules_of
-
-        for named, _ in self.sets:
-            rules_of(named)
-
-    def opened(self, run: Path | None = None) -> list[QuestionSet]:
-        """The sets as they are read; `run` is the folder of those about a run, where no other is named.
-
-        Raises `DataSetError`, also where two are called alike.
-        """
-        from polyculture.instruments.questions.rules.opened import RELEVANCE, open_set, rules_of
-
-        found = {}
-        for named, selection in self.sets:
-            folder = self.folder or (run if rules_of(named).loader == RELEVANCE else None)
-            one = open_set(named, folder, selection, self.concepts)
-            if one.name in found:
-                remedy = "Leave one out, or give it another name in its rules."
-                raise DataSetError(f"two sets are called {one.name!r}", where=named, remedy=remedy)
-            found[one.name] = one
-        return list(found.values())
+    def opened(self, run: Path | None = None, concepts: Path | None = None) -> list[QuestionSet]:
+        """As `SetOptions`, with the concepts that the experiment file names."""
+        return super().opened(run, concepts or self.concepts)

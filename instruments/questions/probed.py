@@ -20,9 +20,10 @@ from polyculture.cache.text.folding import fold
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
-from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion
 from polyculture.instruments.probe.splitting import separators
+from polyculture.instruments.questions.model import Question
 from polyculture.sources.encoding import encoding_of
+from polyculture.sources.left_out import SourceLocation
 from polyculture.sources.record import BadRow
 from polyculture.sources.tables import read_separated
 
@@ -70,9 +71,9 @@ FROM probes AS p INNER JOIN probe_questions AS q ON p.question_key = q.question_
 WHERE p.arm = 'patched' AND p.language = ? ORDER BY ALL
 """
 _ANSWERS = """
-SELECT a.question_key, a.spellings, a.votes
+SELECT a.question_key, a.answer, a.votes
 FROM probe_human_answers AS a INNER JOIN probe_questions AS q ON a.question_key = q.question_key
-WHERE q.language = ? ORDER BY ALL
+WHERE q.language = ? ORDER BY a.question_key, a.place
 """
 
 
@@ -80,7 +81,7 @@ WHERE q.language = ? ORDER BY ALL
 class Probed:
     """A data set that a run probed, and what was read out."""
 
-    questions: Mapping[Asked, OpenQuestion]
+    questions: Mapping[Asked, Question]  # open ones, with what people answered
     items: Mapping[
         str, Mapping[Asked, Sequence[str]]
     ]  # model -> question -> items as it wrote them, the most frequent ones first
@@ -110,16 +111,19 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[st
         return question_id, known.country if known else culture
 
     dataset = _dataset(folder, sorted({row[0] for row in questions}), named)
-    answers: dict[str, list[HumanAnswer]] = defaultdict(list)
-    for key, spellings, votes in given:
-        answers[key].append(HumanAnswer(tuple(spellings), votes))
-    found = {
-        place(one, culture): OpenQuestion(
-            one, place(one, culture)[1], _LANGUAGE, text, topic, region, level, tuple(answers[key])
-        )
-        for name, _, key, one, culture, text, topic, region, level in questions
-        if name == dataset
-    }
+    answers: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for key, answer, votes in given:
+        answers[key].append((answer, float(votes)))
+    found: dict[Asked, Question] = {}
+    for name, _, key, one, culture, text, topic, region, level in questions:
+        if name == dataset:
+            facets = {"country": place(one, culture)[1], "topic": topic, "level": level, "region": region}
+            found[place(one, culture)] = Question(
+                f"{one} {facets['country']}", "", _LANGUAGE, "open", one, text, (), (), (), SourceLocation(folder.name),
+                answers=tuple(answer for answer, _ in answers[key]),
+                weights=tuple(weight for _, weight in answers[key]),
+                facets={facet: value for facet, value in facets.items() if value is not None},
+            )  # fmt: skip
     items: dict[str, dict[Asked, list[str]]] = {row[1]: defaultdict(list) for row in questions if row[0] == dataset}
     for model, name, culture, one, text in rows:
         if name == dataset:

@@ -26,7 +26,7 @@ from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, 
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.layout import QUESTIONS, WANTED_ANSWERS, WantedAnswer
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
-from polyculture.instruments.questions.options import AskOptions
+from polyculture.instruments.questions.options import AskOptions, SetOptions
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.rules.questions import LEFT_OUT
@@ -121,21 +121,37 @@ def read_study(
 
 def part_of(one: QuestionSet, options: AskOptions, seed: int, say: Callable[[str], None]) -> AskedPart:
     """The part of a set that options ask. Raises `DataSetError` where they name what it does not have."""
-    questions = _only(one, options.only)
-    if options.language:
-        questions = [question for question in questions if question.language in options.language]
-        _check(one, "language", options.language, {question.language for question in one.questions})
-    if not questions:
-        what = "no question is of all that --only and --language name"
-        raise DataSetError(f"{one.name}: {what}", where=one.folder, remedy="Leave one of them out.")
-    chosen = _drawn(questions, options.units, options.questions, seed)
-    if len(chosen) < len(one.questions):
-        units, every = ({question.unit for question in some} for some in (chosen, one.questions))
-        say(f"{one.name}: {len(chosen)} of {len(one.questions)} questions, {len(units)} of {len(every)} units")
+    chosen = chosen_questions(one, options, seed, say, number=options.questions)
     languages = dict.fromkeys(question.language for question in chosen)
     needed = one.kind in ("choice", "open")
     prompts = {code: _prompts(one, code, options.prompts) if needed else [None] for code in languages}
     return AskedPart(one, chosen, prompts, options.methods_of(one.kind))
+
+
+def chosen_questions(
+    one: QuestionSet,
+    options: SetOptions,
+    seed: int,
+    say: Callable[[str], None],
+    kept: Callable[[Question], bool] = lambda _question: True,
+    number: int | None = None,
+) -> list[Question]:
+    """The questions of a set that options name, of those that are `kept`; and how many these are of all.
+
+    Raises `DataSetError` where they name what it does not have.
+    """
+    questions = [question for question in _only(one, options.only) if kept(question)]
+    if options.language:
+        questions = [question for question in questions if question.language in options.language]
+        _check(one, "language", options.language, {question.language for question in one.questions})
+    if not questions:
+        what = "no question is of all that is named (--only, --language)"
+        raise DataSetError(f"{one.name}: {what}", where=one.folder, remedy="Leave one of them out.")
+    chosen = _drawn(questions, options.units, number, seed)
+    if len(chosen) < len(one.questions):
+        units, every = ({question.unit for question in some} for some in (chosen, one.questions))
+        say(f"{one.name}: {len(chosen)} of {len(one.questions)} questions, {len(units)} of {len(every)} units")
+    return chosen
 
 
 def asked_ids(jobs: Sequence[AskJob]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
@@ -153,6 +169,11 @@ def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
     """Reports what of a set's files is left out or read otherwise, by reason, and what cannot be computed."""
     for family, reason in lacking(one):
         say(f"{one.name}: numbers of {family!r} cannot be computed: {reason}")
+    tell_left_out(one, say)
+
+
+def tell_left_out(one: QuestionSet, say: Callable[[str], None]) -> None:
+    """Reports what of a set's files is left out or read otherwise, by reason."""
     counted = sorted(by_reason(one.remarks), key=lambda line: not line[0].startswith(LEFT_OUT))
     if counted:
         told = "; ".join(f"{number} x {reason} ({place})" for reason, number, place in counted[:_NAMED])

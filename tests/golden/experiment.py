@@ -19,7 +19,7 @@ import polyculture.instruments as instruments
 from polyculture.instruments.papers import instrument
 from tests.golden import papers
 from tests.golden.answers import ITEMS, answer, number_of, said_of_culture
-from tests.instruments.culture_files import write_sheets
+from tests.instruments.culture_files import write_open, write_sheets
 from tests.instruments.questions.kobbq_files import write_folder
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer
@@ -99,7 +99,7 @@ LLAMA = ("--model", "transformers:llama")
 
 # In order, with their exit codes. 4: some of the answers fail, as they are told to.
 MAIN = ("openai:tern", "openai:plover", "mock:wren")
-PROBE = ("--questions", "open.tsv", "--link", "--tagger", "rule")
+PROBE = ("open.toml", "--link", "--tagger", "rule")
 NEWS = ("--corpus", "news.txt", "--name", "news", "--processes", "1")
 COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     *((4, ("run", "--only", "generate", "--model", model)) for model in MAIN[:2]),
@@ -139,8 +139,7 @@ def write_workspace(folder: Path, url: str) -> None:
         for number in range(PER_CULTURE)
         for culture in CULTURES
     ]
-    header = "question_id\tculture\tlanguage\ttopic\tquestion"
-    (folder / "open.tsv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    write_open(folder, rows)
     save_causal("llama", folder / "llama")
     papers.write_papers(folder, url)
     dump = folder / "dump.json"

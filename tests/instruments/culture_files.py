@@ -85,6 +85,33 @@ def _row(
     return {**row, **changes}
 
 
+OPEN = """\
+name = "open"
+title = "Open questions of ours"
+licence = "ours"
+kind = "open"
+numbers = ["texts"]
+unit = "question"
+[[questions]]
+files = "open.tsv"
+id = "{question_id} {culture} {language}"
+text = "question"
+[questions.facets]
+question = "{question_id}"
+culture = "{culture}"
+language = "{language}"
+topic = "{topic}"
+"""
+
+
+def write_open(folder: Path, rows: Sequence[str]) -> Path:
+    """A set of open questions: a rules file, and a table of tabs with id, culture, language, topic and question."""
+    lines = ["question_id\tculture\tlanguage\ttopic\tquestion", *rows]
+    (folder / "open.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "open.toml").write_text(OPEN, encoding="utf-8")
+    return folder / "open.toml"
+
+
 def write_sheets(folder: Path, questions: int = 4, targets: Sequence[str] = tuple(LEVELS)) -> Path:
     """Both kinds of sheets, a row per question and target."""
     for name, make in (("blend_resource/resource.csv", resource_row), ("blend_region/region.csv", region_row)):

@@ -366,7 +366,7 @@ def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tm
     for model, unread in (("openai:a", 40), ("openai:b", 10)):
         for metric, dataset, place in (
             *((one, "culture-mcq", {"type": "resource"}) for one in ("accuracy", "biased", "refusal_ratio")),
-            ("exact_match", "relevance-camel2", {}),
+            ("exact_match", "relevance-camel2-open", {}),
         ):
             found = answered(metric, 0.0, reader="-", **place)
             sizes = {"answered": 40, "unread": unread}

@@ -18,17 +18,20 @@ from polyculture.generate.engines import PATCHING, Completion, Decoding, Message
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
 from polyculture.instruments import papers
+from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.arms import noise
 from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encode, encoders_of
 from polyculture.instruments.probe.flattening import beside
 from polyculture.instruments.probe.layout import ReadingRow
-from polyculture.instruments.probe.questions import choose, read_questions
+from polyculture.instruments.probe.questions import as_probed
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.words import content_words, word_rule
+from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from tests.instruments.culture_files import write_open
 from tests.instruments.probe_world import layers_say
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.report_run import sections_named
@@ -48,7 +51,7 @@ OPTIONS = """
 device = "cpu"
 bare_prompts = true
 [instruments.probe]
-questions = "open.tsv"
+set = "open.toml"
 tagger = ["rule"]
 resamples = 19
 answer_tokens = 8
@@ -59,9 +62,7 @@ CULTURES = ("Iran", "Korea", "Mexico")
 
 def write_questions(folder: Path, cultures: Iterable[str] = CULTURES) -> Path:
     lines = [f"q{n}\t{one}\ten\tFood\tWhat is dish {n} in {one}?" for n in (1, 2, 3) for one in cultures]
-    file = folder / "open.tsv"
-    file.write_text("\n".join(["question_id\tculture\tlanguage\ttopic\tquestion", *lines]) + "\n", encoding="utf-8")
-    return file
+    return write_open(folder, lines)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,7 @@ def folder(tmp_path: Path, llama: Path) -> Path:
 
 
 def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path, llama: Path) -> None:
-    words, few = ("probe", "exp.toml"), ("--per-culture", "1", "--control", "text")
+    words, few = ("probe", "exp.toml"), ("--units", "1", "--control", "text")
     run = RunFolder(folder / "runs" / "inside")
 
     def counted() -> dict[str, int]:
@@ -212,8 +213,7 @@ def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
 ) -> None:
     layers_say(monkeypatch, *SAID)
     lines = [f"q{n}\t{one}\ten\tT{n % 2}\tWhat is dish {n} in {one}?" for n in range(5) for one in CULTURES]
-    header = "question_id\tculture\tlanguage\ttopic\tquestion"
-    (folder / "open.tsv").write_text("\n".join([header, *lines, "q9\tIran\ten\t\tWho?"]) + "\n", encoding="utf-8")
+    write_open(folder, [*lines, "q9\tIran\ten\t\tWho?"])
     words = ("probe", "exp.toml", "--control=other-culture")
     done = polyculture(*words, cwd=folder)
     assert done.returncode == 4, done.stderr  # the question without a topic can be lent nothing
@@ -229,10 +229,9 @@ def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
         ((arm, error),) = store.sql("SELECT arm, error FROM probes WHERE status = 'failed'").fetchall()
         assert arm == "other-culture"
         assert "no question of the table can lend it a vector" in error
-    without = write_questions(folder)
-    without.write_text(without.read_text(encoding="utf-8").replace("\tFood\t", "\t\t"), encoding="utf-8")
-    said = one_line(polyculture("probe", "exp.toml", "--questions", without, "--control=other-culture", cwd=folder))
-    assert "has no topics, by which other-culture chooses vectors" in said
+    write_open(folder, [f"q1\t{one}\ten\t\tWhat is a dish in {one}?" for one in CULTURES])
+    said = one_line(polyculture("probe", "open.toml", "exp.toml", "--control=other-culture", cwd=folder))
+    assert "no question has a topic, by which other-culture chooses vectors" in said
 
 
 def test_an_arm_beside_the_probe() -> None:
@@ -253,34 +252,35 @@ def test_what_is_wrong_is_one_line(folder: Path, llama: Path) -> None:
     assert "no/such/encoder: cannot be opened as an encoder" in missing.stderr
     assert not list((folder / "runs" / "inside").glob("probes/**/*.parquet")), "asked before the encoder was looked for"
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
-    said = one_line(polyculture("probe", "exp.toml", "--questions", "open.tsv", cwd=folder))
+    said = one_line(polyculture("probe", "open.toml", "exp.toml", cwd=folder))
     assert "keeps its layers to itself" in said
     (folder / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{llama}"), encoding="utf-8")
-    assert "nothing to ask" in one_line(polyculture("probe", "exp.toml", cwd=folder))
-    file = folder / "open.tsv"
+    assert "SET is missing" in one_line(polyculture("probe", "exp.toml", cwd=folder))
+    pairs = (folder / "open.toml").read_text(encoding="utf-8")
+    for old, new in (
+        ('"open"\nnumbers = ["texts"]', '"pair"\nnumbers = ["pairs"]'),
+        ('text = "question"', 'options = ["question", "topic"]'),
+    ):
+        pairs = pairs.replace(old, new)
+    (folder / "pairs.toml").write_text(pairs, encoding="utf-8")
+    nowhere = (folder / "open.toml").read_text(encoding="utf-8").replace('culture = "{culture}"\n', "")
+    (folder / "nowhere.toml").write_text(nowhere, encoding="utf-8")
+    for words, told in (
+        (("open.toml", "--culture", "Iran", "--culture", "Korea"), "2 cultures are chosen"),
+        (("open.toml", "--culture", "Koera"), "Did you mean 'Korea'"),
+        (("open.toml", "--language", "xx"), "has no language 'xx'"),
+        (("opne.toml",), "Did you mean 'open.toml'"),
+        (("blned",), "Did you mean 'blend'"),
+        (("pairs.toml",), "is of kind 'pair', and a probe asks questions"),
+        (("nowhere.toml",), "no question of open says which culture it is about"),
+    ):
+        assert told in one_line(polyculture("probe", words[0], "exp.toml", *words[1:], cwd=folder)), words
     for named, wrong in (
-        (lambda: choose(file, read_questions(file), CULTURES[:2]), "2 cultures are chosen"),
-        (lambda: choose(file, read_questions(file), ("Koera",)), "Did you mean 'Korea'"),
         (lambda: encoders_of(["es=some/encoder"], ["en"]), "a language that is not asked"),
         (lambda: encoders_of(["one", "two"], ["en"]), "two encoders of all languages"),
     ):
         with pytest.raises(DataSetError, match=wrong):
             named()
-
-
-def test_a_table_of_questions_says_what_is_wrong(tmp_path: Path) -> None:
-    file, head = tmp_path / "q.tsv", "question_id\tculture\tlanguage\tquestion\n"
-    with pytest.raises(DataSetError, match="cannot be read"):
-        read_questions(file)
-    for text, said in (
-        (head.replace("\tlanguage", ""), "has no column 'language'"),
-        (f"{head}q1\tIran\ten\t\n", "line 2: question is empty"),
-        (f"{head}q1\tIran\ten\tWhat?\tmore\n", "line 2 has more cells"),
-        (f"{head}q1\tIran\ten\tA\nq1\tIran\ten\tB\n", "is there twice"),
-    ):
-        file.write_text(text, encoding="utf-8")
-        with pytest.raises(DataSetError, match=said):
-            read_questions(file)
 
 
 def test_an_inspection_of_ones_own(tmp_path: Path) -> None:
@@ -387,9 +387,10 @@ class Small:
 
 
 def test_failures_are_rows_and_the_released_protocol_replaces_two_layers_more(tmp_path: Path) -> None:
-    questions = [one for one in read_questions(write_questions(tmp_path)) if one.culture == "Iran"]
+    every = as_probed(open_set(str(write_questions(tmp_path))).questions, read_cultures()).values()
+    questions = [one for one, _ in every if one.culture == "Iran"]
     rules = ProbeRules(Inspection("a: b\nx", "x"), Decoding(0.0), protocol="released")
-    job = ProbeJob(Job("m", "en", "open-Iran"), "open", questions, ("patched", "text"), rules)
+    job = ProbeJob(Job("m", "en", "open-Iran"), questions, ("patched", "text"), rules)
     step = ProbingStep([job])
     (work,) = step.works()
     models: Any = OneModel(Small(), ModelSpec("mock:m"))  # type: ignore[arg-type]

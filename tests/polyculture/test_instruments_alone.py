@@ -256,7 +256,7 @@ def test_what_cannot_be_planned_is_named_and_the_rest_is_planned(tmp_path: Path)
     assert planned.returncode == 2
     assert "60" in next(line for line in planned.stdout.splitlines() if "ask" in line and "openai:one" in line)
     assert "probe is not in this plan" in planned.stderr
-    assert "--questions" in planned.stderr.splitlines()[-1]
+    assert "set" in planned.stderr.splitlines()[-1]
     told = polyculture("status", file, cwd=tmp_path, HF_HUB_OFFLINE="1")
     assert told.returncode == 0
     assert "probe: nobody knows how far it is" in told.stderr

@@ -41,14 +41,14 @@ tokenizer = "tokenizer"
 [options.transformers]
 device = "cpu"
 [probe]
-questions = "open.tsv"
+set = "open.toml"
 tagger = ["rule"]
 resamples = 19
 answer_tokens = 8
 item_tokens = 6
 control = {controls}
 """
-PROBED = '[instruments.probe]\nquestions = "open.tsv"\n'
+PROBED = '[instruments.probe]\nset = "open.toml"\n'
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %} A:"
 SERVER, HERE = "openai:stub", "transformers:llama"
 DEMOS = Path(instruments.__file__).parent

@@ -39,7 +39,7 @@ DEMO = Path(cbs.__file__).with_name("demo")
 OWN = f'data = "own"\nfolder = "{DEMO}"\ntype = ["food"]\nculture = ["Indian"]\ncontexts = 2\nentities = 2'
 ASK = 'set = "made-up.toml"\nunits = 2'
 SWAP = 'data = "own"\nfolder = "."\ndraws = 1\nentities = 2'
-PROBE = 'questions = "open.tsv"\ntagger = ["rule"]\nresamples = 19\nanswer_tokens = 8\nitem_tokens = 4\nper_culture = 1'
+PROBE = 'set = "open.toml"\ntagger = ["rule"]\nresamples = 19\nanswer_tokens = 8\nitem_tokens = 4\nunits = 1'
 ATTENTION = 'set = "made-up.toml"\nunits = 2'
 TOKENS = 'language = ["hi"]'
 
@@ -92,7 +92,7 @@ KINDS = {
     ),
     "probe, its rules": Kind(
         "probe", PROBE, "probes", "probes", ("asked", 'protocol = "released"'),
-        "protocol was 'paper' and is now 'released'", ("per_culture = 1", "per_culture = 2"), local=True,
+        "protocol was 'paper' and is now 'released'", ("units = 1", "units = 2"), local=True,
     ),
     "attention": Kind(
         "attention", ATTENTION, "attention", "weights", ("transformers", 'dtype = "bfloat16"'),

@@ -17,9 +17,10 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from polyculture.cache.text.folding import fold
-from polyculture.instruments.cultures.blend import ANNOTATIONS, Blend, load_blend
 from polyculture.instruments.cultures.cultures import Culture, Cultures, read_cultures
-from polyculture.instruments.questions.model import BIASED, OTHER
+from polyculture.instruments.questions.loaders.blend import asks_for
+from polyculture.instruments.questions.model import BIASED, OTHER, Question
+from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.sources.fetch import data_folder
 from polyculture.sources.record import BadRow, Record
 
@@ -68,12 +69,16 @@ def _checked(row: Mapping[str, str], cultures: Cultures) -> dict[str, object]:
         "ID": row["ID"],
         "prompt": row["prompt"],
         "options": texts,
+        "answer": texts[right],
+        "asks_for": asks_for(row["prompt"]),
         "roles": [OWN if at == right else BIASED if groups[at] == biased else OTHER for at in range(OPTIONS)],
         "right": right,
         "type": kind,
         "country": target.country,
         "level": group if kind == RESOURCE else target.level,
         "region": group if kind == REGION else target.region,
+        "own_level": target.level,
+        "own_region": target.region,
         "levels": "; ".join(cultures.levels),  # all, from the most resources to the least
         "countries": "; ".join(one.country for one in countries),  # of the options, in their order
         "groups": "; ".join(groups),
@@ -94,24 +99,24 @@ def _biased(kind: str, group: str, wrong: Sequence[str], levels: Sequence[str]) 
 
 def _of_blend(source_id: str, country: str, wrong: Sequence[str]) -> dict[str, str]:
     """The topic, and whether annotators of the target gave a wrong option as well."""
-    blend = _fetched()
-    asked = blend.answered.get((source_id, country)) if blend else None
+    asked = _fetched().get((source_id, country))
     if asked is None:
         return {"also_given": NOT_KNOWN, "topic": ""}
-    also = any(fold(text) in asked.given for text in wrong)
-    return {"also_given": "yes" if also else "no", "topic": asked.topic or ""}
+    given = {fold(text) for text in asked.answers}
+    return {"also_given": "yes" if given & {fold(text) for text in wrong} else "no", "topic": asked.facets["topic"]}
 
 
-def _fetched() -> Blend | None:
-    """What annotators answered, where BLEnD is at hand."""
+def _fetched() -> Mapping[tuple[str, str], Question]:
+    """BLEnD's questions that somebody answered, by id and country, where it is at hand."""
     folder = data_folder("blend")
-    there = any((place / ANNOTATIONS).is_dir() for place in (folder, folder / "data"))
-    return _loaded(folder) if there else None
+    there = any((place / "annotations").is_dir() for place in (folder, folder / "data"))
+    return _loaded(folder) if there else {}
 
 
 @cache
-def _loaded(folder: Path) -> Blend:
-    return load_blend(folder, read_cultures())
+def _loaded(folder: Path) -> Mapping[tuple[str, str], Question]:
+    asked = open_set("blend", folder, "with-numbers").questions
+    return {(one.unit, one.facets["country"]): one for one in asked}
 
 
 def _culture(cultures: Cultures, name: str) -> Culture:

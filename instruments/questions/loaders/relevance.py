@@ -11,19 +11,21 @@ Before concepts the culture is named, too (Figure 5). `pair` is the question tha
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.questions.loaders.culture_open import open_prompt, open_question, wordings
-from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.probed import Asked, read_concepts, read_probed
 from polyculture.sources.left_out import LeftOut, SourceLocation
 
@@ -49,10 +51,10 @@ def question_set(folder: Path | None, selection: str | None, concepts: Path | No
     known = read_cultures()
     dataset, found = read_probed(folder, known, selection)
     name = f"{NAME}-{dataset}"
-    every = [open_question(name, SourceLocation(folder.name), one) for one in found.questions.values()]
+    every = [replace(one, set=name) for one in found.questions.values()]
     asked = [one for one in every if one.answers]
     if not asked:
-        remedy = "Probe a data set with people's answers: --data blend or camel2."
+        remedy = "Probe a set with people's answers: blend or camel2-open."
         raise DataSetError("no question that the run probed has an answer of people", where=folder, remedy=remedy)
     remarks = _counted(folder, Counter({UNANSWERED: len(every) - len(asked)}), "")
     source = None if concepts is None else read_concepts(concepts, known)
@@ -79,9 +81,16 @@ def question_set(folder: Path | None, selection: str | None, concepts: Path | No
     named = sum(echo_of(fold(one.facets["country"]), [("", fold(one.text))]) is not None for one in asked)
     remarks += _counted(folder, Counter({"the question names its culture itself": named}), "", "of all asked")
     return QuestionSet(
-        name, "Whether what its layers hold helps it", "open", folder, tuple(made.values()), (open_prompt(),),
-        ("exact_match",), tuple(remarks), unasked=unasked,
+        name, "Whether what its layers hold helps it", "open", folder, tuple(made.values()),
+        (Prompt("house", "en", _wordings()["open"]["template"].strip()),), ("exact_match",), tuple(remarks),
+        unasked=unasked,
     )  # fmt: skip
+
+
+@cache
+def _wordings() -> Mapping[str, Mapping[str, Any]]:
+    """Our wordings of the questions, and of what stands before them."""
+    return tomllib.loads(Path(__file__).with_name("relevance.toml").read_text(encoding="utf-8"))
 
 
 def _asked(question: Question) -> Asked:
@@ -107,7 +116,7 @@ class Context:
     @property
     def text(self) -> str:
         """The line before the question; empty: none."""
-        told, lines = wordings()["context"], list[str]()
+        told, lines = _wordings()["context"], list[str]()
         if self.culture is not None:
             lines.append(told["culture"].replace("{culture}", self.culture))
         if self.concepts:

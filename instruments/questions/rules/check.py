@@ -114,7 +114,7 @@ def _told(question: Question) -> str:
     return "".join(f"\n  {name}: {'; '.join(values)}" for name, values in lines if values) + "\n"
 
 
-_DATASETS = {"culture-open-blend": "blend", "culture-open-camel2": "camel2", "kobbq-all": "kobbq"}
+_DATASETS = {"kobbq-all": "kobbq"}
 _UNTOLD = "the set's files do not tell it"
 _OF_ALL = "counted by: polyculture data check kobbq:all --published"
 _REMOVED = "SR"  # the label of templates that were removed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
-from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cache.text.suggestions import did_you_mean, near_words
 from polyculture.cache.toml_files import read_toml
 from polyculture.instruments.datasets.rules import known_data_sets
 from polyculture.instruments.datasets.rules import rules_of as data_rules_of
@@ -44,7 +44,12 @@ def citation_of(dataset: str) -> str:
 def rules_of(name_or_file: str) -> Rules:
     """The rules of a set, by name or by the path of a rules file. Raises `DataSetError` where there are none."""
     if name_or_file.endswith(".toml"):
-        return _named_apart(read_rules(Path(name_or_file)), name_or_file)
+        file = Path(name_or_file)
+        if not file.is_file():
+            near = near_words(file.name, [one.name for one in file.parent.glob("*.toml")])
+            meant = f"Did you mean {str(file.with_name(near[0]))!r}? " if near else ""
+            raise DataSetError("there is no such rules file", where=file, remedy=f"{meant}See docs/datasets.md.")
+        return _named_apart(read_rules(file), name_or_file)
     if not is_folder_name(name_or_file) or not (SETS / f"{name_or_file}.toml").is_file():
         known = [file.stem for file in SETS.glob("*.toml")]
         remedy = did_you_mean(name_or_file, known)
@@ -141,10 +146,11 @@ def _made(file: Path, rules: Rules, folder: Path | None, selection: str | None, 
     if made.kind != rules.kind:
         what = f"kind: these questions are of kind {made.kind!r}, not {rules.kind!r}"
         raise DataSetError(what, where=file, remedy=f"Write kind = {made.kind!r}.")
-    name = rules.name + made.name.removeprefix(str(rules.loader))
-    if "prompts" in rules.model_fields_set:
+    name = rules.name + made.name.removeprefix(str(rules.loader))  # of a selection 'relevance-blend'
+    if "prompts" in rules.model_fields_set or not made.prompts:
         made = replace(made, prompts=prompts_of(rules, made.folder, made.questions))
-    return replace(made, name=name, questions=tuple(replace(one, set=name) for one in made.questions))
+    questions = tuple(replace(one, set=name) for one in made.questions)
+    return replace(made, name=name, title=rules.title, questions=questions, published=rules.published)
 
 
 def _folder_of(name_or_file: str, rules: Rules) -> Path:

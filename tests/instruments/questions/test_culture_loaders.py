@@ -13,8 +13,10 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.questions.asking import message, option_spans
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.rules.opened import SETS, open_set
+from polyculture.sources.left_out import by_reason
 from tests.instruments.culture_files import (
     LEVELS,
+    NUMERIC,
     REGIONS,
     answer_of,
     region_row,
@@ -118,14 +120,14 @@ def test_a_rules_file_of_ones_own_puts_the_sheets_in_other_words(tmp_path: Path)
 def test_mistakes_say_where_and_what_to_do(tmp_path: Path) -> None:
     write_rows(tmp_path / "other" / "other.csv", [{"question": "What?", "answer": "That."}])
     own = tmp_path / "mine.toml"
-    own.write_text('name = "mine"\ntitle = "Mine"\nlicence = "mine"\nkind = "open"\nloader = "culture-open"\n'
+    own.write_text('name = "mine"\ntitle = "Mine"\nlicence = "mine"\nkind = "open"\nloader = "camel2"\n'
                    '[[questions]]\nfiles = "x.csv"\ntext = "a"\nanswers = "b"\n', encoding="utf-8")  # fmt: skip
     for call, told in (
         (lambda: culture_mcq(tmp_path / "other"), r"other: .*'ID'.*question"),
         (lambda: culture_mcq(tmp_path / "none"), r"none: is no folder"),
-        (lambda: open_set("culture-open", tmp_path, "bland"), r"no selection 'bland'"),
+        (lambda: open_set("blend", tmp_path, "bland"), r"no selection 'bland'"),
         (lambda: open_set(str(own), tmp_path), "loader: makes its own questions"),
-        (lambda: open_set("culture-open", tmp_path, None, tmp_path), "takes no concepts"),
+        (lambda: open_set("blend", tmp_path, None, tmp_path), "takes no concepts"),
     ):
         with pytest.raises(DataSetError, match=told) as fault:
             call()
@@ -146,16 +148,18 @@ def test_options_stand_without_letters_and_their_places_are_known(tmp_path: Path
     assert tuple(text[start:end] for start, end in spans) == one.options
 
 
-def test_open_questions_accept_what_people_answered(tmp_path: Path) -> None:
-    found = open_set("culture-open", write_blend(tmp_path, 2))
-    assert (found.name, found.kind, found.numbers) == ("culture-open-blend", "open", ("exact_match",))
+def test_the_sheets_are_asked_openly_once_per_question_and_target(tmp_path: Path, fetched: Path) -> None:
+    folder = write_sheets(tmp_path / "sheets", 2)
+    rows = [resource_row("Assam", 9, prompt=NUMERIC.format("Assam")), resource_row("US", 0, answer_str="")]
+    write_rows(folder / "more.csv", rows)
+    found = open_set("culturescope", folder)
+    assert (found.kind, found.numbers) == ("open", ("exact_match",))
     assert len(found.questions) == 2 * len(LEVELS)
-    one = next(one for one in found.questions if one.name == "Al-en-01 South Korea")
-    assert (one.unit, one.text) == ("Al-en-01", "What do people eat on day 1 in South Korea?")
-    assert dict(zip(one.answers, one.weights, strict=True)) == {
-        "south korea dish 1": 3, "soup of South Korea": 2, "rice": 1,
-    }  # fmt: skip
-    assert one.facets == {"country": "South Korea", "topic": "Food", "level": "mid", "region": "East Asia"}
+    why = {reason: number for reason, number, _ in by_reason(found.remarks)}
+    assert why == {"skipped: asks for a number": 1, "read once: the same question as in another row": 17}
+    one = next(one for one in found.questions if one.name == "Al-en-01 US")
+    assert (one.unit, one.answers) == ("Al-en-01", ("us dish 1",))
+    assert (one.facets["level"], one.facets["region"]) == ("high", "North America")
 
 
 def test_the_published_counts_are_those_of_the_sheets(shared_data: Path, fetched: Path) -> None:
@@ -182,7 +186,7 @@ def test_the_published_counts_are_those_of_the_sheets(shared_data: Path, fetched
 
 
 def test_of_published_blend_names_stay_and_numbers_do_not(shared_data: Path) -> None:
-    found = open_set("culture-open", shared_data / "blend")
+    found = open_set("blend", shared_data / "blend")
     assert len(found.questions) == 4543
     assert {"New-in-62", "New-in-63", "Ni-en-12"} <= {one.unit for one in found.questions}
     assert not [one for one in found.questions if "numerals" in one.text or "format (" in one.text]

@@ -82,7 +82,7 @@ def test_what_stands_before_a_question_helps_a_model_that_reads_it(tmp_path: Pat
         run = RunFolder(tmp_path / "runs" / "usual")
         write_probes(run, said, ["openai:stub"], cultures=CULTURES, questions=2, layers=1, topic="Food")
         people = [
-            HumanAnswerRow(f"en {culture} {n}", "open", 1, answer_of(culture, n), [answer_of(culture, n)], 3)
+            HumanAnswerRow(f"en {culture} {n}", "open", 1, answer_of(culture, n), 3)
             for culture in CULTURES
             for n in range(2)
         ]

@@ -39,11 +39,10 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = StoreBuilder(folder / "run", models=("m", "n")).write()
     write_probes(run, said, ["m", "n"], cultures=CULTURES, questions=2, layers=2, ids="Al-en-{:02}", topic="Food")
     answers = [
-        HumanAnswerRow(
-            f"en {culture} {n}", "open", 1, answer_of(culture, n), [answer_of(culture, n), f"{culture} {n}"], 3
-        )
+        HumanAnswerRow(f"en {culture} {n}", "open", place, answer, 3)
         for culture in CULTURES[:2]
         for n in range(2)
+        for place, answer in enumerate((answer_of(culture, n), f"{culture} {n}"), 1)
     ]
     write_parquet(objects_to_table(PROBE_HUMAN_ANSWERS, answers), run.table(PROBE_HUMAN_ANSWERS.name))
     words = {one: ", ".join(f"{one} {n}" for n in range(count)) for one, count in (("Mexico", 30), ("Indonesia", 4))}
