@@ -70,10 +70,7 @@ INSTRUMENTS: tuple[Entry, ...] = (
     ),
     Entry(
         "probe",
-        {
-            "probe": "What a model's layers hold of cultures, and how far one leans on another.",
-            "attention": "How much a model attends to each option of a question.",
-        },
+        {"probe": "What a model's layers hold of cultures, and how far one leans on another."},
         group="probe",
     ),
     Entry("embeddings", {"embeddings": "How far apart a model holds the entities of two cultures."}, group="probe"),

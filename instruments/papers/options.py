@@ -25,7 +25,7 @@ _REACHES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_DATA, DATA_PARTS),
     "culture": (*DATA_PARTS, "probe"),
     "language": (*DATA_PARTS, "tokens"),
-    "units": ("ask", "attention", "probe"),
+    "units": ("ask", "probe"),
     "encoder": ("probe",),
     "concepts": ("ask",),
 }

@@ -17,7 +17,8 @@ from polyculture.cache.store.schema.measured import EVERY
 from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.presets import PaperPart, Preset
 from polyculture.instruments.papers.options import DATA_PARTS, protocol_values
-from polyculture.instruments.questions.asking import METHODS
+from polyculture.instruments.questions.asking import GENERATED, METHODS
+from polyculture.instruments.questions.layout import ATTENTION
 from polyculture.metrics.limits import limits
 from polyculture.published.cells import NONE
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 SAME = "same protocol"
 UNKNOWN = "how it was asked is not recorded"
-COMMANDS = {"questions": "ask"}  # of measures that no command is called after
+COMMANDS = dict.fromkeys(("questions", ATTENTION), "ask")  # of measures that no command is called after
 _TEXTS = ("entities", "linking", "texts")
 # What a user gives in place of our own words.
 _ANSWERERS = {"sentiment": ("classifier", "prompts"), "ner": ("tagger", "prompts"), "probe": ("inspection",)}
@@ -144,6 +145,9 @@ def _calls(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _about(values: Mapping[str, Any], one: OwnNumber) -> bool:
     """Whether options ask the data that a number is of."""
     if "set" in values:
+        methods = set(values.get("method") or (GENERATED,))
+        if ATTENTION not in methods if one.measure == ATTENTION else methods == {ATTENTION}:
+            return False
         asked = {name.strip().replace(":", "-") for name in str(values["set"]).split(",")}
         return not asked.isdisjoint((one.dataset, f"{one.dataset}-{one.language}"))  # 'blend:es' is of BLEnD, too
     data = values.get("data", one.dataset)

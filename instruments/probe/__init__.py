@@ -6,6 +6,5 @@
 - `words`, `splitting`: content words of answers, items of continuations, by documented rules
 - `encoder`, `measure`: the similarities that filter items; scores with intervals
 - `flattening`, `halves`: the cultural flattening score, with intervals from halves of the questions and a test
-- `attention`: how much a model attends to each option of a question
 - `section`: the report section
 """

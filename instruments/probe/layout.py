@@ -8,7 +8,6 @@ from pathlib import Path
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted, compose
 from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.probe.attention.layout import LAYOUT as ATTENTION
 from polyculture.metrics import METRICS_LAYOUT
 
 _OWN = Path(__file__).parent
@@ -165,4 +164,4 @@ PROBE = Layout(
     (MEASURE,),
 )
 # What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.
-LAYOUT = compose(METRICS_LAYOUT, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))), ATTENTION)
+LAYOUT = compose(METRICS_LAYOUT, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))))

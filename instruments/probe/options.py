@@ -1,11 +1,11 @@
-"""The options of `polyculture probe` and `polyculture probe attention`."""
+"""The options of `polyculture probe`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.probe.arms import Control, Protocol
@@ -56,26 +56,3 @@ class ProbeOptions(SetOptions):
     item_tokens: Annotated[AtLeastOne, in_file("Of a layer's text, at most.")] = 24
     resamples: Annotated[AtLeastOne, in_file("Halves for intervals, permutations for p.")] = 999
     seed: Annotated[int, in_file("Of noise and draws.", ge=0)] = 1
-
-
-class AttentionOptions(BaseModel):
-    """Read how much the last token of a question attends to each of its options, before anything is written.
-
-    Of a set of `polyculture ask` with options, of models whose attention can be read. Ask the set with `--orders one`,
-    too: attention stands beside what was chosen in writing. What is read already stays.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    set: Annotated[str, Field(description="A shipped set, or a rules file, as of `polyculture ask`.")] = "culture-mcq"
-    folder: Annotated[Path | None, Field(description="The folder of its files, if they were not fetched.")] = None
-    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    only: Annotated[tuple[str, ...], Field(description="Only questions with this facet, as type=resource.")] = ()
-    units: Annotated[AtLeastOne | None, Field(description="Only so many units, drawn by the seed.")] = None
-    prompts: Annotated[tuple[str, ...], Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
-
-    def check_names(self) -> None:
-        """Raises `DataSetError` of a set that there is not."""
-        from polyculture.instruments.questions.options import AskOptions
-
-        AskOptions(set=self.set).check_names()

@@ -1,4 +1,4 @@
-"""The report's sections: what layers hold, as heat maps, flows, tables and items by layer; attention to options."""
+"""The report's section: what layers hold, as heat maps, flows, tables and items by layer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
-    from polyculture.instruments.probe.attention.maps import Attention
     from polyculture.instruments.probe.layer_groups import LayerGroup
     from polyculture.reports.table_section import PageTable
 
@@ -50,12 +49,6 @@ def _build(data: ReportData) -> LayersContext | None:
     )
 
 
-def _attention(data: ReportData) -> Attention | None:
-    from polyculture.instruments.probe.attention.maps import attention_groups
-
-    return attention_groups(data)
-
-
 SECTIONS = (
     Section(
         "layers",
@@ -63,12 +56,5 @@ SECTIONS = (
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
         tables=tuple(map(ReportTable, (_KNOWLEDGE, _MATRIX, _LAYERS, _ARMS))),
-    ),
-    Section(
-        "attention",
-        _attention,
-        _FOLDER / "attention" / "section.html.jinja",
-        _FOLDER / "attention" / "section.toml",
-        tables=tuple(ReportTable(_FOLDER / "attention" / f"attention_{one}.sql") for one in ("map", "tests")),
     ),
 )

@@ -19,12 +19,13 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job
-from polyculture.generate.engines.base import Decoding, ScoreRequest
+from polyculture.generate.engines.base import Decoding, Message, ScoreRequest
+from polyculture.generate.engines.patching import AttentionRequest
 from polyculture.generate.request import request_id
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.model_job import ModelJob
-from polyculture.instruments.questions.layout import QuestionRow, WantedAnswer
+from polyculture.instruments.questions.layout import ATTENTION, USES, QuestionRow, WantedAnswer
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question
 
 Order = tuple[int, ...]  # the index of the option at each place
@@ -108,11 +109,11 @@ def _filled(template: str, slots: Mapping[str, str]) -> str:
 
 
 # How a question is asked: the model writes, or the likelihood is compared of labels, option texts, whole sentences, or
-# candidates in a gap.
-Method = Literal["generated", "letter", "text", "sentence", "gap"]
+# candidates in a gap; or the attention to option texts is read, before anything is written.
+Method = Literal["generated", "letter", "text", "sentence", "gap", "attention"]
 GENERATED: Method = "generated"
 METHODS: Mapping[Kind, tuple[Method, ...]] = {  # of each kind of question; the first is the default
-    "choice": (GENERATED, "letter", "text"),
+    "choice": (GENERATED, "letter", "text", ATTENTION),
     "pair": ("sentence",),
     "gap": ("gap",),
     "open": (GENERATED,),
@@ -135,7 +136,7 @@ def _wording(prompt: Prompt | None) -> Any:
 
 
 def topic_of(question: Question, method: Method) -> str:
-    """The set, the category or topic of a question, and whose likelihoods are compared: its job."""
+    """The set, the category or topic of a question, and the method where the model writes nothing: its job."""
     named = question.facets.get("category") or question.facets.get("topic") or ""
     return "-".join(filter(None, (question.set, named.lower(), "" if method == GENERATED else method)))
 
@@ -181,11 +182,11 @@ class AskJob(ModelJob[Ask]):
     @property
     def use(self) -> str:
         """What the model is used for: its setup depends on it."""
-        return "answer" if self.method == GENERATED else "score"
+        return USES.get(self.method, "answer")
 
     @cached_property
     def decoding(self) -> Decoding | None:
-        """None of likelihoods."""
+        """None where the model writes nothing."""
         return self.sampling.decoding if self.method == GENERATED else None
 
     @property
@@ -264,6 +265,12 @@ class AskJob(ModelJob[Ask]):
         if self.method == "gap":
             return ScoreRequest(ask.answer_id, ask.text, ask.shown, ask.question.text.partition(MASK)[2], to_end=True)
         return ScoreRequest(ask.answer_id, f"{ask.text} ", ask.labels if self.method == "letter" else ask.shown)
+
+    def attended(self, ask: Ask) -> AttentionRequest:
+        """The message, and where the options stand in it."""
+        prompt = next(one for one in self.prompts if one is not None and one.name == ask.prompt)
+        spans = option_spans(ask.question, prompt, ask.shown, ask.labels)
+        return AttentionRequest(ask.answer_id, (Message("user", ask.text),), spans)
 
     def _orders(self, question: Question) -> tuple[Order, ...]:
         if question.kind == "choice":

@@ -9,17 +9,21 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Done, Kept, Load, Work
-from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines import ATTENDING, SCORING, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.base import SCORE_TOKENS, Completion, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Models
+from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
 from polyculture.instruments.row_step import AnswerStep, TextStep, completion_columns
+
+if TYPE_CHECKING:
+    from polyculture.generate.engines.patching import Vector
 
 N = TypeVar("N", int, float)
 
@@ -122,6 +126,43 @@ def _scored(asked: AskJob, ask: Ask, every: Sequence[Scored]) -> AnswerRow:
         scores=[math.fsum(token.log_probability for token in some) for some in candidates],
         tokens=[float(len(some)) for some in candidates],
     )
+
+
+class AttentionStep(AskStep):
+    """Reads how much models attend to options. They write nothing, and a failure is not tried again."""
+
+    use = "attend"
+
+    def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
+        """A row per question. Raises `EngineError` where the model does not give its attention."""
+        asked = self.asked[work.job]
+        waiting: dict[str, Ask] = {}
+        for found in models.open(ATTENDING).attend(_attention_requests(asked, items, waiting)):
+            yield Done((_attended(asked, waiting.pop(found.request_id), found),))
+
+    def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
+        """The message, which is read once for all options; nothing is written."""
+        return (Load(item.text, 0) for item in items)
+
+
+def _attention_requests(asked: AskJob, items: Iterator[Ask], waiting: dict[str, Ask]) -> Iterator[AttentionRequest]:
+    for ask in items:
+        waiting[ask.answer_id] = ask
+        yield asked.attended(ask)
+
+
+def _attended(asked: AskJob, ask: Ask, found: Attention) -> AnswerRow:
+    row = replace(answer_row(asked, ask), model_version=found.model_version)
+    if found.weights is None:
+        return replace(row, status="failed", error=found.error, retryable=False)
+    sizes = [float(weights.shape[1]) for weights in found.weights]
+    return replace(row, scores=[contribution(weights) for weights in found.weights], tokens=sizes)
+
+
+def contribution(attention: Vector) -> float:
+    """The attention to an option, of attention [layers, tokens]: the mean over layers, the largest of its tokens
+    (CultureScope 5.1, equation 7)."""
+    return float(attention.mean(axis=0).max())
 
 
 def shared_tokens(sentences: Sequence[Sequence[TokenScore]]) -> list[list[TokenScore]]:

@@ -17,7 +17,7 @@ WITH known AS (
 ),
 answered AS (
     SELECT DISTINCT k.dataset, k.language, k.condition, k.type, a.method, a.model, k.item
-    FROM answers AS a
+    FROM read_answers AS a
     INNER JOIN known AS k ON k.question_id = a.question_id
     WHERE a.status = 'ok'
 ),
@@ -102,7 +102,7 @@ CREATE VIEW question_board_failures AS
 SELECT
     'questions' AS task, a.method AS way, a.model, q.set AS dataset, 'all questions' AS setting, q.language,
     NULL::VARCHAR AS culture, NULL::VARCHAR AS entity_type, count(*) AS failed, mode(a.error) AS reason
-FROM answers AS a
+FROM read_answers AS a
 INNER JOIN questions AS q USING (question_id)
 GROUP BY a.method, a.model, q.set, q.language
 HAVING count(*) FILTER (a.status = 'ok') = 0;

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from polyculture.instruments.contract import Asked, Command, Demo, Need, Study
-from polyculture.instruments.questions.asking import GENERATED
+from polyculture.instruments.questions.layout import USES
 from polyculture.instruments.questions.options import AskOptions
 
 _FOLDER = Path(__file__).parent
@@ -21,9 +21,10 @@ def study(asked: Asked, options: AskOptions) -> Study:
 
 
 def _needs(options: AskOptions) -> tuple[Need, ...]:
-    """Texts where an answer is written, log-probabilities where likelihoods are compared."""
-    methods = options.methods
-    return (*(("sample",) if GENERATED in methods else ()), *(("score",) if methods - {GENERATED} else ()))
+    """Texts where an answer is written, log-probabilities where likelihoods are compared, or attention."""
+    needs: Mapping[str, Need] = {"answer": "sample", "score": "score", "attend": "attend"}
+    uses = {USES.get(method, "answer") for method in options.methods}
+    return tuple(need for use, need in needs.items() if use in uses)
 
 
 COMMANDS: Mapping[str, Command] = {

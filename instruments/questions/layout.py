@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted
 from polyculture.cache.store.schema.asked import Answered, Requested
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Number
 from polyculture.instruments.declared import boards
+
+ATTENTION: Final = "attention"  # the method that reads how much is attended to each option: no reader reads it
+# What a model is used for by each method that writes nothing; others write an answer.
+USES = {**dict.fromkeys(("letter", "text", "sentence", "gap"), "score"), ATTENTION: "attend"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +44,9 @@ class WantedAnswer(Requested):
     question_id: str  # as in `questions`
     prompt: str  # as in `answers`
     n: int  # samples that are asked
-    use: str  # 'answer' of texts, 'score' of likelihoods
+    use: str  # 'answer' of texts, 'score' of likelihoods, 'attend' of attention
     asked_id: str  # hash of the prompt's wording and of how it is asked; of imported answers of the file
-    temperature: float | None = None  # None of likelihoods and of imported answers
+    temperature: float | None = None  # None of likelihoods, attention and imported answers
     max_tokens: int | None = None  # of an answer; the same
 
 
@@ -49,18 +54,20 @@ class WantedAnswer(Requested):
 class AnswerRow(Answered):
     """What a model said to a question under one prompt, with the options in one order; or the error.
 
-    The topic of its job is set and category. A likelihood writes nothing: its `raw` is None.
+    The topic of its job is set and category. What writes nothing has no `raw`.
     """
 
     question_id: str  # as in `questions`
-    method: str  # 'generated' | 'letter' | 'text' | 'sentence' | 'gap': what the model wrote, or whose likelihood
+    method: str  # 'generated': what it wrote; 'letter', 'text', 'sentence', 'gap': whose likelihood; 'attention'
     prompt: str  # name of the prompt
     order: list[int]  # index of the option at each place, as shown
     labels: list[str]  # the label at each place; empty where none was shown
     shown: list[str]  # the text at each place, with the prompt's wording of 'unknown'
     sample: int  # 0 ...: of several answers to one request
-    scores: list[float] | None = None  # of likelihoods: log-probability at each place, summed over tokens
-    tokens: list[float] | None = None  # of likelihoods: number of tokens at each place
+    # At each place: the log-probability, summed over tokens; of attention the mean over heads and layers, then the
+    # largest of the option's tokens.
+    scores: list[float] | None = None
+    tokens: list[float] | None = None  # number of tokens at each place
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,7 @@ _OWN = Path(__file__).parent
 
 
 MEASURE = Measure("questions", (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS))
+ATTENDED = Measure("attention", MEASURE.tables)
 # A row of `numbers` of question sets with nothing in it yet.
 EMPTY = Number(
     measure=MEASURE.name, metric="", level="", model="", dataset="", language="", country=EVERY, topic=EVERY,
@@ -109,6 +117,9 @@ EMPTY = Number(
 LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
     Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),
-    Layer((_OWN / "views.sql", _OWN / "board_views.sql", _OWN / "score_views.sql"), boards("question")),
-    (MEASURE,),
+    Layer(
+        (_OWN / "views.sql", _OWN / "board_views.sql", _OWN / "score_views.sql", _OWN / "attention" / "views.sql"),
+        boards("question"),
+    ),
+    (MEASURE, ATTENDED),
 )

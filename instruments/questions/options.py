@@ -97,8 +97,8 @@ class AskOptions(SetOptions):
     ] = "published"  # fmt: skip
     method: Annotated[
         tuple[Method, ...],
-        Field(description="generated: the model writes; letter, text: how probable an option's label or text is. Pairs "
-                          "and gaps have one of their own."),
+        Field(description="generated: the model writes; letter, text: how probable an option's label or text is; "
+                          "attention: how much is attended to each option. Pairs and gaps have one of their own."),
     ] = ()  # fmt: skip
     temperature: Annotated[float, in_file("0: the likeliest answer.", ge=0, allow_inf_nan=False)] = 0.0
     n: Annotated[AtLeastOne, in_file("Answers to each request; several at a temperature above 0.")] = 1

@@ -5,7 +5,7 @@ WITH asked AS (
     SELECT
         q.set AS dataset, q.language, a.method, w.temperature IS NULL AND a.method = 'generated' AS imported, a.prompt, a.question_id, a."order", w.n,
         w.temperature, w.max_tokens
-    FROM answers AS a
+    FROM read_answers AS a
     INNER JOIN questions AS q ON q.question_id = a.question_id
     INNER JOIN wanted_answers AS w
         ON w.request_id = a.request_id AND w.question_id = a.question_id AND w.prompt = a.prompt

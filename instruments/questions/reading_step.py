@@ -20,7 +20,7 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
-from polyculture.instruments.questions.layout import ANSWERS, READINGS, AnswerRow, ReadingRow
+from polyculture.instruments.questions.layout import ANSWERS, ATTENTION, READINGS, AnswerRow, ReadingRow
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.reading.readers import Reader, readers_of
 from polyculture.instruments.row_step import MadeRow, RowStep
@@ -62,7 +62,8 @@ class ReadingStep(RowStep):
         known = JobShards(self._run, job, [READINGS]).read(READINGS.name, ["answer_id", "reader_id"])
         there = {(row["answer_id"], row["reader_id"]) for row in known.to_pylist()}
         rows = JobShards(self._run, job, [ANSWERS]).read(ANSWERS.name)
-        for row in rows.filter(pc.field("status") == "ok").to_pylist():
+        read = (pc.field("status") == "ok") & (pc.field("method") != ATTENTION)
+        for row in rows.filter(read).to_pylist():
             question = self._questions.get(row["question_id"])
             if question is None:
                 continue

@@ -1,4 +1,4 @@
-"""The report's section on question sets, and their tables; `set_blocks` builds it."""
+"""The report's sections on question sets and on attention to options, and their tables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from polyculture.instruments.questions.shown import SCORES, TEXTS
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
+    from polyculture.instruments.questions.attention.maps import Attention
     from polyculture.instruments.questions.set_blocks import QuestionSets
 
 _FOLDER = Path(__file__).parent
@@ -20,6 +21,12 @@ def _build(data: ReportData) -> QuestionSets | None:
     return build(data)
 
 
+def _attention(data: ReportData) -> Attention | None:
+    from polyculture.instruments.questions.attention.maps import attention_groups
+
+    return attention_groups(data)
+
+
 SECTIONS = (
     Section(
         "questions",
@@ -27,5 +34,12 @@ SECTIONS = (
         _FOLDER / "section.html.jinja",
         TEXTS,
         tables=(ReportTable(SCORES), ReportTable(_FOLDER / "question_differences.sql")),
+    ),
+    Section(
+        "attention",
+        _attention,
+        _FOLDER / "attention" / "section.html.jinja",
+        _FOLDER / "attention" / "section.toml",
+        tables=tuple(ReportTable(_FOLDER / "attention" / f"attention_{one}.sql") for one in ("map", "tests")),
     ),
 )

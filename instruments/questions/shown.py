@@ -9,6 +9,7 @@ SCORES, COVERAGE, SETTINGS, TEXTS = (
     _FOLDER / "question_scores.sql", _FOLDER / "question_coverage.sql", _FOLDER / "question_settings.sql",
     _FOLDER / "section.toml",
 )  # fmt: skip
+ATTENTION_TESTS = _FOLDER / "attention" / "attention_tests.sql"
 # What is shown when answers have come; `section.toml` has what the report shows.
 MAIN = (
     "accuracy", "chance", "acc_a", "diff_bias_a", "acc_d", "diff_bias_d", "s_amb", "s_dis", "biased", "others",

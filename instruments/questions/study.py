@@ -23,14 +23,21 @@ from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import PROMPT, Asked, Setup, Shown, Study, Validity
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
-from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
-from polyculture.instruments.questions.layout import QUESTIONS, WANTED_ANSWERS, WantedAnswer
+from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
+from polyculture.instruments.questions.layout import (
+    ANSWERS,
+    ATTENTION,
+    QUESTIONS,
+    USES,
+    WANTED_ANSWERS,
+    WantedAnswer,
+)
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions, SetOptions
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.rules.questions import LEFT_OUT
-from polyculture.instruments.questions.shown import MAIN, SCORES
+from polyculture.instruments.questions.shown import ATTENTION_TESTS, MAIN, SCORES
 from polyculture.sources.left_out import by_reason
 
 
@@ -74,7 +81,7 @@ def study(asked: Asked, options: AskOptions) -> Study:
     by_method: dict[Method, list[AskJob]] = {}
     for part in parts:
         for method in part.methods:
-            use = "answer" if method == GENERATED else "score"
+            use = USES.get(method, "answer")
             for model in asked.models:
                 setup = setups.setdefault(f"{use} {model}", asked.setup(model, use))
                 by_method.setdefault(method, []).extend(ask_jobs(part, options, method, model, setup, asked.seed))
@@ -96,11 +103,16 @@ def read_study(
     """A study of some sets: steps that bring answers, then the one that reads them, and the numbers."""
     names = [one.name for one in sets]
     reading = ReadingStep(asked.run, sets)
+    attends = any(isinstance(step, AttentionStep) for step in steps)
 
     def derive() -> None:
         from polyculture.instruments.questions.numbers.measure import measure_questions
 
         measure_questions(asked.run)
+        if any(job.topic.endswith(f"-{ATTENTION}") for job in asked.run.jobs(ANSWERS.name)):
+            from polyculture.instruments.questions.attention.measure import measure_attention
+
+            measure_attention(asked.run)
         for line in unread_lines(asked.run, names):
             asked.warning(line)
 
@@ -115,7 +127,10 @@ def read_study(
             settings,
         ),
         derive,
-        [Shown(SCORES, {"dataset": names, "metric": [*MAIN]})],
+        [
+            Shown(SCORES, {"dataset": names, "metric": [*MAIN]}),
+            *([Shown(ATTENTION_TESTS, {"dataset": names, "model": list(asked.models)})] if attends else []),
+        ],
     )
 
 
@@ -194,8 +209,10 @@ def ask_jobs(
         yield AskJob(job, method, some, part.prompts[job.language], options.orders, part.of.orders, setup, sampling)
 
 
-def _step(method: Method, jobs: Sequence[AskJob]) -> GenerationStep | LikelihoodStep:
-    return GenerationStep("ask", jobs) if method == GENERATED else LikelihoodStep(f"score {method}", jobs)
+def _step(method: Method, jobs: Sequence[AskJob]) -> AskStep:
+    if method == GENERATED:
+        return GenerationStep("ask", jobs)
+    return AttentionStep("attend", jobs) if method == ATTENTION else LikelihoodStep(f"score {method}", jobs)
 
 
 def _only(one: QuestionSet, only: Sequence[str]) -> list[Question]:

@@ -11,6 +11,9 @@ SELECT
     list_contains(roles, 'person') AS undirected
 FROM questions;
 
+-- read_answers: a row is an answer that readers read: what the model wrote, or likelihoods. Attention is no answer.
+CREATE VIEW read_answers AS SELECT * FROM answers WHERE method <> 'attention';
+
 -- question_readings: a row is an answer as one reader reads it, with what is to be known of its question.
 --   name: the publisher's id of the question
 --   matched: of open questions: how far the text matches an accepted answer, 0 to 1, as the reader compares them; where all
@@ -35,7 +38,7 @@ SELECT
         WHEN r.ground = 'text' OR (r.matched IS NOT NULL AND trim(a.raw, e' \t\n\r') <> '') THEN 'read' ELSE 'unread'
     END AS outcome,
     outcome = 'unread' AND coalesce(r.ground, '') NOT IN ('several', 'conflict', 'denied', 'tie') AS unnamed
-FROM answers AS a
+FROM read_answers AS a
 INNER JOIN known_questions AS q ON q.question_id = a.question_id
 LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
 
@@ -63,7 +66,7 @@ WITH questions_asked AS (
         min(r.picked) < max(r.picked) AS flipped,
         -- Hashes of lists are compared faster than lists.
         min(hash(a."order")) FILTER (r.picked IS NOT NULL) < max(hash(a."order")) FILTER (r.picked IS NOT NULL) AS reordered
-    FROM answers AS a
+    FROM read_answers AS a
     LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id
     GROUP BY ALL
 )

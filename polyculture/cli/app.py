@@ -89,7 +89,7 @@ _GROUPS: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = {
         {"mine": ("Count the n-grams in the slots of patterns, and judge them.", "")},
     ),
     "swap": ("Answers about texts with their entities swapped.", {}),
-    "probe": ("What layers, embeddings, attention and vocabularies hold.", {}),
+    "probe": ("What layers, embeddings and vocabularies hold.", {}),
 }
 _PLAIN: Mapping[str, Any] = {
     "add_completion": False,

@@ -17,7 +17,9 @@ from scipy import stats
 
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.generate.engines.base import Completion, Request
-from polyculture.instruments.probe.attention.measure import (
+from polyculture.instruments.questions.asking import message
+from polyculture.instruments.questions.asking_step import contribution
+from polyculture.instruments.questions.attention.measure import (
     AttentionStudy,
     Weighed,
     attention_differences,
@@ -27,10 +29,8 @@ from polyculture.instruments.probe.attention.measure import (
     paper_tests,
     student_p,
 )
-from polyculture.instruments.probe.attention.step import contribution
-from polyculture.instruments.probe.section import SECTIONS
-from polyculture.instruments.questions.asking import message
 from polyculture.instruments.questions.rules.opened import open_set
+from polyculture.instruments.questions.section import SECTIONS
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import asked_of, of_most_resources, oracle, write_sheets
@@ -48,15 +48,12 @@ models = ["{model}"]
 languages = ["en"]
 topics = ["food"]
 countries = ["JP"]
-[instruments.attention]
-set = "culture-mcq"
-folder = "{sheets}"
-only = ["type=resource"]
 [instruments.ask]
 set = "culture-mcq"
 folder = "{sheets}"
 only = ["type=resource"]
 max_tokens = 3
+method = ["generated", "attention"]
 [options.openai]
 base_url = "{url}"
 """
@@ -89,14 +86,21 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str, mo
     monkeypatch.setattr(TransformersEngine, "sample", sample)
     write(tmp_path, model)
     planned = polyculture("plan", "exp.toml", cwd=tmp_path)
-    assert "attention attend" in planned.stdout, planned.stdout + planned.stderr
-    asked = polyculture("ask", "culture-mcq", "exp.toml", cwd=tmp_path)
+    assert "ask attend" in planned.stdout, planned.stdout + planned.stderr
+    asked = polyculture("ask", "culture-mcq", "exp.toml", "--method", "generated", cwd=tmp_path)
     assert asked.returncode == 0, asked.stderr
-    done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
+    assert not rows(tmp_path, "SELECT 1 FROM numbers WHERE measure = 'attention'")
+    done = polyculture("ask", "culture-mcq", "exp.toml", "--method", "attention", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     size = QUESTIONS * len(TARGETS)
-    found = "SELECT status, count(*), count(DISTINCT question_id) FROM attention GROUP BY ALL"
-    assert rows(tmp_path, found) == [("ok", 4 * size, size)]
+    found = "SELECT method, status, count(*), count(DISTINCT question_id), min(len(scores)) FROM answers GROUP BY ALL"
+    assert sorted(rows(tmp_path, found), key=str) == [
+        ("attention", "ok", size, size, 4),
+        ("generated", "ok", size, size, None),
+    ]
+    # No reader makes an option of attention, and no number of answers is of it.
+    assert rows(tmp_path, "SELECT DISTINCT method FROM question_readings") == [("generated",)]
+    assert rows(tmp_path, "SELECT DISTINCT method FROM numbers WHERE measure = 'questions'") == [("generated",)]
     assert "Attention (z) to some options against others" in done.stdout
 
     query = "SELECT facets['level'], a, b FROM differences WHERE measure = 'attention' AND facets['level'] IS NOT NULL"
@@ -104,8 +108,9 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str, mo
     levels = ("high", "low", "mid")
     assert compared <= {(one, one, other) for one in levels for other in levels if one != other}
     assert compared
-    again = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
-    assert "done" not in again.stderr  # the model is not even opened
+    both = polyculture("ask", "exp.toml", cwd=tmp_path)  # by the methods of the file
+    assert both.returncode == 0, both.stderr
+    assert " done" not in both.stderr  # the model is not even opened
     tests = polyculture("table", "attention_tests", "exp.toml", "--format", "csv", cwd=tmp_path)
     assert re.search(r",low,(right|wrong),low,high,", tests.stdout)
     run = RunFolder(tmp_path / "runs" / "usual")
@@ -126,9 +131,8 @@ def _check_weights(folder: Path, model: str) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(place)
     asked = open_set("culture-mcq", folder / "sheets")
     by_text = {question.text: question for question in asked.questions if question.facets["type"] == "resource"}
-    query = """SELECT q.text, list(a.weight ORDER BY a.option)
-        FROM attention AS a JOIN questions AS q USING (question_id)
-        GROUP BY ALL"""
+    query = """SELECT q.text, a.scores FROM answers AS a JOIN questions AS q USING (question_id)
+        WHERE method = 'attention'"""
     found = rows(folder, query)
     assert len(found) == QUESTIONS * len(TARGETS)
     for question, weights in found:
@@ -172,7 +176,7 @@ def _check_map(folder: Path) -> None:
 
 def test_killed_it_goes_on_and_reads_nothing_twice(tmp_path: Path, model: str) -> None:
     write(tmp_path, model, questions=40)
-    words = ("probe", "attention", "exp.toml")
+    words = ("ask", "culture-mcq", "exp.toml", "--method", "attention")
     killed = begin_polyculture(*words, cwd=tmp_path)
     deadline, kept = time.monotonic() + 120, set[str]()
     while len(kept) < 5 and time.monotonic() < deadline and killed.is_alive():
@@ -186,10 +190,10 @@ def test_killed_it_goes_on_and_reads_nothing_twice(tmp_path: Path, model: str) -
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     before = [int(each) for each in re.findall(r"attend .* done, (\d+) of them before", done.stderr)]
-    assert sum(before) >= 4 * len(kept)  # a row an option
-    stored = "SELECT count(*), count(DISTINCT attention_id), count(DISTINCT request_id) FROM stored_attention"
-    assert rows(tmp_path, stored) == [(4 * size, 4 * size, size)]
-    weights = "SELECT attention_id, weight FROM attention ORDER BY ALL"
+    assert sum(before) >= len(kept)
+    stored = "SELECT count(*), count(DISTINCT answer_id), count(DISTINCT request_id) FROM stored_answers"
+    assert rows(tmp_path, stored) == [(size, size, size)]
+    weights = "SELECT concat(question_id, ' ', option), weight FROM option_attention"
     resumed = dict(rows(tmp_path, weights))
     shutil.rmtree(tmp_path / "runs")
     assert polyculture(*words, cwd=tmp_path).returncode == 0
@@ -203,14 +207,14 @@ def journalled(folder: Path) -> set[str]:
     found: set[str] = set()
     for line in lines:
         with suppress(ValueError):  # the last line of one that is being written
-            found.update(row["request_id"] for row in json.loads(line)["attention"])
+            found.update(row["request_id"] for row in json.loads(line)["answers"])
     return found
 
 
 def test_a_model_that_hides_its_attention_is_one_line_before_it_is_asked(tmp_path: Path) -> None:
     with StubServer() as server:
         write(tmp_path, "openai:stub", server.url)
-        done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
+        done = polyculture("ask", "culture-mcq", "exp.toml", "--method", "attention", cwd=tmp_path)
         assert done.returncode == 2
         assert "Models of 'transformers' can." in one_line(done)
         assert server.bodies == []
@@ -221,9 +225,9 @@ def test_what_is_too_long_is_a_row_with_its_reason(tmp_path: Path) -> None:
     folder = save_causal("gpt2", tmp_path / "short")  # reads 128 tokens, most of them letters
     (folder / "chat_template.jinja").write_text(TEMPLATE, encoding="utf-8")
     write(tmp_path, f"transformers:{folder}")
-    done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
+    done = polyculture("ask", "culture-mcq", "exp.toml", "--method", "attention", cwd=tmp_path)
     assert done.returncode != 0
-    found = rows(tmp_path, "SELECT DISTINCT error FROM failed WHERE stage = 'attention'")
+    found = rows(tmp_path, "SELECT DISTINCT error FROM failed WHERE stage = 'ask'")
     assert len(found) >= 1
     assert all("are more than the 128 that the model reads" in error for (error,) in found)
 

@@ -18,8 +18,8 @@ from polyculture.cache.store.schema.measured import Number
 from polyculture.cache.store.store import open_store
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.embeddings.measure import measure_separation
-from polyculture.instruments.probe.attention.measure import measure_attention
 from polyculture.instruments.probe.measure import measure_probe, measure_similarities
+from polyculture.instruments.questions.attention.measure import measure_attention
 from polyculture.instruments.questions.numbers.measure import measure_questions
 from polyculture.instruments.swaps.measure import measure_swaps
 from polyculture.metrics import MEASURE, METRICS_LAYOUT, measured

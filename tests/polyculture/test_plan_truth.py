@@ -149,7 +149,7 @@ def test_a_probe_of_a_model_whose_settings_cannot_be_read_says_what_it_takes(her
 @pytest.mark.parametrize(
     ("words", "factor"),
     [
-        (("probe", "attention", "culture-mcq", "exp.toml", "--folder", "sheets"), 1.1),
+        (("ask", "culture-mcq", "exp.toml", "--folder", "sheets", "--method", "attention"), 1.1),
         (("probe", "embeddings", "exp.toml", *CBS, "--layer", "last"), 1.1),
         # A causal model in this process reads what contexts have in common once: a server would read it each time.
         (("cbs", "exp.toml", *CBS), 10),

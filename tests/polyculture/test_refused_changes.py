@@ -40,7 +40,7 @@ OWN = f'data = "own"\nfolder = "{DEMO}"\ntype = ["food"]\nculture = ["Indian"]\n
 ASK = 'set = "made-up.toml"\nunits = 2'
 SWAP = 'data = "own"\nfolder = "."\ndraws = 1\nentities = 2'
 PROBE = 'set = "open.toml"\ntagger = ["rule"]\nresamples = 19\nanswer_tokens = 8\nitem_tokens = 4\nunits = 1'
-ATTENTION = 'set = "made-up.toml"\nunits = 2'
+ATTENTION = 'set = "made-up.toml"\nunits = 2\nmethod = ["attention"]'
 TOKENS = 'language = ["hi"]'
 
 
@@ -95,7 +95,7 @@ KINDS = {
         "protocol was 'paper' and is now 'released'", ("units = 1", "units = 2"), local=True,
     ),
     "attention": Kind(
-        "attention", ATTENTION, "attention", "weights", ("transformers", 'dtype = "bfloat16"'),
+        "ask", ATTENTION, "answers", "answers", ("transformers", 'dtype = "bfloat16"'),
         "and is now 'bfloat16'", ("units = 2", "units = 3"), local=True,
     ),
 }  # fmt: skip

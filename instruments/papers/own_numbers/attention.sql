@@ -2,10 +2,12 @@
 --   variant: how the weights were read, where not as the paper's
 WITH unattended AS (
     SELECT w.model, q.set AS dataset, q.language, count(*) FILTER (a.question_id IS NULL) AS missing, count(*) AS wanted
-    FROM wanted_attention AS w
+    FROM wanted_answers AS w
     INNER JOIN questions AS q USING (question_id)
-    LEFT JOIN (SELECT DISTINCT model, question_id, prompt FROM attention WHERE status = 'ok') AS a
-        USING (model, question_id, prompt)
+    LEFT JOIN (
+        SELECT DISTINCT model, question_id, prompt FROM answers WHERE method = 'attention' AND status = 'ok'
+    ) AS a USING (model, question_id, prompt)
+    WHERE w.use = 'attend'
     GROUP BY ALL
 )
 SELECT

@@ -85,6 +85,7 @@ UNION ALL BY NAME
 SELECT model, 'questions' AS measure, dataset, sum(unanswered)::BIGINT || ' of ' || sum(asked)::BIGINT || ' answers' AS lacking
 FROM of_sets
 ANTI JOIN (FROM numbers WHERE measure = 'questions') USING (model, dataset)
+WHERE use <> 'attend'
 GROUP BY ALL
 HAVING sum(unanswered) > 0
 UNION ALL BY NAME

@@ -29,9 +29,8 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import ComparedFacets, difference_rows
-from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.asking import GENERATED
-from polyculture.instruments.questions.layout import EMPTY
+from polyculture.instruments.questions.layout import ATTENDED, EMPTY, LAYOUT
 from polyculture.instruments.questions.model import BIASED
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.inference.limits import FEW
@@ -46,7 +45,7 @@ _QUESTION = ("unit", "question_id")
 _LEVEL = "model, dataset, language, condition, wording, reader"
 _ROWS = """
 SELECT model, dataset, language, reader, prompt, type, answers, unit, question_id, option_role, chosen, z,
-    option_group, target_group
+    option_group, target_group, of_options
 FROM option_attention
 WHERE z IS NOT NULL AND answers IS NOT NULL
 ORDER BY ALL
@@ -86,6 +85,7 @@ class Weighed(NamedTuple):
     z: float
     group: str = ""  # the level or region of the culture whose answer it is, by the type of the question
     target: str = ""  # that of the culture that is asked about
+    of_options: int = 4  # that the question has
 
 
 Studies = Sequence[tuple[AttentionStudy, Sequence[Weighed]]]
@@ -105,7 +105,7 @@ class Contrast:
 
 def measure_attention(run: RunFolder) -> None:
     """Writes the numbers and differences of a run, where they are to be renewed. Raises as `renew`."""
-    renew(run, compose(CORE, LAYOUT), [MEASURE], _measured)
+    renew(run, compose(CORE, LAYOUT), [ATTENDED], _measured)
 
 
 def _measured(store: Store, _: Measure, inputs: str) -> tuple[list[Number], Iterable[Difference]]:
@@ -129,7 +129,7 @@ def cell_numbers(studies: Studies, inputs: str) -> Iterator[Number]:
             for options in ("all", "chosen") if row.chosen else ("all",):
                 cells[row.answers, options, row.target, row.group].append(row)
         # The z scores of k options lie within the square root of k - 1.
-        most = math.sqrt(max(1, max(map(len, _grouped(rows, *_QUESTION).values())) - 1))
+        most = math.sqrt(max(1, max(row.of_options for row in rows) - 1))
         for (answers, options, target, group), some in sorted(cells.items()):
             by_unit = _grouped(some, "unit")
             sums, sizes = (np.array([[[of(one)] for one in by_unit.values()]], np.float64) for of in (sum, len))
@@ -164,7 +164,7 @@ def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
         for one in contrasts(weighed)
         if (pairs := paired_units(one))
         for row in difference_rows(
-            ComparedFacets(MEASURE.name, METRIC, "option", one.a, one.b, {**study.place, "condition": one.answers},
+            ComparedFacets(ATTENDED.name, METRIC, "option", one.a, one.b, {**study.place, "condition": one.answers},
                   study.facets(one.target)),
             paired_mean(pairs), unit="unit", units=len(pairs), inputs=inputs,
         )
@@ -223,7 +223,7 @@ def paired_mean(pairs: Mapping[str, tuple[float, float]]) -> PairedDifference:
 
 
 def _empty(study: AttentionStudy, answers: str, inputs: str) -> Number:
-    return replace(EMPTY, measure=MEASURE.name, level=_LEVEL, condition=answers, inputs=inputs, **study.place)
+    return replace(EMPTY, measure=ATTENDED.name, level=_LEVEL, condition=answers, inputs=inputs, **study.place)
 
 
 def _grouped(rows: Iterable[Weighed], *names: str) -> dict[tuple[str, ...], list[float]]:
