@@ -58,7 +58,7 @@ answers = "wren.toml"
 device = "cpu"
 bare_prompts = true
 
-[instruments.probe]
+[probe]
 resamples = 19
 answer_tokens = 8
 

@@ -38,7 +38,7 @@ max_retries = 0
 [options.transformers]
 device = "cpu"
 bare_prompts = true
-[instruments.probe]
+[probe]
 resamples = 19
 answer_tokens = 4
 """
