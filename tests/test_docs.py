@@ -291,12 +291,11 @@ def test_collecting_as_its_page_shows_it(tmp_path: Path) -> None:
         run(command, tmp_path)
     japan = rows_of(tmp_path / "japan.csv")
     assert {row["label"] for row in japan} >= {"ラーメン", "寿司"}
-    counts = {row["entity"]: row for row in rows_of(tmp_path / "counts.csv")}
-    chosen = {entity: int(row["completions"]) for entity, row in counts.items() if row["chosen"] == "True"}
-    assert chosen == {"chicken soup": 3, "fish & chips": 3, "chicken": 2}
+    counts = [(row["entity"], int(row["count"])) for row in rows_of(tmp_path / "counts.csv")]
+    assert counts == [("chicken", 5), ("fish & chips", 3), ("chicken soup", 3), ("chips", 2)]
     told = json.loads((tmp_path / "counts.csv.provenance.json").read_text(encoding="utf-8"))
     assert told["filters"]["min_count"] == 2
-    for annotator, judgements in (("ana", "yes yes no"), ("ben", "yes yes yes")):
+    for annotator, judgements in (("ana", "no yes yes no"), ("ben", "yes yes yes no")):
         judge(tmp_path / f"sheet-{annotator}.csv", judgements.split())
     assert "Cohen's kappa" in run(agree[0], tmp_path)
     assert [row["entity"] for row in rows_of(tmp_path / "entities.csv")] == ["fish & chips", "chicken soup"]
