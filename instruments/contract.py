@@ -48,7 +48,7 @@ PROMPT = ", prompt "
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
 
 
-class Asked(Protocol):
+class AskedExperiment(Protocol):
     """The experiment as an instrument sees it; the front door provides it."""
 
     @property
@@ -199,7 +199,7 @@ class Command:
     """
 
     options: type[BaseModel]  # its docstring is the command's help
-    study: Callable[[Asked, Any], Study]
+    study: Callable[[AskedExperiment, Any], Study]
     example: str  # for the end of the help
     demo: Demo | None = None
     argument: str | None = None  # the option that stands before the experiment, without a flag: `ask kobbq exp.toml`

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
 from polyculture.instruments.contract import (
-    Asked,
+    AskedExperiment,
     Command,
     Demo,
     Idle,
@@ -82,7 +82,7 @@ class Instrument(Generic[O]):
 
     answers: Table[Any]  # what comes back
     options: type[O]
-    ask: Callable[[Asked, O], Inquiry[Any]]
+    ask: Callable[[AskedExperiment, O], Inquiry[Any]]
     example: str
     tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
     demo: Demo | None = None
@@ -119,7 +119,7 @@ class Instrument(Generic[O]):
             needs=lambda options: () if self.brings(options) else (need,),
         )
 
-    def study(self, asked: Asked, options: O) -> Study:
+    def study(self, asked: AskedExperiment, options: O) -> Study:
         """What the options ask of each model, and which rows count from then on."""
         from polyculture.cache.store.parquet import present_rows
 
@@ -167,7 +167,7 @@ def text_instrument(
     wants = Wanted(asked.name, tuple(of), of=asked)
     answers = Table(name, row, key="answer_id", stage=name, unit="answers", wanted=wants)
 
-    def ask(_asked: Asked, options: O) -> Inquiry[Any]:
+    def ask(_asked: AskedExperiment, options: O) -> Inquiry[Any]:
         from polyculture.instruments.text_step import PromptedStep, prompted_jobs
 
         jobs = prompted_jobs(prompts(options), max_tokens, wanted)

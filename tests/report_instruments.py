@@ -26,7 +26,7 @@ from polyculture.instruments.cbs.step import PLAIN, scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, EntityPosition
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
@@ -38,8 +38,8 @@ from polyculture.metrics.measured import write_differences, write_numbers
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.steps import score_job
 
-SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
-HELPED = Selection(types=("food",), cultures=("Japanese",), contexts=2, entities=6)
+SELECTION = DataSelection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
+HELPED = DataSelection(types=("food",), cultures=("Japanese",), contexts=2, entities=6)
 HELPING = PrefixOptions((PrefixKind.TOKEN, PrefixKind.DEMONSTRATIONS), 3)
 NAMES = {"ar": ("هريس", "بيتزا"), "ja": ("味噌汁", "ピザ"), "th": ("ต้มยำ", "พิซซ่า")}  # native and Western
 
@@ -58,7 +58,7 @@ def add_hostile_instruments(run: RunFolder, models: Sequence[str], folder: Path,
     """The same of data in which every word is `hostile`; what names a folder is a formula, or markup."""
     culture, kind = "=1+1", "<img src=x>"
     own = write_own(folder, "ar", culture, kind, hostile)
-    score(run, own, models, Selection())
+    score(run, own, models, DataSelection())
     measure_bias(run)
     add_made_up(run, models, hostile, {"ar": (f"{culture}{hostile}", f"{kind}{hostile}", hostile, hostile)}, hostile)
 
@@ -71,7 +71,7 @@ def score(
     run: RunFolder,
     dataset: DataSet,
     models: Sequence[str],
-    selection: Selection,
+    selection: DataSelection,
     helping: PrefixOptions = PLAIN,
     broken: str = "",
 ) -> None:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from polyculture.instruments.cbs.layout import SCORES
 from polyculture.instruments.contract import (
-    Asked,
+    AskedExperiment,
     AtLeastOne,
     Command,
     Demo,
@@ -23,7 +23,7 @@ from polyculture.instruments.datasets.opened import DatasetOptions, changed_reas
 from polyculture.instruments.declared import Inquiry, Instrument
 
 if TYPE_CHECKING:
-    from polyculture.instruments.cbs.protocol import Protocol
+    from polyculture.instruments.cbs.protocol import ScoreProtocol
     from polyculture.instruments.cbs.step import ScoringJob
 
 _OWN = Path(__file__).parent
@@ -69,14 +69,14 @@ class CbsOptions(DatasetOptions):
         return with_preset(values, "cbs") if isinstance(values, Mapping) else values
 
     @property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> ScoreProtocol:
         """How likelihoods become the score that is asked."""
-        from polyculture.instruments.cbs.protocol import Protocol
+        from polyculture.instruments.cbs.protocol import ScoreProtocol
 
-        return Protocol(self.rule, self.average, self.draws, self.entities if self.draws else None)
+        return ScoreProtocol(self.rule, self.average, self.draws, self.entities if self.draws else None)
 
 
-def ask(asked: Asked, options: CbsOptions) -> Inquiry[ScoringJob]:
+def ask(asked: AskedExperiment, options: CbsOptions) -> Inquiry[ScoringJob]:
     """Scores the entities, links them, measures. Raises `DataSetError` without anything to query."""
     from dataclasses import replace
 
@@ -113,7 +113,7 @@ def ask(asked: Asked, options: CbsOptions) -> Inquiry[ScoringJob]:
     )
 
 
-def _form(asked: Asked, model: str, options: CbsOptions) -> str:
+def _form(asked: AskedExperiment, model: str, options: CbsOptions) -> str:
     """The form of the contexts that a model is asked."""
     if options.form != "model":
         return options.form
@@ -124,7 +124,7 @@ def _form(asked: Asked, model: str, options: CbsOptions) -> str:
     return "masked" if kind.masked(spec, read_options(kind.options, spec)) else "causal"
 
 
-def measure(asked: Asked) -> None:
+def measure(asked: AskedExperiment) -> None:
     """Links the entities and computes the scores; reports scores that two versions of a model made."""
     from polyculture.instruments.cbs.measure import link_entities, measure_bias, mixed_versions
 
@@ -142,7 +142,7 @@ def shown(rule: Rule, models: Sequence[str]) -> tuple[Shown, ...]:
     return tuple(Shown(_OWN / "cbs.sql", {"rule": rule, "model": model}) for model in models)
 
 
-def _listing(asked: Asked, options: CbsOptions) -> Iterator[Listing]:
+def _listing(asked: AskedExperiment, options: CbsOptions) -> Iterator[Listing]:
     """The scores by the protocol that is asked, under its name, beside ours."""
     from polyculture.instruments.cbs.protocol import COLUMNS, protocol_rows
 

@@ -24,7 +24,7 @@ from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_d
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers
 from polyculture.instruments.cbs.layout import CBS, CORPUS, CULTURAL_LINKS, MEASURE, CulturalLink
 from polyculture.instruments.cbs.score_matrix import ContextCondition, score_matrices
-from polyculture.instruments.contract import Asked
+from polyculture.instruments.contract import AskedExperiment
 from polyculture.instruments.differences import with_verdicts
 from polyculture.metrics.measured import renew
 
@@ -88,7 +88,7 @@ _ENTITIES = "SELECT DISTINCT language, entity_type, entity AS surface FROM score
 _COLUMNS = ("language", "entity_type", "surface", "topic", "kind")
 
 
-def link_entities(asked: Asked) -> None:
+def link_entities(asked: AskedExperiment) -> None:
     """Writes the table `cultural_links`: the link of each scored entity."""
     queries = _queries(asked)
     if not queries.num_rows:
@@ -115,7 +115,7 @@ def link_entities(asked: Asked) -> None:
     asked.info(f"link entities: {linked} of {len(rows)} linked")
 
 
-def _queries(asked: Asked) -> pa.Table:
+def _queries(asked: AskedExperiment) -> pa.Table:
     """Entities to be linked, each once."""
     topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
     with open_store(asked.run, compose(CORE, CBS)) as store:

@@ -32,7 +32,7 @@ ALL = "all types"
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
+class ScoreProtocol:
     """How a score is made of likelihoods."""
 
     rule: str = "sum"
@@ -57,7 +57,7 @@ class ProtocolScore:
     contexts: int  # each counted once
 
 
-def protocol_score(tallies: Sequence[TypeScores], protocol: Protocol, seed: int) -> ProtocolScore | None:
+def protocol_score(tallies: Sequence[TypeScores], protocol: ScoreProtocol, seed: int) -> ProtocolScore | None:
     """The score over types of one language, culture and setting; None where a draw leaves nothing to compare."""
     every = averaged(tallies, protocol.average)
     contexts = sum(contexts_in(some, protocol.average) for some in by_type(tallies))
@@ -68,7 +68,7 @@ def protocol_score(tallies: Sequence[TypeScores], protocol: Protocol, seed: int)
     return ProtocolScore(drawn.mean, drawn.deviation, every, contexts) if drawn else None
 
 
-def columns_of(tallies: Sequence[TypeScores], protocol: Protocol) -> dict[str, TypeScores]:
+def columns_of(tallies: Sequence[TypeScores], protocol: ScoreProtocol) -> dict[str, TypeScores]:
     """The columns of a table by name: types, or genders of types where the protocol averages over these."""
     found = {}
     for one in tallies:
@@ -90,7 +90,7 @@ class PlaceScore:
     types: int  # columns in this place
 
 
-def place_scores(types: Sequence[ScoredType], protocol: Protocol, seed: int) -> Iterator[PlaceScore]:
+def place_scores(types: Sequence[ScoredType], protocol: ScoreProtocol, seed: int) -> Iterator[PlaceScore]:
     """The scores of each column of each place, then of all its columns, under the protocol's rule."""
     places: dict[tuple[ScoreGroup, ContextCondition], list[TypeScores]] = {}
     for one in types:
@@ -119,14 +119,14 @@ def lacking(one: PlaceScore, unscored: Mapping[tuple[str, ...], str]) -> str:
     return "" if condition.context_prefix else unscored.get((*place, group.entity_type or EVERY), "")
 
 
-def protocol_rows(run: RunFolder, protocol: Protocol, seed: int, tell: Tell) -> Iterator[tuple[object, ...]]:
+def protocol_rows(run: RunFolder, protocol: ScoreProtocol, seed: int, tell: Tell) -> Iterator[tuple[object, ...]]:
     """The rows of `COLUMNS`: of each column, then over several, in each language and culture; ours beside.
 
     `tell` gets a line about each gender of a type that has no column. Raises `StoreError` where there is no run.
     """
     from polyculture.instruments.cbs.measure import scored_types
 
-    ours = Protocol()
+    ours = ScoreProtocol()
     with open_store(run, compose(CORE, CBS)) as store:
         types = list(scored_types(store, tuple(dict.fromkeys((protocol.rule, ours.rule)))))
         without = unscored(store)

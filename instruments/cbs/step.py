@@ -35,7 +35,7 @@ from polyculture.instruments.datasets.model import CulturalEntity, DataSet, Mask
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.selection import (
     ContextGroup,
-    Selection,
+    DataSelection,
     Tell,
     chosen_contexts,
     first_entities,
@@ -175,7 +175,7 @@ PLAIN = PrefixOptions()
 def scoring_jobs(
     dataset: DataSet,
     model: str,
-    selection: Selection,
+    selection: DataSelection,
     prefixes: PrefixOptions = PLAIN,
     setup: Mapping[str, Any] | None = None,
     drawing: CamelDraws | None = None,

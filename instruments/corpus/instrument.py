@@ -13,7 +13,7 @@ from pydantic import Field
 from polyculture.cache.errors import ExperimentError
 from polyculture.instruments.cbs.instrument import RULE, measure, shown
 from polyculture.instruments.cbs.layout import SCORES
-from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown
+from polyculture.instruments.contract import AskedExperiment, AtLeastOne, Command, Shown
 from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
 from polyculture.instruments.declared import Inquiry, Instrument
 
@@ -48,7 +48,7 @@ class CorpusOptions(DatasetOptions):
     processes: Annotated[AtLeastOne | None, Field(description="The number of processes. Default: one per core.")] = None
 
 
-def ask(asked: Asked, options: CorpusOptions) -> Inquiry[ScoringJob]:
+def ask(asked: AskedExperiment, options: CorpusOptions) -> Inquiry[ScoringJob]:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
     from polyculture.cache.database import cores
     from polyculture.instruments.cbs.step import asked_tables, scoring_jobs

@@ -20,7 +20,7 @@ from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.layout import CORPUS, SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, ScoringStep, score_row
-from polyculture.instruments.contract import Asked
+from polyculture.instruments.contract import AskedExperiment
 from polyculture.instruments.corpus.count import IngestCounts, count
 from polyculture.instruments.corpus.model import ORDER, EntityInContext, Needed, NgramModel, needed_by, pairs_of
 from polyculture.instruments.corpus.tokens import VERSION
@@ -57,7 +57,7 @@ class CorpusStep(ScoringStep):
 
     span = "all"
 
-    def __init__(self, asked: Asked, jobs: Sequence[ScoringJob], corpus: Corpus, processes: int) -> None:
+    def __init__(self, asked: AskedExperiment, jobs: Sequence[ScoringJob], corpus: Corpus, processes: int) -> None:
         super().__init__(jobs)
         self._told, self._corpus, self._processes = asked, corpus, processes
 

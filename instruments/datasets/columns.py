@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.cache.spreadsheet import is_error
 from polyculture.instruments.datasets.model import BOTH
-from polyculture.instruments.datasets.rules import Block, DatasetRules
+from polyculture.instruments.datasets.rules import DataBlock, DatasetRules
 from polyculture.sources.headers import KnownColumns, plain_title, titles
 from polyculture.sources.left_out import SourceLocation
 from polyculture.sources.values import Row
@@ -79,7 +79,7 @@ def cell_text(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class SheetColumns:
     """Where to find what in a sheet: indices, by the name of an attribute and by language for the texts."""
 
     of: Mapping[str, int]
@@ -87,7 +87,7 @@ class Columns:
     told: tuple[str, ...] = field(default=())  # languages without a column
 
 
-def find_columns(rules: DatasetRules, block: Block, sheet: Sheet, fixed: Mapping[str, str]) -> Columns:
+def find_columns(rules: DatasetRules, block: DataBlock, sheet: Sheet, fixed: Mapping[str, str]) -> SheetColumns:
     """The columns of a sheet. Raises `MissingColumnError` where one is missing that all rows need."""
     named = {name: sheet.column(getattr(block, name)) for name in OPTIONAL if getattr(block, name)}
     found = {name: column for name, column in named.items() if column is not None}
@@ -103,10 +103,10 @@ def find_columns(rules: DatasetRules, block: Block, sheet: Sheet, fixed: Mapping
     there = ", ".join(sheet.header)
     lacking = [code for code in languages if code not in texts and fixed["culture"] != rules.reference]
     told = (f"no column for {rules.languages.get(code, code)}; there are {there}" for code in lacking)
-    return Columns(found, texts, tuple(told))
+    return SheetColumns(found, texts, tuple(told))
 
 
-def _languages(rules: DatasetRules, block: Block, culture: str) -> tuple[str, ...]:
+def _languages(rules: DatasetRules, block: DataBlock, culture: str) -> tuple[str, ...]:
     """The languages that a sheet may have texts in; '' where a column says the language."""
     if block.language:
         return ("",)
@@ -114,7 +114,7 @@ def _languages(rules: DatasetRules, block: Block, culture: str) -> tuple[str, ..
     return rules.cultures.get(culture) or tuple(every)
 
 
-def _text_names(rules: DatasetRules, block: Block, code: str, *, alone: bool) -> list[str]:
+def _text_names(rules: DatasetRules, block: DataBlock, code: str, *, alone: bool) -> list[str]:
     """Names of the text's column in a language; one that says no language fits where there is but one."""
     told = [spelt(name, rules.languages.get(code, code), code) for name in block.text]
     return [one for one, name in zip(told, block.text, strict=True) if one != name or alone]
@@ -125,7 +125,7 @@ def _missing(sheet: Sheet, wanted: Sequence[str]) -> MissingColumnError:
     return MissingColumnError(f"no column {' or '.join(map(repr, wanted))}; there are: {there}")
 
 
-def known_columns(rules: DatasetRules, block: Block) -> KnownColumns:
+def known_columns(rules: DatasetRules, block: DataBlock) -> KnownColumns:
     """How the header of a sheet is known."""
     words = (*rules.cultures, rules.reference, *rules.others)
     return KnownColumns(
@@ -135,7 +135,7 @@ def known_columns(rules: DatasetRules, block: Block) -> KnownColumns:
     )
 
 
-def column_names(rules: DatasetRules, block: Block) -> list[str]:
+def column_names(rules: DatasetRules, block: DataBlock) -> list[str]:
     """All names that the columns of a block may have: the row that has most of them is the header."""
     spoken = [(name, code) for code, name in rules.languages.items()] or [("", "")]
     names = [name for attribute in ("text", *OPTIONAL) for name in getattr(block, attribute)]

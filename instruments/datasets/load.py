@@ -14,9 +14,9 @@ from polyculture.instruments.datasets.columns import (
     FIXED,
     GENDERS,
     QID,
-    Columns,
     MissingColumnError,
     Sheet,
+    SheetColumns,
     column_names,
     find_columns,
     known_columns,
@@ -36,7 +36,7 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import SUFFIXES, Block, DatasetRules
+from polyculture.instruments.datasets.rules import SUFFIXES, DataBlock, DatasetRules
 from polyculture.sources.files import RECORDS
 from polyculture.sources.left_out import LeftOut, SourceLocation
 from polyculture.sources.rows import Joins, read_rows
@@ -94,7 +94,7 @@ class Loader:
         if path.suffix.lower() not in RECORDS:
             self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
 
-    def _read_by(self, block: Block, path: Path, said: Mapping[str, str], contexts: bool) -> None:
+    def _read_by(self, block: DataBlock, path: Path, said: Mapping[str, str], contexts: bool) -> None:
         """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
         try:
             sheets = self._sheets(block, path, said)
@@ -109,7 +109,7 @@ class Loader:
                 remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
                 self._leave_out(sheet.place, f"the sheet is not read: {fault}. {remedy}")
 
-    def _sheets(self, block: Block, path: Path, said: Mapping[str, str]) -> list[Sheet]:
+    def _sheets(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> list[Sheet]:
         """The sheets of a file, with joined columns, without rows that are skipped."""
         rows: dict[str | None, list[Row]] = {}
         for row in read_rows(self.folder, path, block, said, known_columns(self.rules, block)):
@@ -120,7 +120,7 @@ class Loader:
                 rows.setdefault(taken.place.sheet, []).append(taken)
         return [Sheet.of(of_sheet, column_names(self.rules, block)) for of_sheet in rows.values()]
 
-    def _taken(self, row: Row, block: Block) -> Row | LeftOut:
+    def _taken(self, row: Row, block: DataBlock) -> Row | LeftOut:
         broken = next((name for name, value in row.record.values.items() if not is_utf8(value)), None)
         if broken is not None:
             return LeftOut(row.place, f"{broken!r} is not in UTF-8")
@@ -129,7 +129,7 @@ class Loader:
         except RowError as fault:
             return LeftOut(row.place, str(fault))
 
-    def _rows(self, block: Block, sheet: Sheet, said: Mapping[str, str], contexts: bool) -> Iterator[DatasetRow]:
+    def _rows(self, block: DataBlock, sheet: Sheet, said: Mapping[str, str], contexts: bool) -> Iterator[DatasetRow]:
         fixed, languages = self._fixed(block, said)
         if unknown := self._fault_of_type(self._word("type", fixed["type"])):
             self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
@@ -148,7 +148,7 @@ class Loader:
         self,
         place: SourceLocation,
         cells: Sequence[str],
-        columns: Columns,
+        columns: SheetColumns,
         texts: Mapping[str, int],
         fixed: Mapping[str, str],
         masks: tuple[str, ...],
@@ -162,7 +162,7 @@ class Loader:
         for language, column in texts.items():
             yield DatasetRow(place, language or own.get("language", ""), cells[column], values, masks)
 
-    def _fixed(self, block: Block, said: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    def _fixed(self, block: DataBlock, said: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
         """What block and path say of all rows; and the languages, where the path names one instead of its culture."""
         fixed = {name: getattr(block, f"of_{name}") or said.get(name, "") for name in FIXED}
         fixed["culture"] = self._word("culture", fixed["culture"])

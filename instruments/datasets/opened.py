@@ -17,7 +17,7 @@ from polyculture.sources.left_out import by_reason
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
-    from polyculture.instruments.datasets.selection import Selection
+    from polyculture.instruments.datasets.selection import DataSelection
     from polyculture.sources.left_out import LeftOut
 
 Names = tuple[str, ...]
@@ -71,11 +71,11 @@ class DatasetOptions(BaseModel):
         lines = (line for line in dataset.told if not line.languages or languages.intersection(line.languages))
         return replace(dataset, told=tuple(lines))
 
-    def selection(self, form: str) -> Selection:
+    def selection(self, form: str) -> DataSelection:
         """The selection of contexts and entities."""
-        from polyculture.instruments.datasets.selection import Selection
+        from polyculture.instruments.datasets.selection import DataSelection
 
-        return Selection(
+        return DataSelection(
             self.language, self.culture, self.type, self.setting, form, self.contexts, self.entities
         )  # fmt: skip
 

@@ -31,7 +31,7 @@ SUFFIXES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # of the files that are read
 FIELDS = ("culture", "type", "setting", "form")  # that a path may say
 
 
-class Block(FileRules):
+class DataBlock(FileRules):
     """Files of entities, or of contexts, of one form. A field is the first of its columns that is there."""
 
     text: Names  # the entity, or the context with its gap
@@ -54,7 +54,7 @@ class Block(FileRules):
     of_form: str | None = None
 
     @model_validator(mode="after")
-    def _known(self) -> Block:
+    def _known(self) -> DataBlock:
         unknown = next((name for files in self.files for name in fields_of(files) if name not in FIELDS), None)
         if unknown is not None:
             raise ValueError(f"files: has the field {{{unknown}}}; a path says {', '.join(FIELDS)}")
@@ -92,8 +92,8 @@ class DatasetRules(Source):
     languages: Mapping[str, str] = {}  # code -> the name that columns use
     # 'type', 'culture', 'setting', ...: spelling (lower case) -> word of ours.
     words: Mapping[str, Mapping[str, str]] = {}
-    entities: tuple[Block, ...]
-    contexts: tuple[Block, ...] = ()
+    entities: tuple[DataBlock, ...]
+    contexts: tuple[DataBlock, ...] = ()
 
     def word(self, kind: str, spelling: str) -> str:
         """A type, culture, setting or form as we write it; an unknown one is only put in lower case."""
@@ -140,4 +140,4 @@ def _called(rules: DatasetRules, name: str) -> DatasetRules:
 
 def read_rules(file: Path) -> DatasetRules:
     """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
-    return checked(DatasetRules, read_toml(file, DataSetError), file, (Block,))
+    return checked(DatasetRules, read_toml(file, DataSetError), file, (DataBlock,))

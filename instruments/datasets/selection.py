@@ -24,7 +24,7 @@ _LISTED = 12  # kinds of contexts that an error names
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class DataSelection:
     """The requested part of a data set; None means all."""
 
     languages: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ def untold(_line: str) -> None:
 
 
 def chosen_contexts(
-    dataset: DataSet, selection: Selection, tell: Tell | None = None
+    dataset: DataSet, selection: DataSelection, tell: Tell | None = None
 ) -> list[tuple[ContextGroup, list[MaskedContext]]]:
     """The contexts of each language, native culture and type. Raises `DataSetError` where there is nothing to ask.
 
@@ -117,7 +117,7 @@ def with_missing_sides(
         yield context, [side for side in sides if side not in known[key]]
 
 
-def _wanted(context: MaskedContext, selection: Selection, dataset: DataSet) -> bool:
+def _wanted(context: MaskedContext, selection: DataSelection, dataset: DataSet) -> bool:
     if context.setting == QA and QA not in selection.settings:
         return False
     return (
@@ -131,7 +131,7 @@ def _wanted(context: MaskedContext, selection: Selection, dataset: DataSet) -> b
     )
 
 
-def without_the_form(dataset: DataSet, selection: Selection) -> list[str]:
+def without_the_form(dataset: DataSet, selection: DataSelection) -> list[str]:
     """The settings that are asked for and have contexts, none of them in the form that is chosen."""
     forms = {context.form for context in dataset.contexts}
     found = {
@@ -145,7 +145,7 @@ def _unit(context: MaskedContext) -> ContextGroup:
     return context.language, context.culture, context.entity_type
 
 
-def unknown_word(dataset: DataSet, selection: Selection) -> DataSetError | None:
+def unknown_word(dataset: DataSet, selection: DataSelection) -> DataSetError | None:
     """The error of the first chosen word that no context of the data set has; None where it has all."""
     known = {
         "language": (selection.languages, {c.language for c in dataset.contexts}),
@@ -164,7 +164,7 @@ def unknown_word(dataset: DataSet, selection: Selection) -> DataSetError | None:
     return None
 
 
-def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
+def _nothing(dataset: DataSet, selection: DataSelection) -> DataSetError:
     if error := unknown_word(dataset, selection):
         return error
     if selection.phrasings and not any(c.phrasing for c in dataset.contexts):

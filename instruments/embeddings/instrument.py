@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown
+from polyculture.instruments.contract import AskedExperiment, AtLeastOne, Command, Shown
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 from polyculture.instruments.declared import Inquiry, Instrument
 from polyculture.instruments.embeddings.layout import REPRESENTATIONS
@@ -33,7 +33,7 @@ class EmbeddingsOptions(DatasetOptions):
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and gender.")] = None
 
 
-def ask(asked: Asked, options: EmbeddingsOptions) -> Inquiry[RepresentingJob]:
+def ask(asked: AskedExperiment, options: EmbeddingsOptions) -> Inquiry[RepresentingJob]:
     """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
     from dataclasses import replace
 

@@ -31,7 +31,7 @@ from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, agree
 from polyculture.instruments.datasets.selection import (
     ContextGroup,
-    Selection,
+    DataSelection,
     chosen_contexts,
     first_contexts,
     first_entities,
@@ -132,7 +132,7 @@ class RepresentingJob(ModelJob[EntityInContexts]):
 
 
 def representing_jobs(
-    dataset: DataSet, selection: Selection, say: Say, layers: LayerNames = LAYERS
+    dataset: DataSet, selection: DataSelection, say: Say, layers: LayerNames = LAYERS
 ) -> list[RepresentingJob]:
     """A job per language, native culture and type, still of no model.
 
@@ -156,7 +156,7 @@ def representing_jobs(
 
 
 def _comparisons(
-    dataset: DataSet, unit: ContextGroup, contexts: Sequence[MaskedContext], selection: Selection, say: Say
+    dataset: DataSet, unit: ContextGroup, contexts: Sequence[MaskedContext], selection: DataSelection, say: Say
 ) -> Iterator[Comparison]:
     fitting = {context.context_id: dataset.fitting(context) for context in contexts}
     genders = {e.gender for e in dataset.entities if _is_of(e, unit)} | {c.gender for c in contexts}

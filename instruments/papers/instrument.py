@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from polyculture.instruments.contract import Asked, Command, Listing, Study
+from polyculture.instruments.contract import AskedExperiment, Command, Listing, Study
 from polyculture.instruments.papers.options import DATA_PARTS, PaperOptions, chosen_parts, paper_parts
 from polyculture.instruments.papers.own import AsPaper
 
@@ -17,22 +17,22 @@ _OURS = AsPaper()
 MOST_LINES = 60  # of what a paper shows in a figure alone, on the terminal
 
 
-def study(asked: Asked, options: PaperOptions) -> Study:
+def study(asked: AskedExperiment, options: PaperOptions) -> Study:
     """The parts ask; afterwards the tables are printed. Raises `DataSetError` of a choice that the data set lacks."""
     preset = options.preset
     if any(one.command in DATA_PARTS for one in chosen_parts(options)):
         from polyculture.instruments.datasets.load import ANY
         from polyculture.instruments.datasets.opened import open_data_set
-        from polyculture.instruments.datasets.selection import Selection, unknown_word
+        from polyculture.instruments.datasets.selection import DataSelection, unknown_word
 
-        chosen = Selection(options.language, options.culture, options.type, form=ANY)
+        chosen = DataSelection(options.language, options.culture, options.type, form=ANY)
         if error := unknown_word(open_data_set(options.data or preset.data, options.folder), chosen):
             raise error
     asked.info(f"{preset.title} ({preset.source})")
     return Study(shown=lambda: _listings(asked, options))
 
 
-def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
+def _listings(asked: AskedExperiment, options: PaperOptions) -> Iterator[Listing]:
     from polyculture.cache.store.manifest import require_run
     from polyculture.instruments.papers.answer import answer
     from polyculture.instruments.papers.files import notes_of, with_names

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from polyculture.instruments.papers.join import INCOMPLETE, largest
 
 
-class Marks:
+class RemarkMarks:
     """The marks of one table. The same remarks have one mark."""
 
     def __init__(self) -> None:

@@ -40,7 +40,7 @@ def _words(value: object) -> object:
 
 
 _OF_LANGUAGE = re.compile(r"[a-z]{2,3}=")
-Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+SeveralWords = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
 class PaperOptions(BaseModel):
@@ -58,7 +58,7 @@ class PaperOptions(BaseModel):
 
     name: Annotated[Name, Field(description="The paper.")]
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
-    part: Annotated[Words, Field(description="Only these parts of it: cbs,qa. An unknown one is told all.")] = ()
+    part: Annotated[SeveralWords, Field(description="Only these parts of it: cbs,qa. An unknown one is told all.")] = ()
     data: Annotated[str | None, Field(description="Another data set in the paper's place; own: your tables.")] = None
     folder: Annotated[
         Path | None,
@@ -66,13 +66,13 @@ class PaperOptions(BaseModel):
             description="The folder of the data set, if it was not fetched; of several, with a folder named as each."
         ),
     ] = None
-    language: Annotated[Words, Field(description="Only these languages: zh,ja,ko.")] = ()
-    culture: Annotated[Words, Field(description="Only these cultures.")] = ()
-    type: Annotated[Words, Field(description="Only these types of entities.")] = ()
+    language: Annotated[SeveralWords, Field(description="Only these languages: zh,ja,ko.")] = ()
+    culture: Annotated[SeveralWords, Field(description="Only these cultures.")] = ()
+    type: Annotated[SeveralWords, Field(description="Only these types of entities.")] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     units: Annotated[AtLeastOne | None, Field(description="Only so many units of a question set.")] = None
-    encoder: Annotated[Words, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
+    encoder: Annotated[SeveralWords, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
     concepts: Annotated[Path | None, in_file("Concepts by culture, as CANDLE's, for culturescope's relevance.")] = None
 
     union: Annotated[

@@ -13,7 +13,7 @@ from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.papers.compared import ComparedCell, compared_cells, difference
 from polyculture.instruments.papers.join import COUNTS, CUT, THIN, Cell, JoinedTable
-from polyculture.instruments.papers.marks import Marks, missing
+from polyculture.instruments.papers.marks import RemarkMarks, missing
 from polyculture.published.cells import NONE
 from polyculture.reports.numbers import FEWEST
 
@@ -48,7 +48,7 @@ def readable(preset: Preset, joined: JoinedTable) -> ReadableTable:
     """
     cells = list(compared_cells(joined))
     most = max((len(one.published) for one in cells), default=0)
-    marks, groups = Marks(), []
+    marks, groups = RemarkMarks(), []
     for model, every in groupby(cells, lambda one: one.model):
         of_model = list(every)
         measured = [(one, one.yours) for one in of_model if one.yours]
@@ -159,7 +159,7 @@ def _place(one: ComparedCell) -> str:
     return ": ".join(filter(None, (one.row, one.column))) or "all"
 
 
-def _numbers(printed: Sequence[Cell], yours: Cell, most: int, marks: Marks) -> Cells:
+def _numbers(printed: Sequence[Cell], yours: Cell, most: int, marks: RemarkMarks) -> Cells:
     """The cells of a line behind its name; of several printed numbers the lowest and the highest."""
     own = yours.text, yours.interval
     if not most:

@@ -13,7 +13,7 @@ from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.compared import compared_cells
 from polyculture.instruments.papers.files import notes_of, with_names
 from polyculture.instruments.papers.join import Cell, JoinedTable
-from polyculture.instruments.papers.marks import Marks, missing
+from polyculture.instruments.papers.marks import RemarkMarks, missing
 from polyculture.instruments.papers.readable import title_of, unit_of
 from polyculture.reports import table_section as page
 from polyculture.reports.section import ReportData, Section
@@ -90,7 +90,7 @@ class _Model:
 
 def _shown_table(title: str, joined: JoinedTable) -> ShownTable:
     """The paper's layout: a line for each model, or a column where the paper has its models there."""
-    marks = Marks()
+    marks = RemarkMarks()
     models = list(_models(joined, marks))
     rows = list(dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)]))
     columns = joined.columns
@@ -105,7 +105,7 @@ def _shown_table(title: str, joined: JoinedTable) -> ShownTable:
     return ShownTable(told, table, marks.notes)
 
 
-def _models(joined: JoinedTable, marks: Marks) -> Iterator[_Model]:
+def _models(joined: JoinedTable, marks: RemarkMarks) -> Iterator[_Model]:
     """The run's models, then the paper's."""
     for model, every in groupby(compared_cells(joined), lambda one: one.model):
         of_model = list(every)
@@ -121,7 +121,9 @@ def _models(joined: JoinedTable, marks: Marks) -> Iterator[_Model]:
         yield _model(model, cells, marks, (), own=False)
 
 
-def _model(name: str, cells: Mapping[tuple[str, str], Cell], marks: Marks, more: Sequence[str], *, own: bool) -> _Model:
+def _model(
+    name: str, cells: Mapping[tuple[str, str], Cell], marks: RemarkMarks, more: Sequence[str], *, own: bool
+) -> _Model:
     whole, each = marks.of([cell.remarks for cell in cells.values()], more)
     shown = {
         place: page.TextCell(f"{cell.text} {mark}".rstrip(), cell.interval)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from polyculture.cache.store.store import Store
     from polyculture.generate.engines.patching import Vector
 
-Protocol = Literal["paper", "released"]  # the study's text, or its published code
+ProbeProtocol = Literal["paper", "released"]  # the study's text, or its published code
 Control = Literal["noise", "text", "other-culture"]
 Arm = Literal["patched", Control]
 PATCHED: Arm = "patched"

@@ -18,14 +18,14 @@ from polyculture.cache.toml_files import read_toml
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
 from polyculture.generate.request import request_id
-from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, Protocol
+from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, ProbeProtocol
 from polyculture.instruments.probe.layout import ProbedQuestion, WantedProbe
 from polyculture.instruments.probe.taggers import RULE
 from polyculture.instruments.probe.words import function_words, word_rule
 
 HOUSE = Path(__file__).with_name("inspection.toml")
 _SPLITTING = 2  # the rule of `splitting`: another number asks anew
-BEFORE: Mapping[Protocol, int] = {"paper": 0, "released": 2}  # layers below one that are replaced with it
+BEFORE: Mapping[ProbeProtocol, int] = {"paper": 0, "released": 2}  # layers below one that are replaced with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ProbeRules:
 
     inspection: Inspection
     answering: Decoding
-    protocol: Protocol = "paper"
+    protocol: ProbeProtocol = "paper"
     seed: int = 1  # of noise, and of which question lends another its vector
     taggers: Mapping[str, str] = field(default_factory=dict)  # by language; the rule for those that are not there
 
@@ -87,7 +87,7 @@ class Lenders:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbeRequest:
     """A question under one arm."""
 
     probe_id: str
@@ -112,7 +112,7 @@ class ProbeJob:
     def size(self) -> int:
         return len(self.questions) * len(self.arms)
 
-    def asks(self) -> Iterator[Asked]:
+    def asks(self) -> Iterator[ProbeRequest]:
         """Every question, with its arms one after another."""
         rules = {arm: self.rules.of_arm(arm, self.job.language) for arm in self.arms}
         answering = asdict(self.rules.answering)
@@ -122,7 +122,7 @@ class ProbeJob:
                 source = self.lenders.lender(question) if arm == LENT and self.lenders else question
                 read = [["user", question.question], ["user", source.question] if source else None]
                 request = request_id("patch", self.job.model, self.setup, [read, rules[arm]], answering)
-                yield Asked(content_id(request, key), request, question, arm, source)
+                yield ProbeRequest(content_id(request, key), request, question, arm, source)
 
     def wanted(self) -> Iterator[WantedProbe]:
         """What is probed now: a row a question and arm."""

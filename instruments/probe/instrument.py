@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from polyculture.instruments.contract import Asked, Command, Study
+from polyculture.instruments.contract import AskedExperiment, Command, Study
 from polyculture.instruments.probe.options import ProbeOptions
 
 _OWN = Path(__file__).parent
 
 
-def study(asked: Asked, options: ProbeOptions) -> Study:
+def study(asked: AskedExperiment, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
     from polyculture.instruments.probe.study import study as made
 

@@ -75,7 +75,7 @@ class ProbeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingRow:
+class ProbeReadingRow:
     """What a model wrote behind the placeholder, at one layer."""
 
     probe_id: str  # of the probe in `probes`
@@ -130,7 +130,7 @@ class ItemLink:
 
 PROBE_QUESTIONS = Table("probe_questions", ProbedQuestion, same=("dataset",))
 PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow, same=("dataset",))
-PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
+PROBE_READINGS = Table("probe_readings", ProbeReadingRow, commit="probes")
 PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
 WANTED_PROBES = Table(
     "wanted_probes",

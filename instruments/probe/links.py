@@ -16,7 +16,7 @@ from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
 from polyculture.cache.text.folding import fold
-from polyculture.instruments.contract import Asked
+from polyculture.instruments.contract import AskedExperiment
 from polyculture.instruments.probe.layout import PROBE, PROBE_LINKS, ItemLink
 
 TOPICS = Path(__file__).with_name("item_topics.toml")
@@ -40,7 +40,7 @@ class Linkable:
         return [(self.language, topic, kind, self.item) for topic, kind in kinds_of(self.question_topic)]
 
 
-def link_items(asked: Asked) -> None:
+def link_items(asked: AskedExperiment) -> None:
     """Writes the table `probe_links`: the link of each item that layers gave. Says what is not linked, and why."""
     with open_store(asked.run, compose(CORE, PROBE)) as store:
         rows = store.sql(_ITEMS.read_text(encoding="utf-8")).fetchall()
@@ -66,7 +66,7 @@ def kinds_of(question_topic: str) -> list[tuple[str, str]]:
     return [(one["topic"], one["kind"]) for one in _topics().get(fold(question_topic), ())]
 
 
-def _found(asked: Asked, items: Sequence[Linkable]) -> dict[tuple[str, ...], Link]:
+def _found(asked: AskedExperiment, items: Sequence[Linkable]) -> dict[tuple[str, ...], Link]:
     queries = sorted({query for one in items for query in one.queries})
     if not queries:
         return {}

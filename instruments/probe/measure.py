@@ -44,7 +44,7 @@ from polyculture.instruments.probe.flattening import (
 )
 from polyculture.instruments.probe.halves import Limited
 from polyculture.instruments.probe.layout import MEASURE, PROBE, PROBE_SIMILARITIES, SimilarityRow
-from polyculture.instruments.probe.occurrences import Occurrences, Row
+from polyculture.instruments.probe.occurrences import Occurrence, Occurrences
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.metrics.inference.family import NEW_PROMPTS, in_families
 from polyculture.metrics.inference.paired import PairedDifference
@@ -96,11 +96,11 @@ class Resampling:
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbedItems:
     """What a unit's items are, by arm, and which questions about which cultures were asked under it."""
 
     unit: Unit
-    items: Mapping[str, Sequence[Row]]
+    items: Mapping[str, Sequence[Occurrence]]
     asked: Mapping[str, Set[tuple[str, str]]]
     groups: Mapping[str, tuple[str | None, str | None]]  # of a culture, its level of resources and its region
 
@@ -128,7 +128,7 @@ def _measured(how: Resampling, store: Store, _: Measure, inputs: str) -> tuple[l
     return numbers, in_families(rows, lambda row: row.dimension)
 
 
-def probed_units(store: Store) -> Iterator[Probed]:
+def probed_units(store: Store) -> Iterator[ProbedItems]:
     """The units of a store that have items."""
     asked: dict[Any, dict[str, set[tuple[str, str]]]] = defaultdict(lambda: defaultdict(set))
     for *where, arm, question, culture in store.execute(_ASKED).fetchall():
@@ -139,10 +139,10 @@ def probed_units(store: Store) -> Iterator[Probed]:
     for where, lines in groupby(store.execute(_COUNTS).fetchall(), key=lambda line: line[:4]):
         unit = Unit(*where)
         items = {arm: [line[5:] for line in some] for arm, some in groupby(lines, key=lambda line: line[4])}
-        yield Probed(unit, items, asked[unit[:3]], groups[unit.dataset])
+        yield ProbedItems(unit, items, asked[unit[:3]], groups[unit.dataset])
 
 
-def flattening_rows(probed: Probed, how: Resampling, inputs: str) -> Iterator[Number | Difference]:
+def flattening_rows(probed: ProbedItems, how: Resampling, inputs: str) -> Iterator[Number | Difference]:
     """F of each arm; the probe beside each control, and its pairs beside one another."""
     for arm, rows in probed.items.items():
         yield from _pairs(probed.unit, arm, rows, how, inputs)
@@ -152,17 +152,19 @@ def flattening_rows(probed: Probed, how: Resampling, inputs: str) -> Iterator[Nu
             yield from _beside(probed, arm, how, inputs)
 
 
-def _cultures(rows: Sequence[Row]) -> list[str]:
+def _cultures(rows: Sequence[Occurrence]) -> list[str]:
     return sorted({row[1] for row in rows})
 
 
-def _occurrences(rows: Sequence[Row]) -> tuple[Occurrences, int]:
+def _occurrences(rows: Sequence[Occurrence]) -> tuple[Occurrences, int]:
     """The counted items, and how many questions they are of."""
     questions = sorted({row[0] for row in rows})
     return Occurrences.of_rows(rows, questions, _cultures(rows)), len(questions)
 
 
-def _pairs(unit: Unit, arm: str, rows: Sequence[Row], how: Resampling, inputs: str) -> Iterator[Number | Difference]:
+def _pairs(
+    unit: Unit, arm: str, rows: Sequence[Occurrence], how: Resampling, inputs: str
+) -> Iterator[Number | Difference]:
     """F and its share of every pair of cultures. A language with fewer than three has none."""
     cultures = _cultures(rows)
     if len(cultures) < FEWEST:
@@ -207,7 +209,7 @@ def _chance(
     return replace(row, reason=BY_PERMUTATION)
 
 
-def _groups(probed: Probed, how: Resampling, inputs: str) -> Iterator[Difference]:
+def _groups(probed: ProbedItems, how: Resampling, inputs: str) -> Iterator[Difference]:
     """F of cultures of few resources toward any other less that of the others; of pairs within regions less across."""
     rows = probed.items[PATCHED]
     cultures = _cultures(rows)
@@ -232,7 +234,7 @@ def _groups(probed: Probed, how: Resampling, inputs: str) -> Iterator[Difference
         yield from difference_rows(sides, _paired(one, other, limits), unit=UNIT, units=questions, inputs=inputs)
 
 
-def _beside(probed: Probed, arm: str, how: Resampling, inputs: str) -> Iterator[Difference]:
+def _beside(probed: ProbedItems, arm: str, how: Resampling, inputs: str) -> Iterator[Difference]:
     """The probe and a control on the questions that were asked of both."""
     both = probed.asked[arm] & probed.asked[PATCHED]
     own, probe = ([row for row in probed.items.get(one, ()) if row[:2] in both] for one in (arm, PATCHED))

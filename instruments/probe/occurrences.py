@@ -9,7 +9,7 @@ import numpy as np
 
 from polyculture.metrics.inference.arrays import Integers
 
-Row = tuple[str, str, str, int]  # question, culture, item, occurrences
+Occurrence = tuple[str, str, str, int]  # question, culture, item, occurrences
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +23,7 @@ class Occurrences:
     cultures: int
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Row], questions: Sequence[str], cultures: Sequence[str]) -> Occurrences:
+    def of_rows(cls, rows: Sequence[Occurrence], questions: Sequence[str], cultures: Sequence[str]) -> Occurrences:
         """From rows of a question, a culture, an item and its count."""
         items = sorted({row[2] for row in rows})
         at = [{name: number for number, name in enumerate(names)} for names in (questions, cultures, items)]

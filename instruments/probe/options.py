@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from polyculture.instruments.contract import AtLeastOne, in_file
-from polyculture.instruments.probe.arms import Control, Protocol
+from polyculture.instruments.probe.arms import Control, ProbeProtocol
 from polyculture.instruments.questions.options import SetOptions
 
 Names = tuple[str, ...]
@@ -24,7 +24,8 @@ class ProbeOptions(SetOptions):
 
     culture: Annotated[Names, Field(description="Only these cultures, three at least.")] = ()
     protocol: Annotated[
-        Protocol, Field(description="paper: a layer is replaced alone; released: with the two below, as in the code.")
+        ProbeProtocol,
+        Field(description="paper: a layer is replaced alone; released: with the two below, as in the code."),
     ] = "paper"
     control: Annotated[
         tuple[Control, ...],

@@ -20,7 +20,7 @@ from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Patch, StatesRequest
 from polyculture.instruments.probe.arms import TEXT, noise
-from polyculture.instruments.probe.asking import Asked, ProbeJob, ProbeRules
+from polyculture.instruments.probe.asking import ProbeJob, ProbeRequest, ProbeRules
 from polyculture.instruments.probe.encoder import open_encoder
 from polyculture.instruments.probe.layout import (
     PROBE_ITEMS,
@@ -28,8 +28,8 @@ from polyculture.instruments.probe.layout import (
     PROBES,
     ItemRow,
     ProbedQuestion,
+    ProbeReadingRow,
     ProbeRow,
-    ReadingRow,
 )
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.words import content_words, word_rule
@@ -53,7 +53,7 @@ class _Answered:
     error: str | None = None
 
 
-class ProbingStep(Step[Asked, Models]):
+class ProbingStep(Step[ProbeRequest, Models]):
     """Probes models question by question. A failure is a row with its reason, and is not tried again."""
 
     name = "probe"
@@ -71,15 +71,15 @@ class ProbingStep(Step[Asked, Models]):
         self._encoders = set(encoders)
         self._layers = cache(layers)
 
-    def works(self) -> Iterator[Work[Asked]]:
+    def works(self) -> Iterator[Work[ProbeRequest]]:
         """A work per job, with a key per question and arm."""
         for job, one in self._jobs.items():
             yield Work(job, {MODEL: job.model}, partial(ProbeJob.asks, one), one.size)
 
-    def keys(self, item: Asked) -> tuple[str, ...]:
+    def keys(self, item: ProbeRequest) -> tuple[str, ...]:
         return (item.probe_id,)
 
-    def loads(self, work: Work[Asked], items: Iterable[Asked]) -> Iterator[Load]:
+    def loads(self, work: Work[ProbeRequest], items: Iterable[ProbeRequest]) -> Iterator[Load]:
         """A question is read, answered, and read again with its answer; then a text is continued for each layer.
 
         The text before the placeholder is read once for all layers of some questions, unless the model's cache holds
@@ -101,7 +101,9 @@ class ProbingStep(Step[Asked, Models]):
                 if one.arm == TEXT:
                     yield Load(rules.inspection.prompt, rules.inspection.max_tokens, answer=answer, chat=False)
 
-    def ask(self, work: Work[Asked], items: Iterator[Asked], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(
+        self, work: Work[ProbeRequest], items: Iterator[ProbeRequest], models: Models, kept: Kept
+    ) -> Iterator[Done]:
         """The rows of some questions at a time.
 
         Raises `EngineError` where the model cannot be looked into, or the encoder that is used afterwards is missing.
@@ -121,18 +123,18 @@ class ProbingStep(Step[Asked, Models]):
                 yield Done(_rows(probing, one, said, told, engine.depth()))
 
 
-def _batches(probing: ProbeJob, items: Iterator[Asked]) -> Iterator[list[Asked]]:
+def _batches(probing: ProbeJob, items: Iterator[ProbeRequest]) -> Iterator[list[ProbeRequest]]:
     """The items that are probed together."""
     while some := list(islice(items, PART * len(probing.arms))):
         yield some
 
 
-def _sources(some: Sequence[Asked]) -> list[ProbedQuestion]:
+def _sources(some: Sequence[ProbeRequest]) -> list[ProbedQuestion]:
     """The questions that are answered for some items."""
     return list({one.source.question_key: one.source for one in some if one.source}.values())
 
 
-def _said(one: Asked, answered: Mapping[str, _Answered]) -> _Answered:
+def _said(one: ProbeRequest, answered: Mapping[str, _Answered]) -> _Answered:
     """The answer whose vectors an arm puts in place."""
     if one.source is None:
         return _Answered(one.question, None, error=f"{one.arm}: no question of the table can lend it a vector")
@@ -167,7 +169,7 @@ Layers = dict[int, Continuation]  # what was written, by layer
 
 
 def _written(
-    engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[str, _Answered]
+    engine: Patching, rules: ProbeRules, some: Sequence[ProbeRequest], answered: Mapping[str, _Answered]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes for each layer of each question, in one batch over both; by probe_id."""
     whole = [one for one in some if _said(one, answered).error is None]
@@ -180,7 +182,7 @@ def _written(
 
 
 def _of_text(
-    engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[str, _Answered]
+    engine: Patching, rules: ProbeRules, some: Sequence[ProbeRequest], answered: Mapping[str, _Answered]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes behind the answers' words as text; with them it may be longer than the model reads."""
     inspection, texts = rules.inspection, []
@@ -195,7 +197,7 @@ def _of_text(
     return found
 
 
-def _patches(rules: ProbeRules, one: Asked, said: _Answered) -> Iterator[Patch]:
+def _patches(rules: ProbeRules, one: ProbeRequest, said: _Answered) -> Iterator[Patch]:
     """A patch per layer; none where the arm is text."""
     if said.found is None or said.found.states is None or one.arm == TEXT:
         return
@@ -206,7 +208,7 @@ def _patches(rules: ProbeRules, one: Asked, said: _Answered) -> Iterator[Patch]:
 
 
 def _rows(
-    probing: ProbeJob, one: Asked, answered: _Answered, written: Mapping[int, Continuation], depth: int
+    probing: ProbeJob, one: ProbeRequest, answered: _Answered, written: Mapping[int, Continuation], depth: int
 ) -> tuple[Any, ...]:
     question, found = one.question, answered.found
     rule = word_rule(question.language, probing.rules.tagger_of(question.language))
@@ -225,7 +227,8 @@ def _rows(
         ("question", fold(question.question)), ("answer", fold(answered.answer or "")),
     )  # fmt: skip
     readings = [
-        ReadingRow(one.probe_id, layer, told.text, told.tokens, told.finish_reason) for layer, told in written.items()
+        ProbeReadingRow(one.probe_id, layer, told.text, told.tokens, told.finish_reason)
+        for layer, told in written.items()
     ]
     items = [
         ItemRow(one.probe_id, layer, place, part.item, part.item_key, part.rejected, echo_of(part.item_key, sources))

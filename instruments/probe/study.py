@@ -15,7 +15,7 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import known_layers
 from polyculture.generate.engines.base import Decoding
-from polyculture.instruments.contract import Asked, Shown, Study, Validity
+from polyculture.instruments.contract import AskedExperiment, Shown, Study, Validity
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, missing_controls, unkept_lines
 from polyculture.instruments.probe.asking import HOUSE, Lenders, ProbeJob, ProbeRules, read_inspection
@@ -39,7 +39,7 @@ from polyculture.instruments.questions.study import chosen_questions, tell_left_
 _FOLDER = Path(__file__).parent
 
 
-def study(asked: Asked, options: ProbeOptions) -> Study:
+def study(asked: AskedExperiment, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
     chosen: dict[str, tuple[ProbedQuestion, Question]] = {}
     lenders: dict[tuple[str, str], Lenders] = {}
@@ -96,7 +96,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
 
 
 def _part_of(
-    asked: Asked, options: ProbeOptions, one: QuestionSet
+    asked: AskedExperiment, options: ProbeOptions, one: QuestionSet
 ) -> tuple[dict[str, tuple[ProbedQuestion, Question]], dict[tuple[str, str], Lenders]]:
     """The questions of a set that are asked; and by its name and a language, those whose vectors may be lent.
 
@@ -128,7 +128,7 @@ def _part_of(
 
 
 def _jobs(
-    asked: Asked,
+    asked: AskedExperiment,
     options: ProbeOptions,
     questions: Sequence[ProbedQuestion],
     arms: Sequence[Arm],
@@ -150,7 +150,7 @@ def _jobs(
     ]
 
 
-def _tell_few(asked: Asked, questions: Sequence[ProbedQuestion]) -> None:
+def _tell_few(asked: AskedExperiment, questions: Sequence[ProbedQuestion]) -> None:
     """A line for languages in which too few cultures are asked about for a score."""
     cultures: dict[str, set[str]] = {}
     for one in questions:
@@ -160,7 +160,7 @@ def _tell_few(asked: Asked, questions: Sequence[ProbedQuestion]) -> None:
         asked.warning(f"{', '.join(few)}: asked about fewer than {FEWEST} cultures; items, and no flattening score")
 
 
-def _tell_lacking(asked: Asked) -> None:
+def _tell_lacking(asked: AskedExperiment) -> None:
     """A line for each filter that keeps no item of a culture, and one for controls without which scores say little."""
     with open_store(asked.run, compose(CORE, PROBE)) as store:
         for line in unkept_lines(store):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from polyculture.instruments.contract import Asked, Command, Demo, Need, Study
+from polyculture.instruments.contract import AskedExperiment, Command, Demo, Need, Study
 from polyculture.instruments.questions.layout import USES
 from polyculture.instruments.questions.options import AskOptions
 
@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).parent
 _DEMO = _FOLDER / "demo"
 
 
-def study(asked: Asked, options: AskOptions) -> Study:
+def study(asked: AskedExperiment, options: AskOptions) -> Study:
     """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
     from polyculture.instruments.questions.study import study as made
 

@@ -61,7 +61,7 @@ def _rows(file: Path) -> Iterator[tuple[str, str]]:
         yield culture, concepts
 
 
-Asked = tuple[str, str]  # question id, culture
+AskedPlace = tuple[str, str]  # question id, culture
 _LANGUAGE = "en"  # in which what is read out is shown before questions
 _ITEMS = Path(__file__).with_name("probed_items.sql").read_text(encoding="utf-8")
 _FILTERS = "SELECT DISTINCT filter FROM probe_judged WHERE arm = 'patched' AND language = ?"
@@ -81,9 +81,9 @@ WHERE q.language = ? ORDER BY a.question_key, a.place
 class Probed:
     """A data set that a run probed, and what was read out."""
 
-    questions: Mapping[Asked, Question]  # open ones, with what people answered
+    questions: Mapping[AskedPlace, Question]  # open ones, with what people answered
     items: Mapping[
-        str, Mapping[Asked, Sequence[str]]
+        str, Mapping[AskedPlace, Sequence[str]]
     ]  # model -> question -> items as it wrote them, the most frequent ones first
 
 
@@ -106,7 +106,7 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[st
     if not questions:
         raise DataSetError("the run has probed nothing in English", where=folder, remedy=remedy)
 
-    def place(question_id: str, culture: str) -> Asked:
+    def place(question_id: str, culture: str) -> AskedPlace:
         known = cultures.country(culture)
         return question_id, known.country if known else culture
 
@@ -114,7 +114,7 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[st
     answers: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for key, answer, votes in given:
         answers[key].append((answer, float(votes)))
-    found: dict[Asked, Question] = {}
+    found: dict[AskedPlace, Question] = {}
     for name, _, key, one, culture, text, topic, region, level in questions:
         if name == dataset:
             facets = {"country": place(one, culture)[1], "topic": topic, "level": level, "region": region}
@@ -124,7 +124,9 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[st
                 weights=tuple(weight for _, weight in answers[key]),
                 facets={facet: value for facet, value in facets.items() if value is not None},
             )  # fmt: skip
-    items: dict[str, dict[Asked, list[str]]] = {row[1]: defaultdict(list) for row in questions if row[0] == dataset}
+    items: dict[str, dict[AskedPlace, list[str]]] = {
+        row[1]: defaultdict(list) for row in questions if row[0] == dataset
+    }
     for model, name, culture, one, text in rows:
         if name == dataset:
             items[model][place(one, culture)].append(text)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.instruments.questions.set_figures import SIGNED, Marks, figures_of
+from polyculture.instruments.questions.set_figures import SIGNED, MarkFigure, figures_of
 from polyculture.instruments.questions.set_words import (
     STUDY,
     Unread,
@@ -44,7 +44,7 @@ class SetBlock:
     title: str
     asked: tuple[str, ...]  # how it was asked, a sentence each method
     cite: str
-    figures: tuple[Marks, ...]
+    figures: tuple[MarkFigure, ...]
     table: PageTable
     unkeyed: int  # answers to questions without a right option
     undirected: int

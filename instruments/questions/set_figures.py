@@ -19,14 +19,14 @@ SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis")  # numbers that can be
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class MarkFigure:
     """A figure: a row a model, a mark a number."""
 
     panels: tuple[Panel, ...]
     keys: tuple[Key, ...]
 
 
-def figures_of(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequence[str]) -> Iterable[Marks]:
+def figures_of(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequence[str]) -> Iterable[MarkFigure]:
     """A figure of shares, and one of what can be below 0: a row a model and reader."""
     labels = {
         _place(line): f"{data.names.model(line['model'])}{study_label(line)}{unread_share(line)}" for line in lines
@@ -63,7 +63,7 @@ def _marks(
     said: str,
     *,
     signed: bool,
-) -> Marks:
+) -> MarkFigure:
     """A figure of marks (row, series, number), with its title and description; `signed`: numbers can be below 0."""
     frame = pd.DataFrame(
         [
@@ -74,4 +74,4 @@ def _marks(
     limits = (-1.0, 1.0) if signed else (0.0, 1.0)
     chart = dots(frame, alternative=said, rows=rows, series=list(series), label=title, limits=limits)
     keys = tuple(key_of(name, number) for number, name in enumerate(series.values()))
-    return Marks((Panel(title, chart),), keys)
+    return MarkFigure((Panel(title, chart),), keys)

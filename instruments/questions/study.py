@@ -21,7 +21,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.contract import PROMPT, Asked, Setup, Shown, Study, Validity
+from polyculture.instruments.contract import PROMPT, AskedExperiment, Setup, Shown, Study, Validity
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.layout import (
@@ -71,7 +71,7 @@ class AskedPart:
     methods: Sequence[Method]
 
 
-def study(asked: Asked, options: AskOptions) -> Study:
+def study(asked: AskedExperiment, options: AskOptions) -> Study:
     """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
     sets = options.opened(asked.run.root)
     for one in sets:
@@ -92,7 +92,7 @@ def study(asked: Asked, options: AskOptions) -> Study:
 
 
 def read_study(
-    asked: Asked,
+    asked: AskedExperiment,
     sets: Sequence[QuestionSet],
     steps: Sequence[Step[Any, Models]],
     setups: Mapping[str, Setup],

@@ -27,7 +27,7 @@ from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
-from polyculture.instruments.swaps.prompts import STANDARD, Prompts, Words
+from polyculture.instruments.swaps.prompts import STANDARD, ComparisonWords, Prompts
 from polyculture.instruments.swaps.selection import SwapTexts
 from polyculture.instruments.swaps.tasks import AnswerError, Filled, ReaderResult, Task, spoken
 
@@ -38,7 +38,7 @@ AT_LIMIT = " (it was cut at the token limit)"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AskedText:
     """A text to ask about: once, or once for each draw."""
 
     answer_id: str
@@ -95,19 +95,19 @@ class Asking(Protocol):
         """What an answer about a text takes; None where no model of the experiment gives it."""
         ...
 
-    def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:
+    def completions(self, asks: Iterable[AskedText], models: Models) -> Iterator[Completion]:
         """The answers by `answer_id`, as they arrive. A failure is an answer with a reason, not an exception."""
         ...
 
 
 @dataclass(frozen=True)
-class Questions:
+class SwapQuestions:
     """The questions in one language and their settings."""
 
     task: Task
     language: str  # of the texts
     prompts: Prompts
-    words: Words  # how words of the texts are compared
+    words: ComparisonWords  # how words of the texts are compared
     temperature: float = 0.0
     seed: int = 1  # of the draws
     top_p: float = 1.0
@@ -187,17 +187,17 @@ class Questions:
         question = self.task.prompt(replace(filled, entity=replace(filled.entity, surface="")), self.prompts)
         return Load(question, self.decoding.max_tokens, varying=filled.entity.surface)
 
-    def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:
+    def completions(self, asks: Iterable[AskedText], models: Models) -> Iterator[Completion]:
         yield from models.open(SAMPLING).sample(self._requests(asks))
 
-    def _requests(self, asks: Iterable[Ask]) -> Iterator[Request]:
+    def _requests(self, asks: Iterable[AskedText]) -> Iterator[Request]:
         for ask in asks:
             message = Message("user", self.task.prompt(ask.filled, self.prompts))
             yield Request(ask.answer_id, (message,), self.decoding, (ask.seed,))
 
 
 @dataclass(frozen=True)
-class SwapJob(ModelJob[Ask]):
+class SwapJob(ModelJob[AskedText]):
     """Texts, the model that is asked about them, and how."""
 
     job: Job
@@ -218,13 +218,13 @@ class SwapJob(ModelJob[Ask]):
         """How many texts are asked about."""
         return sum(len(drawn) for _, drawn in self.texts.drawn)
 
-    def asks(self) -> Iterator[Ask]:
+    def asks(self) -> Iterator[AskedText]:
         """Every text once, or once for each draw that has it."""
         seed = self.asking.question.seed
         for filled, request, draws in self._filled():
             for sample in self._samples(draws):
                 key = content_id(request, filled.context.context_id, filled.entity.entity_id, sample)
-                yield Ask(key, request, filled, sample, seed + sample)
+                yield AskedText(key, request, filled, sample, seed + sample)
 
     def wanted(self) -> Iterator[WantedSwap]:
         """What is asked: a row for each draw that has a text."""

@@ -19,7 +19,7 @@ from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.transformers.labelling import BATCH, Labeller, open_classifier, open_tagger
 from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import Label, gold_label
-from polyculture.instruments.swaps.asking import Ask
+from polyculture.instruments.swaps.asking import AskedText
 from polyculture.instruments.swaps.layout import SwapQuestion
 from polyculture.instruments.swaps.tasks import Filled, JudgedAnswer, ReaderResult, judge_spans
 
@@ -92,7 +92,7 @@ class LabelledTexts:
     def load(self, filled: Filled) -> None:  # noqa: ARG002, no model of the experiment is asked
         return None
 
-    def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:  # noqa: ARG002, its own
+    def completions(self, asks: Iterable[AskedText], models: Models) -> Iterator[Completion]:  # noqa: ARG002, its own
         """Raises `EngineError` where a classifier has a label that is no sentiment."""
         labeller = self._opened
         source = iter(asks)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.instruments.contract import Asked, Command, Demo, Idle
+from polyculture.instruments.contract import AskedExperiment, Command, Demo, Idle
 from polyculture.instruments.declared import Inquiry, Instrument
 from polyculture.instruments.swaps.layout import COUNTS, RATES, SWAP_RESPONSES
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions, SwapOptions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DEMO = Path(__file__).parent / "demo"
 
 
-def ask(asked: Asked, options: SwapOptions) -> Inquiry[SwapJob]:
+def ask(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
     """Asks about the texts and reads the answers. Raises `DataSetError` without any text."""
     from polyculture.instruments.swaps.study import inquiry
 

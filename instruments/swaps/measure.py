@@ -26,8 +26,8 @@ from polyculture.instruments.swaps.rates import (
     SIDES,
     STRICT,
     WITHOUT_INTERVAL,
+    AnswerColumns,
     AskedType,
-    Columns,
     SwapScope,
     Whole,
     asked_alike,
@@ -150,7 +150,7 @@ def _read(store: Store, whole: Whole) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}
 
 
-def _part_numbers(whole: Whole, part: SwapScope, answers: Columns, inputs: str) -> Iterator[Number]:
+def _part_numbers(whole: Whole, part: SwapScope, answers: AnswerColumns, inputs: str) -> Iterator[Number]:
     """A number per metric and side that was asked, with an estimate where an answer counts."""
     native, wordings = answers["native"].astype(bool), sorted(set(answers["wording"]) - {""})
     became = {side: _became(answers, here) for side, here in zip(SIDES, (native, ~native), strict=True) if here.any()}
@@ -202,7 +202,7 @@ def _level(part: SwapScope) -> str:
     return "model, dataset, language, country, condition" if part.language else "model, dataset, condition"
 
 
-def _became(answers: Columns, here: NDArray[np.bool_]) -> dict[str, int]:
+def _became(answers: AnswerColumns, here: NDArray[np.bool_]) -> dict[str, int]:
     """What became of the texts of a side."""
     readable = answers["ok"].astype(bool) & here
     counted = (here, answers["answered"].astype(bool) & here, readable, readable & (answers["matched"] > 0))

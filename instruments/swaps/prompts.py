@@ -76,7 +76,7 @@ class NamesPrompt(_Data):
     prompt: Annotated[str, _with("text", "type")]
 
 
-class Words(_Data):
+class ComparisonWords(_Data):
     """How words of a language are compared."""
 
     spaces: bool = True  # are words set apart by spaces?
@@ -91,7 +91,7 @@ class Prompts(_Data):
 
     language: str
     languages: Mapping[str, str] = {}  # language of the text -> its name, for `{language}`
-    words: Mapping[str, Words] = {}  # language of the text -> how its words are compared
+    words: Mapping[str, ComparisonWords] = {}  # language of the text -> how its words are compared
     types: Mapping[str, str] = Field(min_length=1)  # type of entities -> its words
     sentiment: SentimentPrompt
     qa: QuestionPrompt
@@ -101,9 +101,9 @@ class Prompts(_Data):
         """The words for a type; those for `other` if it has none of its own."""
         return self.types.get(entity_type) or self.types[OTHER]
 
-    def words_of(self, language: str) -> Words:
+    def words_of(self, language: str) -> ComparisonWords:
         """How words of a language are compared; of an unknown one without articles and titles."""
-        return self.words.get(language) or Words()
+        return self.words.get(language) or ComparisonWords()
 
 
 def fill(template: str, **values: str) -> str:
@@ -152,7 +152,7 @@ class Worded:
     """The prompts about texts in one language, ready to be filled in."""
 
     prompts: Prompts  # without `{language}`
-    words: Words  # how words of the text's language are compared
+    words: ComparisonWords  # how words of the text's language are compared
     wording: str  # what the prompts are called
     shared: Prompts | None  # with `{language}`, which ask about texts of all languages; None: those of each by its own
 

@@ -146,9 +146,9 @@ def chance_of_size(one: Sequence[DrawRatio], other: Sequence[DrawRatio], texts: 
     return math.sqrt(2 / math.pi) * float(np.mean(spreads))
 
 
-Columns = Mapping[str, NDArray[Any]]
+AnswerColumns = Mapping[str, NDArray[Any]]
 # A metric is the ratio of two sums over answers; these are an answer's terms in each.
-Metric = Callable[[Columns], tuple[Floats, Floats]]
+Metric = Callable[[AnswerColumns], tuple[Floats, Floats]]
 
 
 class AskedType(NamedTuple):
@@ -216,21 +216,21 @@ def _missed(label: str) -> Metric:
     )
 
 
-def _macro_f1(answers: Columns) -> tuple[Floats, Floats]:
+def _macro_f1(answers: AnswerColumns) -> tuple[Floats, Floats]:
     """F1 of each label, a row each: their mean, over the labels that the texts or the answers of a draw have."""
     gold, said = (np.stack([answers[name] == label for label in LABELS]) for name in ("gold", "answer"))
     return 2 * _number(gold & said), _number(gold) + _number(said)
 
 
-def _accuracy(answers: Columns) -> tuple[Floats, Floats]:
+def _accuracy(answers: AnswerColumns) -> tuple[Floats, Floats]:
     return _number(answers["matched"]), np.ones(len(answers["matched"]))
 
 
-def _precision(answers: Columns) -> tuple[Floats, Floats]:
+def _precision(answers: AnswerColumns) -> tuple[Floats, Floats]:
     return _number(answers["matched"]), _number(answers["predicted"])
 
 
-def _f1(answers: Columns) -> tuple[Floats, Floats]:
+def _f1(answers: AnswerColumns) -> tuple[Floats, Floats]:
     """Harmonic mean of precision and recall: each text has one entity to be found."""
     return 2 * _number(answers["matched"]), _number(answers["predicted"]) + 1
 
@@ -272,12 +272,12 @@ def _strictly(metric: Metric) -> Metric:
     return lambda answers: metric({**answers, "matched": answers["strict"], "predicted": answers["strict_predicted"]})
 
 
-def chosen(answers: Columns, here: NDArray[Any]) -> Columns:
+def chosen(answers: AnswerColumns, here: NDArray[Any]) -> AnswerColumns:
     """The answers that are true in `here`, or whose numbers stand in it."""
     return {name: column[here] for name, column in answers.items()}
 
 
-def within(answers: Columns, part: SwapScope) -> NDArray[np.bool_]:
+def within(answers: AnswerColumns, part: SwapScope) -> NDArray[np.bool_]:
     """Which answers are of a part."""
     here = np.ones(len(answers["ok"]), bool)
     for name, value in part._asdict().items():
@@ -286,12 +286,12 @@ def within(answers: Columns, part: SwapScope) -> NDArray[np.bool_]:
     return here
 
 
-def once_within(answers: Columns, part: SwapScope) -> NDArray[np.bool_]:
+def once_within(answers: AnswerColumns, part: SwapScope) -> NDArray[np.bool_]:
     """The same; over all languages, no context counts twice."""
     return ~answers["again"].astype(bool) if part == EVERY else within(answers, part)
 
 
-def sides_of(read: Columns, metric: Metric) -> dict[str, DrawRatio]:
+def sides_of(read: AnswerColumns, metric: Metric) -> dict[str, DrawRatio]:
     """The ratio of each side that has an answer."""
     numerators, denominators = metric(read)
     weights = _shares(read)
@@ -307,7 +307,7 @@ def sides_of(read: Columns, metric: Metric) -> dict[str, DrawRatio]:
     return found
 
 
-def _shares(read: Columns) -> Floats:
+def _shares(read: AnswerColumns) -> Floats:
     """The weight of each answer: as often as its draw takes it; a context in several languages counts once."""
     times = _number(read["times"])
     if len(set(read["language"])) < 2:

@@ -20,7 +20,7 @@ import orjson
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.load import QA
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, gold_label
-from polyculture.instruments.datasets.selection import Selection, Tell, chosen_contexts, untold
+from polyculture.instruments.datasets.selection import DataSelection, Tell, chosen_contexts, untold
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
 DrawnEntity = tuple[CulturalEntity, Mapping[int, int]]  # an entity, and how often each draw takes it
@@ -47,7 +47,7 @@ class SwapTexts:
 
 
 def swap_texts(
-    dataset: DataSet, task: str, selection: Selection, draws: DrawOptions, *, tell: Tell = untold
+    dataset: DataSet, task: str, selection: DataSelection, draws: DrawOptions, *, tell: Tell = untold
 ) -> list[SwapTexts]:
     """The texts per language, native culture and type. Raises `DataSetError` where nothing is there to ask.
 
@@ -76,7 +76,7 @@ def _fit(dataset: DataSet, task: str) -> DataSet:
     return replace(dataset, every_context=told)
 
 
-def _with_setting(selection: Selection, task: str) -> Selection:
+def _with_setting(selection: DataSelection, task: str) -> DataSelection:
     whole = replace(selection, form=FORM)
     return replace(whole, settings=(QA,)) if task == "qa" and not selection.settings else whole
 

@@ -26,7 +26,7 @@ from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.row_step import MadeRow, RowStep, TextStep
-from polyculture.instruments.swaps.asking import Ask, Asking, SwapJob
+from polyculture.instruments.swaps.asking import AskedText, Asking, SwapJob
 from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,
     SWAP_READINGS,
@@ -37,7 +37,7 @@ from polyculture.instruments.swaps.layout import (
 from polyculture.instruments.swaps.tasks import Filled
 
 
-class SwapStep(TextStep[Ask, SwapJob]):
+class SwapStep(TextStep[AskedText, SwapJob]):
     """Asks about the texts of jobs."""
 
     tables = (SWAP_RESPONSES,)
@@ -48,10 +48,10 @@ class SwapStep(TextStep[Ask, SwapJob]):
         super().__init__(jobs)
         self.name = task
 
-    def completions(self, job: Job, asks: Iterator[Ask], models: Models) -> Iterator[Completion]:
+    def completions(self, job: Job, asks: Iterator[AskedText], models: Models) -> Iterator[Completion]:
         return self.asked[job].asking.completions(asks, models)
 
-    def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
+    def loads(self, work: Work[AskedText], items: Iterable[AskedText]) -> Iterator[Load]:
         """The question about each text, and the tokens that an answer has at most."""
         asking = self.asked[work.job].asking
         return (load for item in items if (load := asking.load(item.filled)))
@@ -82,7 +82,7 @@ def wanted_tables(run: RunFolder, task: str, jobs: Sequence[SwapJob]) -> dict[Ta
 _DECIDE = ("answer_id", "request_id", "context_id", "entity_id", "status")  # which answers are read
 
 
-class ReadingStep(RowStep):
+class SwapReadingStep(RowStep):
     """Reads all stored answers to the present questions of a task, whatever part of a data set is asked now.
 
     An answer that cannot be read is a row with the reason.

@@ -9,20 +9,20 @@ from functools import partial
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.run_folder import Job
-from polyculture.instruments.contract import Asked, Shown
+from polyculture.instruments.contract import AskedExperiment, Shown
 from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import OURS, told
 from polyculture.instruments.declared import Inquiry
-from polyculture.instruments.swaps.asking import Asking, Questions, SwapJob
+from polyculture.instruments.swaps.asking import Asking, SwapJob, SwapQuestions
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, LabelledTexts, Labels, read_labels
 from polyculture.instruments.swaps.layout import COUNTS, RATES
 from polyculture.instruments.swaps.measure import apart_lines, health_lines, measure_swaps
 from polyculture.instruments.swaps.options import EntityOptions, SentimentOptions, SwapOptions
 from polyculture.instruments.swaps.prompts import preset_prompts, worded
 from polyculture.instruments.swaps.selection import DrawOptions, SwapTexts, swap_texts
-from polyculture.instruments.swaps.step import ReadingStep, SwapStep, wanted_tables
+from polyculture.instruments.swaps.step import SwapReadingStep, SwapStep, wanted_tables
 from polyculture.instruments.swaps.tasks import TASKS
 from polyculture.metrics.measured import read_numbers
 
@@ -37,7 +37,7 @@ def size_lines(texts: Sequence[SwapTexts], task: str, entities: int) -> Iterator
         yield f"{task} {language}: {side} in each draw"
 
 
-def inquiry(asked: Asked, options: SwapOptions) -> Inquiry[SwapJob]:
+def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
     """The task by prompts to the experiment's models, or by a classifier or tagger. Raises `DataSetError`."""
     dataset = options.opened(asked.warning)
     if options.preset != OURS:
@@ -80,7 +80,7 @@ def inquiry(asked: Asked, options: SwapOptions) -> Inquiry[SwapJob]:
         data=lambda _jobs: present_tables(asked.run, dataset),
         requests=partial(wanted_tables, asked.run, options.task),
         setups={model: asked.setup(model, "answer") for model in models},
-        then=[ReadingStep(asked.run, options.task, dataset, by_language)],
+        then=[SwapReadingStep(asked.run, options.task, dataset, by_language)],
         derive=derive,
         shown=tuple(_shown(options, models)),
         reason=changed_reason(dataset),
@@ -99,10 +99,10 @@ def _languages(texts: Sequence[SwapTexts]) -> list[str]:
     return sorted({one.language for one in texts})
 
 
-def _questions(language: str, asked: Asked, options: SwapOptions) -> Questions:
+def _questions(language: str, asked: AskedExperiment, options: SwapOptions) -> SwapQuestions:
     """The questions about texts in a language."""
     found = worded(language, options.task, options.prompts, preset_prompts(options.preset))
-    return Questions(
+    return SwapQuestions(
         TASKS[options.task],
         language,
         found.prompts,
@@ -118,7 +118,7 @@ def _questions(language: str, asked: Asked, options: SwapOptions) -> Questions:
     )
 
 
-def _with_labels(asked: Asked, texts: Sequence[SwapTexts], labels: Labels) -> list[SwapTexts]:
+def _with_labels(asked: AskedExperiment, texts: Sequence[SwapTexts], labels: Labels) -> list[SwapTexts]:
     """The texts of types that a tagger has labels for; a line names the others."""
     types = {one.entity_type for one in texts}
     without = sorted(types - labels.names.keys())

@@ -22,8 +22,8 @@ from polyculture.instruments.swaps import rates
 from polyculture.instruments.swaps.rates import (
     SIDES,
     WITHOUT_INTERVAL,
+    AnswerColumns,
     AskedType,
-    Columns,
     DrawRatio,
     Metric,
     SwapScope,
@@ -51,7 +51,7 @@ class Answers(NamedTuple):
 
     whole: Whole
     types: Sequence[AskedType]
-    columns: Columns
+    columns: AnswerColumns
 
 
 class _Pair(NamedTuple):
@@ -61,9 +61,9 @@ class _Pair(NamedTuple):
     dimension: str
     a: str
     b: str
-    one: Columns
-    other: Columns
-    left_out: tuple[Columns, Columns]
+    one: AnswerColumns
+    other: AnswerColumns
+    left_out: tuple[AnswerColumns, AnswerColumns]
     types: Sequence[AskedType]  # of both
     inputs: str
 
@@ -105,8 +105,8 @@ def _over(types: Sequence[AskedType]) -> list[SwapScope]:
 
 
 def _paired(
-    whole: Whole, dimension: str, names: tuple[str, str], one: Columns, other: Columns, types: Sequence[AskedType],
-    inputs: str,
+    whole: Whole, dimension: str, names: tuple[str, str], one: AnswerColumns, other: AnswerColumns,
+    types: Sequence[AskedType], inputs: str,
 ) -> _Pair:  # fmt: skip
     key = "text" if dimension == "language" else "text_here"  # a text is known in all languages, or in one
     shared, of_one, of_other = np.intersect1d(one[key], other[key], return_indices=True)
@@ -136,7 +136,7 @@ def _metric_rows(
     part: SwapScope,
     name: str,
     metric: Metric,
-    columns: tuple[Columns, Columns],
+    columns: tuple[AnswerColumns, AnswerColumns],
     counted: str,
     cells: dict[tuple[str, str], list[tuple[SwapScope, SharedCell]]],
 ) -> Iterator[Difference]:
@@ -179,7 +179,7 @@ def _metric_rows(
         )
 
 
-def _without(columns: Columns, key: str, shared: NDArray[Any]) -> Columns:
+def _without(columns: AnswerColumns, key: str, shared: NDArray[Any]) -> AnswerColumns:
     """The first answer about each text that is not among those that both sides have."""
     texts, first = np.unique(columns[key], return_index=True)
     return chosen(columns, first[~np.isin(texts, shared)])

@@ -15,7 +15,7 @@ import orjson
 
 from polyculture.cache.text.folding import ANSWERS, fold
 from polyculture.instruments.datasets.model import LABELS, MASK, CulturalEntity, Label, MaskedContext, gold_label
-from polyculture.instruments.swaps.prompts import Prompts, Words, fill
+from polyculture.instruments.swaps.prompts import ComparisonWords, Prompts, fill
 
 
 class AnswerError(ValueError):
@@ -141,7 +141,7 @@ class Sentiment:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.sentiment.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
         label = read_label(words(raw, self.key), prompts)
         return JudgedAnswer(label, int(label == gold_label(filled.context)))
 
@@ -195,7 +195,7 @@ class NameTagging:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.ner.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
         names = json_value(raw, self.key)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise AnswerError("the answer has no list of names")
@@ -204,7 +204,7 @@ class NameTagging:
         return judge_names([name.strip() for name in names if name.strip()], filled, own)
 
 
-def judge_names(names: Iterable[str], filled: Filled, own: Words) -> JudgedAnswer:
+def judge_names(names: Iterable[str], filled: Filled, own: ComparisonWords) -> JudgedAnswer:
     """What names without places are worth: each stands wherever the text has it; one that it lacks is a false one."""
     spans: set[Span] = set()
     invented = set()
@@ -226,7 +226,7 @@ def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] =
     return JudgedAnswer("\n".join(named), found, len(named), elsewhere, found, len(named))
 
 
-def _bare(span: Span, filled: Filled, own: Words) -> Span:
+def _bare(span: Span, filled: Filled, own: ComparisonWords) -> Span:
     """The entity's span if `span` adds only a title before it or an honorific after it; else `span` unchanged."""
     (begin, stop), (start, end) = span, filled.span
     beside = ((filled.text[begin:start], own.titles), (filled.text[end:stop], own.honorifics))
@@ -234,7 +234,7 @@ def _bare(span: Span, filled: Filled, own: Words) -> Span:
     return filled.span if bare and begin <= start < end <= stop else span
 
 
-def normalise(text: str, own: Words) -> str:
+def normalise(text: str, own: ComparisonWords) -> str:
     """`text` normalised for the exact match; empty if it holds only punctuation.
 
     The form is `ANSWERS`, without the articles of the language: SQuAD's rules (Rajpurkar et al. 2016) as MLQA has them
@@ -245,7 +245,7 @@ def normalise(text: str, own: Words) -> str:
     return (" " if own.spaces else "").join(_without_prefix(word, own.prefixes) for word in kept)
 
 
-def same(one: str, other: str, own: Words) -> bool:
+def same(one: str, other: str, own: ComparisonWords) -> bool:
     """Are the two the same answer? Two empty ones are none."""
     left = normalise(one, own)
     return left != "" and left == normalise(other, own)
@@ -276,7 +276,7 @@ class QuestionAnswering:
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.qa.prompt, "question": prompts.qa.question}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:
         said, gold = words(raw, self.key), filled.entity.surface
         of_prompt = prompts.words_of(prompts.language)
         nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, of_prompt)

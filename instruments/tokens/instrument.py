@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.instruments.contract import Asked, Command, Shown
+from polyculture.instruments.contract import AskedExperiment, Command, Shown
 from polyculture.instruments.declared import Inquiry, Instrument
 from polyculture.instruments.tokens.layout import VOCABULARY_SHARES
 
@@ -39,7 +39,7 @@ class TokensOptions(BaseModel):
     ] = "letters"
 
 
-def ask(asked: Asked, options: TokensOptions) -> Inquiry[VocabularyJob]:
+def ask(asked: AskedExperiment, options: TokensOptions) -> Inquiry[VocabularyJob]:
     """Counts the shares of languages in vocabularies; lists them, then tokens per entity beside scores."""
     from polyculture.instruments.tokens.step import VocabularyStep, vocabulary_jobs
 
@@ -50,7 +50,7 @@ def ask(asked: Asked, options: TokensOptions) -> Inquiry[VocabularyJob]:
     return Inquiry(lambda _model: jobs, VocabularyStep, shown=shown)
 
 
-def _languages(asked: Asked, named: Sequence[str], characters: str) -> list[str]:
+def _languages(asked: AskedExperiment, named: Sequence[str], characters: str) -> list[str]:
     """Those that are named, or else the usual ones; a line tells of each that cannot be told by how it is written.
 
     Raises `CatalogError` where that is all of those that were named.

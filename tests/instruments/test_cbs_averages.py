@@ -18,7 +18,7 @@ from polyculture.instruments.cbs.averages import (
 )
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.camel_draws import CamelDraws, lacking_columns
-from polyculture.instruments.cbs.protocol import Protocol, columns_of, protocol_score
+from polyculture.instruments.cbs.protocol import ScoreProtocol, columns_of, protocol_score
 from polyculture.instruments.cbs.score_matrix import ContextCondition, Genders, ScoreMatrix
 from polyculture.metrics.inference.arrays import Floats
 from tests.instruments.bias_worlds import bias
@@ -160,9 +160,9 @@ def test_a_context_of_two_columns_counts_once() -> None:
     """A mean over columns rests on five contexts of names and four of food, of which the former are compared twice."""
     found = tallies(names(np.random.default_rng(7), [""] * 5), food(np.random.default_rng(8)))
     for average in ("columns", "contexts"):
-        score = protocol_score(found, Protocol(average=average), 1)  # type: ignore[arg-type]
+        score = protocol_score(found, ScoreProtocol(average=average), 1)  # type: ignore[arg-type]
         assert score.contexts == 9
-    assert list(columns_of(found, Protocol(average="columns"))) == ["0, female", "0, male", "1"]
+    assert list(columns_of(found, ScoreProtocol(average="columns"))) == ["0, female", "0, male", "1"]
 
 
 @pytest.mark.parametrize(

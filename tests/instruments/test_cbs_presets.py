@@ -11,11 +11,11 @@ import pytest
 
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.instrument import CbsOptions
-from polyculture.instruments.cbs.protocol import Protocol
+from polyculture.instruments.cbs.protocol import ScoreProtocol
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.presets import PRESETS, Preset, read_preset, told
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.papers.options import protocol_values
 from polyculture.running.call_list import entry_of
 from tests.instruments.test_cbs_command import folder, rows  # noqa: F401
@@ -66,13 +66,13 @@ def test_each_part_of_a_paper_is_asked_by_options_that_its_command_has(name: str
 
 def test_camellias_score_is_over_all_pairs_and_camels_over_draws() -> None:
     camellia, camel = (CbsOptions.model_validate({"preset": name}) for name in ("camellia", "camel"))
-    assert (camellia.protocol, camellia.entities) == (Protocol("sum", "types"), None)
-    assert (camel.protocol, camel.form) == (Protocol("probability", "columns", 5, 50), "model")
+    assert (camellia.protocol, camellia.entities) == (ScoreProtocol("sum", "types"), None)
+    assert (camel.protocol, camel.form) == (ScoreProtocol("probability", "columns", 5, 50), "model")
     assert camellia.as_published
     assert camel.as_published
     for options in (camellia, camel):
         assert CbsOptions.model_validate(options.model_dump(mode="json")) == options  # as a run keeps it
-    assert CbsOptions().protocol == Protocol()
+    assert CbsOptions().protocol == ScoreProtocol()
 
 
 def test_what_the_user_says_wins_and_is_told() -> None:
@@ -102,7 +102,7 @@ def names(tmp_path: Path) -> DataSet:
 
 
 def drawn(dataset: DataSet, drawing: CamelDraws | None) -> dict[str, Counter[tuple[str, str | None]]]:
-    (job,) = scoring_jobs(dataset, MODEL, Selection(), drawing=drawing)
+    (job,) = scoring_jobs(dataset, MODEL, DataSelection(), drawing=drawing)
     return {context.text: Counter((e.culture, e.gender) for e in entities) for context, entities in job.asked}
 
 

@@ -19,11 +19,11 @@ from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.protocol import ALL, COLUMNS, Protocol, protocol_rows
+from polyculture.instruments.cbs.protocol import ALL, COLUMNS, ScoreProtocol, protocol_rows
 from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection, untold
+from polyculture.instruments.datasets.selection import DataSelection, untold
 from polyculture.metrics.measured import read_numbers
 from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
@@ -53,7 +53,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run = RunFolder(tmp_path_factory.mktemp("run"))
     write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL]), run.manifest)
     dataset = load(rules_of("own"), folder)
-    jobs = scoring_jobs(dataset, MODEL, Selection())
+    jobs = scoring_jobs(dataset, MODEL, DataSelection())
     for table, found in asked_tables(run, dataset, jobs).items():
         write_parquet(found, run.table(table.name))
     for job in jobs:
@@ -78,7 +78,7 @@ def by_column(run: RunFolder, rule: str) -> dict[str, Likelihoods]:
     return found
 
 
-def by_hand(run: RunFolder, protocol: Protocol) -> dict[str, float]:
+def by_hand(run: RunFolder, protocol: ScoreProtocol) -> dict[str, float]:
     """The score of each column, and of all, by a count of all pairs."""
     runs: dict[str, list[float]] = defaultdict(list)
     for draw in range(protocol.draws or 1):
@@ -102,7 +102,7 @@ def by_hand(run: RunFolder, protocol: Protocol) -> dict[str, float]:
     return {column: sum(each) / len(each) for column, each in runs.items()}
 
 
-def listed(run: RunFolder, protocol: Protocol) -> list[dict[str, Any]]:
+def listed(run: RunFolder, protocol: ScoreProtocol) -> list[dict[str, Any]]:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in protocol_rows(run, protocol, SEED, untold)]
     return [{**row, "type": row["place"].removeprefix("en Japanese, ")} for row in rows]
 
@@ -111,29 +111,29 @@ def listed(run: RunFolder, protocol: Protocol) -> list[dict[str, Any]]:
     "protocol",
     [
         CbsOptions.model_validate({"preset": "camellia"}).protocol,
-        Protocol("probability", "columns", 2, 2),  # CAMeL's, of fewer
-        Protocol("mean", "contexts"),
-        Protocol("sum", "types", 3, 2),
+        ScoreProtocol("probability", "columns", 2, 2),  # CAMeL's, of fewer
+        ScoreProtocol("mean", "contexts"),
+        ScoreProtocol("sum", "types", 3, 2),
     ],
 )
-def test_each_number_is_that_of_a_count_of_all_pairs(run: RunFolder, protocol: Protocol) -> None:
+def test_each_number_is_that_of_a_count_of_all_pairs(run: RunFolder, protocol: ScoreProtocol) -> None:
     rows = listed(run, protocol)
     expected = by_hand(run, protocol)
     assert {row["type"]: row["cbs"] for row in rows} == pytest.approx(expected, abs=1e-9)
     assert all((row["sd"] is not None) == bool(protocol.draws) for row in rows if row["type"] == ALL)
     [whole] = [row for row in rows if row["type"] == ALL]
     assert whole["contexts"] == 8
-    assert whole["ours"] == pytest.approx(by_hand(run, Protocol())[ALL])
+    assert whole["ours"] == pytest.approx(by_hand(run, ScoreProtocol())[ALL])
 
 
 def test_a_score_that_rests_on_less_than_was_asked_is_marked(run: RunFolder) -> None:
-    marked = {row["type"]: row["incomplete"] for row in listed(run, Protocol())}
+    marked = {row["type"]: row["incomplete"] for row in listed(run, ScoreProtocol())}
     assert marked == {"names": None, **dict.fromkeys(("food", ALL), "2 scores failed")}  # udon, in two contexts
 
 
 def test_ours_is_what_stands_in_numbers(run: RunFolder) -> None:
     measure_bias(run)
     numbers = {(row.topic, row.language): row.estimate for row in read_numbers(run, "cbs") if row.method == "sum"}
-    assert {row["type"].replace(ALL, "*"): row["cbs"] for row in listed(run, Protocol())} == pytest.approx(
+    assert {row["type"].replace(ALL, "*"): row["cbs"] for row in listed(run, ScoreProtocol())} == pytest.approx(
         {topic: estimate for (topic, language), estimate in numbers.items() if language == "en"}
     )

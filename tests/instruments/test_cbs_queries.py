@@ -11,7 +11,7 @@ from polyculture.instruments.cbs.measure import link_entities
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.running.calls import ExperimentAsked
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
@@ -41,7 +41,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
         built.link(surface, qid)
         built.entity(qid, surface, JP="P495")
     run = built.write()
-    score(run, scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food", "beverage"))), ToyEngine())
+    score(run, scoring_jobs(load(rules_of("own"), DEMO), MODEL, DataSelection(types=("food", "beverage"))), ToyEngine())
     file = folder / "exp.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
     link_entities(ExperimentAsked(open_workspace(file, folder)))

@@ -25,7 +25,7 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet, MaskedContext
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.metrics.measured import read_numbers
 from polyculture.running.layout import store_layout
 from tests.instruments.test_datasets import write_own
@@ -124,7 +124,7 @@ def measured(run: RunFolder) -> list[SimpleNamespace]:
 
 
 def test_every_score_is_that_of_all_its_pairs(run: RunFolder, demo: DataSet) -> None:
-    jobs = scoring_jobs(demo, MODEL, Selection(types=("food", "names")))
+    jobs = scoring_jobs(demo, MODEL, DataSelection(types=("food", "names")))
     done, failed = score(run, jobs, ToyEngine(broken=["sushi", "pizza"]))
     assert done + failed == sum(job.size for job in jobs)
     assert failed == 3 * 8 + 8  # pizza in three cultures' food contexts, sushi in one's
@@ -141,8 +141,8 @@ def test_every_score_is_that_of_all_its_pairs(run: RunFolder, demo: DataSet) -> 
 
 
 def test_what_is_scored_stays_and_the_rest_is_topped_up(run: RunFolder, demo: DataSet) -> None:
-    few = scoring_jobs(demo, MODEL, Selection(types=("names",), contexts=1, entities=5))
-    every = scoring_jobs(demo, MODEL, Selection(types=("names",)))
+    few = scoring_jobs(demo, MODEL, DataSelection(types=("names",), contexts=1, entities=5))
+    every = scoring_jobs(demo, MODEL, DataSelection(types=("names",)))
     engine = ToyEngine()
     score(run, few, engine)
     assert engine.asked == 3 * 2 * 10
@@ -155,7 +155,7 @@ def test_what_is_scored_stays_and_the_rest_is_topped_up(run: RunFolder, demo: Da
 
 def test_what_a_job_costs_is_said_context_by_context(demo: DataSet) -> None:
     """A million pairs one by one take a plan seconds: each context is read once for each of its entities."""
-    (job,) = scoring_jobs(demo, MODEL, Selection(types=("food",), cultures=("Indian",)))
+    (job,) = scoring_jobs(demo, MODEL, DataSelection(types=("food",), cultures=("Indian",)))
     loads = list(job.loads())
     assert sum(load.times for load in loads) == job.size
     assert {load.text for load in loads} == {context.prefix for context, _ in job.asked}
@@ -163,7 +163,7 @@ def test_what_a_job_costs_is_said_context_by_context(demo: DataSet) -> None:
 
 
 def test_a_death_in_the_middle_loses_nothing_that_was_answered(run: RunFolder, demo: DataSet) -> None:
-    jobs = scoring_jobs(demo, MODEL, Selection(types=("food",), cultures=("Mexican",)))
+    jobs = scoring_jobs(demo, MODEL, DataSelection(types=("food",), cultures=("Mexican",)))
     dying = ToyEngine(power=101)
     with pytest.raises(KeyboardInterrupt):
         score(run, jobs, dying)
@@ -174,7 +174,7 @@ def test_a_death_in_the_middle_loses_nothing_that_was_answered(run: RunFolder, d
 
 
 def test_a_failure_is_a_row_and_only_what_may_pass_is_asked_again(run: RunFolder, demo: DataSet) -> None:
-    jobs = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",)))
+    jobs = scoring_jobs(demo, MODEL, DataSelection(types=("beverage",), cultures=("Japanese",)))
     contexts = len(jobs[0].asked)
     _, failed = score(run, jobs, ToyEngine(broken=["sake"], lost=["matcha"]))
     assert failed == 2 * contexts
@@ -195,10 +195,10 @@ class Eager(ToyEngine):
 
 def test_retried_failures_do_not_mix_with_new_entities_of_their_context(run: RunFolder, demo: DataSet) -> None:
     """A failure is asked last, so that its context is asked twice: for the new entities, then for that one."""
-    few = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",), entities=3))
+    few = scoring_jobs(demo, MODEL, DataSelection(types=("beverage",), cultures=("Japanese",), entities=3))
     lost = few[0].asked[0][1][0].surface
     score(run, few, ToyEngine(lost=[lost]))
-    every = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",)))
+    every = scoring_jobs(demo, MODEL, DataSelection(types=("beverage",), cultures=("Japanese",)))
     assert score(run, every, Eager()) == (every[0].size, 0)
     expected = {
         (context.context_id, entity.surface): sum(t.log_probability for t in one.tokens)
@@ -211,7 +211,7 @@ def test_retried_failures_do_not_mix_with_new_entities_of_their_context(run: Run
 
 
 def test_a_sibling_runs_scores_are_taken_over_and_cost_nothing(run: RunFolder, demo: DataSet, tmp_path: Path) -> None:
-    jobs = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",)))
+    jobs = scoring_jobs(demo, MODEL, DataSelection(types=("beverage",), cultures=("Japanese",)))
     score(run, jobs, ToyEngine(broken=["sake"]))
     other, engine = RunFolder(tmp_path / "other"), ToyEngine()
     other.root.mkdir()
@@ -227,17 +227,17 @@ def test_a_sibling_runs_scores_are_taken_over_and_cost_nothing(run: RunFolder, d
 def test_what_is_no_longer_in_the_data_set_leaves_the_store(run: RunFolder, tmp_path: Path) -> None:
     before = write_own(tmp_path)
     hold(run, before)
-    score(run, scoring_jobs(before, MODEL, Selection()), ToyEngine())
+    score(run, scoring_jobs(before, MODEL, DataSelection()), ToyEngine())
     entities = "language,culture,type,entity\nsw,Swahili,food,wali\nsw,Western,food,piza\n"
     after = write_own(tmp_path, **{"entities.csv": entities})
     hold(run, after)
-    score(run, scoring_jobs(after, MODEL, Selection()), ToyEngine())
+    score(run, scoring_jobs(after, MODEL, DataSelection()), ToyEngine())
     assert rows(run, "SELECT entity FROM scores ORDER BY 1") == [("piza",), ("wali",)]
     hold(run, before)
     engine = ToyEngine()
-    score(run, scoring_jobs(before, MODEL, Selection()), engine)
+    score(run, scoring_jobs(before, MODEL, DataSelection()), engine)
     assert engine.asked == 0, "what was there before counts again, and is not asked again"
-    assert len(rows(run, "FROM scores")) == sum(job.size for job in scoring_jobs(before, MODEL, Selection()))
+    assert len(rows(run, "FROM scores")) == sum(job.size for job in scoring_jobs(before, MODEL, DataSelection()))
 
 
 def test_an_empty_culture_is_told_with_the_contexts_place(tmp_path: Path) -> None:
@@ -245,24 +245,24 @@ def test_an_empty_culture_is_told_with_the_contexts_place(tmp_path: Path) -> Non
     with pytest.raises(
         DataSetError, match=r"contexts.csv row 2: none of 1 contexts can be asked: no Western entity of type"
     ):
-        scoring_jobs(alone, MODEL, Selection())
+        scoring_jobs(alone, MODEL, DataSelection())
 
 
 @pytest.mark.parametrize(
     ("selection", "told"),
     [
-        (Selection(languages=("sv",)), "no context of language 'sv'"),
-        (Selection(types=("fod",)), "no context of type 'fod'.*Did you mean 'food'"),
-        (Selection(form="masked"), "no context of form 'masked'"),
+        (DataSelection(languages=("sv",)), "no context of language 'sv'"),
+        (DataSelection(types=("fod",)), "no context of type 'fod'.*Did you mean 'food'"),
+        (DataSelection(form="masked"), "no context of form 'masked'"),
     ],
 )
-def test_a_selection_of_nothing_is_told(demo: DataSet, selection: Selection, told: str) -> None:
+def test_a_selection_of_nothing_is_told(demo: DataSet, selection: DataSelection, told: str) -> None:
     with pytest.raises(DataSetError, match=told):
         scoring_jobs(demo, MODEL, selection)
 
 
 def test_differences_and_means_stand_beside_the_scores(run: RunFolder, demo: DataSet) -> None:
-    score(run, scoring_jobs(demo, MODEL, Selection(entities=8)), ToyEngine())
+    score(run, scoring_jobs(demo, MODEL, DataSelection(entities=8)), ToyEngine())
     found = measured(run)
     differences = [r for r in found if r.metric == "cbs_difference"]
     assert len(differences) == 3 * (3 * (3 + 1) + 1)  # rules; cultures, types and over types; over cultures
@@ -278,10 +278,10 @@ def test_differences_and_means_stand_beside_the_scores(run: RunFolder, demo: Dat
 def test_over_all_languages_a_context_and_its_translation_count_once(run: RunFolder, tmp_path: Path) -> None:
     contexts = "language,culture,type,setting,context,english\nsw,Swahili,food,grounded,Tunakula [MASK],We eat [MASK]\n"
     original = write_own(tmp_path, **{"contexts.csv": contexts})
-    score(run, scoring_jobs(in_english(original), MODEL, Selection()), ToyEngine())
+    score(run, scoring_jobs(in_english(original), MODEL, DataSelection()), ToyEngine())
     measure_bias(run)
     assert {r.units for r in read_numbers(run, "cbs") if r.language == "*"} == {1}
-    score(run, scoring_jobs(original, MODEL, Selection()), ToyEngine())
+    score(run, scoring_jobs(original, MODEL, DataSelection()), ToyEngine())
     measure_bias(run)
     found = [r for r in read_numbers(run, "cbs") if r.topic == "*"]
     estimates = {(r.method, r.language): r.estimate for r in found}
@@ -292,7 +292,7 @@ def test_over_all_languages_a_context_and_its_translation_count_once(run: RunFol
 
 
 def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, demo: DataSet) -> None:
-    few = Selection(types=("food",), cultures=("Indian",), settings=("neutral",), entities=5)
+    few = DataSelection(types=("food",), cultures=("Indian",), settings=("neutral",), entities=5)
     score(run, scoring_jobs(demo, MODEL, replace(few, contexts=1, entities=20)), ToyEngine())
     before = measured(run)
     assert {(r.native_entities, r.native_fewest, r.native_most) for r in before} == {(20, 20, 20)}
@@ -343,8 +343,8 @@ def test_differences_are_over_what_both_sides_have(run: RunFolder, tmp_path: Pat
     other = "openai:other"
     write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL, other]), run.manifest)
     for model in (MODEL, other):
-        score(run, scoring_jobs(own, model, Selection()), ToyEngine(broken=["sw piza"] if model == other else []))
-    score(run, scoring_jobs(in_english(own), MODEL, Selection()), ToyEngine())
+        score(run, scoring_jobs(own, model, DataSelection()), ToyEngine(broken=["sw piza"] if model == other else []))
+    score(run, scoring_jobs(in_english(own), MODEL, DataSelection()), ToyEngine())
     measure_bias(run)
     shown = "FROM differences WHERE method = 'sum' AND target = 'new_prompts' AND topic = '*' AND"
     models = (

@@ -19,7 +19,7 @@ from polyculture.instruments.datasets.load import Loader
 from polyculture.instruments.datasets.model import DataSet, MaskedContext
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.metrics.inference.paired import PairedDifference
 from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_cbs_store import EVERY_PAIR, MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
@@ -27,7 +27,7 @@ from tests.instruments.test_datasets import write_own
 from tests.simulated import data_sets, most
 
 BOTH = PrefixOptions((PrefixKind.TOKEN, PrefixKind.DEMONSTRATIONS), 3)
-FOOD = Selection(types=("food",), cultures=("Japanese",), contexts=2)
+FOOD = DataSelection(types=("food",), cultures=("Japanese",), contexts=2)
 PAIRED = """language,culture,type,setting,phrasing,pair,context
 sw,Swahili,food,neutral,english-like,one,Mimi nimekula [MASK]
 sw,Swahili,food,neutral,pro-drop,one,Nimekula [MASK]
@@ -73,7 +73,7 @@ def test_too_few_entities_to_draw_from_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         DataSetError, match=r"contexts.csv row 2: 1 Swahili entities of type 'food' in 'sw' are too few"
     ):
-        scoring_jobs(write_own(tmp_path), MODEL, Selection(), BOTH)
+        scoring_jobs(write_own(tmp_path), MODEL, DataSelection(), BOTH)
 
 
 def test_help_is_compared_with_the_plain_contexts(run: RunFolder, demo: DataSet) -> None:  # noqa: F811
@@ -133,12 +133,12 @@ def test_phrasings_are_asked_on_demand_and_compared_in_pairs(run: RunFolder, tmp
         f"sw,{culture},food,{mark}{name}\n" for culture, mark in (("Swahili", ""), ("Western", "x")) for name in names
     )
     dataset = write_own(tmp_path, **{"contexts.csv": PAIRED, "entities.csv": entities})
-    (job,) = scoring_jobs(dataset, MODEL, Selection(phrasings=True))
+    (job,) = scoring_jobs(dataset, MODEL, DataSelection(phrasings=True))
     assert [context.phrasing for context, _ in job.asked].count("pro-drop") == 2
-    (one,) = scoring_jobs(dataset, MODEL, Selection(phrasings=True, contexts=1))
+    (one,) = scoring_jobs(dataset, MODEL, DataSelection(phrasings=True, contexts=1))
     assert len({context.pair for context, _ in one.asked}) == 1
     assert len(one.asked) == 2
-    plain = scoring_jobs(dataset, MODEL, Selection())
+    plain = scoring_jobs(dataset, MODEL, DataSelection())
     assert [context.text for context, _ in plain[0].asked] == ["Leo ni siku ya [MASK]"]
     score(run, [job, *plain], ToyEngine())
     assert rows(run, "SELECT count(*) FROM scores") == [(5 * 8,)]
@@ -152,7 +152,7 @@ def test_phrasings_are_asked_on_demand_and_compared_in_pairs(run: RunFolder, tmp
 
 def test_a_data_set_without_phrasings_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match=r"has no context in two phrasings.*columns phrasing and pair"):
-        scoring_jobs(write_own(tmp_path), MODEL, Selection(phrasings=True))
+        scoring_jobs(write_own(tmp_path), MODEL, DataSelection(phrasings=True))
 
 
 def test_names_stand_alone_before_a_context_and_never_the_one_that_is_scored(demo: DataSet) -> None:  # noqa: F811
@@ -202,9 +202,9 @@ def test_pairs_come_from_the_contexts_of_the_data_set_by_rule(run: RunFolder, tm
     assert told[1].startswith("1 of 1 ar contexts (masked, neutral)")
     engine = ToyEngine()
     hold(run, plain)
-    score(run, scoring_jobs(dataset, MODEL, Selection()), engine)
+    score(run, scoring_jobs(dataset, MODEL, DataSelection()), engine)
     assert engine.asked == 4 * 4
-    jobs = scoring_jobs(dataset, MODEL, Selection(phrasings=True))
+    jobs = scoring_jobs(dataset, MODEL, DataSelection(phrasings=True))
     score(run, jobs, engine)
     assert engine.asked == 16 + 2 * 4, "a text that stands in the data set is not scored again as a phrasing"
     assert rows(run, "SELECT phrasing, count(*) FROM scores GROUP BY 1 ORDER BY 1") == [

@@ -16,7 +16,7 @@ from polyculture.cache.store.store import open_store
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,
@@ -39,7 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run = RunFolder(tmp_path_factory.mktemp("run"))
     manifest = Manifest(experiment="x", polyculture="0", models=[*MODELS, SILENT], languages=["de"])
     write_manifest(manifest, run.manifest)
-    chosen = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=4, entities=6)
+    chosen = DataSelection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=4, entities=6)
     score(run, load(rules_of("own"), DEMO), MODELS, chosen)
     measure_bias(run)
     add_vocabularies(run)
@@ -143,7 +143,7 @@ def test_the_header_names_the_languages_that_were_asked_and_the_models_in_full(t
     manifest = Manifest(experiment="x", polyculture="0", models=[*MODELS, SILENT], languages=["en"])
     write_manifest(manifest, run.manifest)
     for code in ("gu", "ml"):
-        score(run, write_own(tmp_path / code, code, "Indian", "food", "x"), MODELS, Selection())
+        score(run, write_own(tmp_path / code, code, "Indian", "food", "x"), MODELS, DataSelection())
     measure_bias(run)
     write_report(run, None, store_layout(), sections_named("cultures", "method"))
     page = run.report.read_text(encoding="utf-8")

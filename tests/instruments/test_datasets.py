@@ -23,7 +23,7 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet, gold_label
 from polyculture.instruments.datasets.opened import DatasetOptions, open_data_set
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection, chosen_contexts
+from polyculture.instruments.datasets.selection import DataSelection, chosen_contexts
 from polyculture.instruments.swaps.selection import DrawOptions, swap_texts
 from polyculture.sources.fetch import check_as_received, fetch, fetched_commit
 from polyculture.sources.left_out import by_reason
@@ -167,12 +167,14 @@ def test_english_takes_the_contexts_and_entities_that_the_original_takes(tmp_pat
         "contexts.csv": "\n".join(["language,culture,type,setting,context,english", *contexts]),
     }
     original = write_own(tmp_path, **files)
-    selection = Selection(contexts=3, entities=4)
+    selection = DataSelection(contexts=3, entities=4)
     (here,), (there,) = (scoring_jobs(dataset, "x", selection) for dataset in (original, in_english(original)))
     assert {context.english for context, _ in here.asked} == {context.text for context, _ in there.asked}
     for (_, ours), (_, english) in zip(here.asked, there.asked, strict=True):
         assert {entity.english for entity in ours} == {entity.surface for entity in english}
-    drawn = [swap_texts(dataset, "ner", Selection(), DrawOptions(4, 2)) for dataset in (original, in_english(original))]
+    drawn = [
+        swap_texts(dataset, "ner", DataSelection(), DrawOptions(4, 2)) for dataset in (original, in_english(original))
+    ]
     names = [
         {context.english: {entity.english for entity, _ in entities} for context, entities in texts[0].drawn}
         for texts in drawn
@@ -397,7 +399,7 @@ def test_a_name_on_both_sides_is_out_unless_all_is_kept_as_published(camellia: P
 def test_a_context_that_begins_with_its_gap_is_out_of_causal_scoring(camellia: Path) -> None:
     for whole, asked in ((False, 3), (True, 4)):
         found = load(rules_of("camellia"), camellia, as_published=whole)
-        assert sum(len(contexts) for _, contexts in chosen_contexts(found, Selection())) == asked
+        assert sum(len(contexts) for _, contexts in chosen_contexts(found, DataSelection())) == asked
         told = [out.reason for out in found.left_out if "pakistan" in out.place.file]
         assert told == ["kept: it begins with its gap, so out of causal scoring"]
 
@@ -698,7 +700,7 @@ def test_a_context_of_the_reference_culture_has_one_side_and_is_not_asked(tmp_pa
     found = write_own(tmp_path, **{"contexts.csv": STRANGE + rows, "entities.csv": SIDES})
     assert ["Western are not asked" in line.reason for line in findings(found)] == [True]
     told: list[str] = []
-    ((unit, _),) = chosen_contexts(found, Selection(), told.append)
+    ((unit, _),) = chosen_contexts(found, DataSelection(), told.append)
     assert unit == ("ka", "Georgian", "food")
     assert len(told) == 1
 

@@ -15,7 +15,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.embeddings import measure
 from polyculture.instruments.embeddings.separation import (
     WeightedPart,
@@ -317,7 +317,7 @@ def test_a_translation_stands_only_where_its_original_may() -> None:
     )
     contexts = (context("I saw [MASK]", "hi"), context("We met [MASK]", "gu"))
     dataset = DataSet("d", "Western", Path("d"), entities, contexts, english=True)
-    [job] = representing_jobs(dataset, Selection(), lambda _line: None)
+    [job] = representing_jobs(dataset, DataSelection(), lambda _line: None)
     [comparison] = job.comparisons
     assert {e.surface: len(where) for where, entities in comparison.standing for e in entities} == {
         "Titans": 1,

@@ -25,7 +25,7 @@ from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.metrics import METRICS_LAYOUT
@@ -218,7 +218,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
     demo = load(rules_of("own"), DEMO)
     mute = ToyEngine(broken=[entity.surface for entity in demo.entities])
     for model, engine in ((MODEL, ToyEngine()), (MODELS[0], mute)):
-        for job in scoring_jobs(demo, model, Selection(types=("food",), cultures=("Indian",), entities=4)):
+        for job in scoring_jobs(demo, model, DataSelection(types=("food",), cultures=("Indian",), entities=4)):
             score_job(run, job, SPEC, engine=engine)
     measure_bias(run)
     with open_store(run, store_layout()) as store:
@@ -294,7 +294,7 @@ class _Spelling(ToyEngine):
 
 
 def test_tokens_against_placement_is_spearmans(run: RunFolder) -> None:
-    for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food",), cultures=("Indian",))):
+    for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, DataSelection(types=("food",), cultures=("Indian",))):
         score_job(run, job, SPEC, engine=_Spelling())
     with open_store(run, store_layout()) as store:
         effect = store.sql("SELECT * FROM token_effect WHERE rule = 'sum' AND native").df().iloc[0]
@@ -310,7 +310,7 @@ def test_tokens_against_placement_is_spearmans(run: RunFolder) -> None:
     ).statistic
     assert effect.correlation == pytest.approx(expected)
     assert effect.low < effect.correlation < effect.high
-    for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("names",), entities=6)):
+    for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, DataSelection(types=("names",), entities=6)):
         score_job(run, job, SPEC, engine=_Spelling())
     with open_store(run, store_layout()) as store:
         few = store.sql("SELECT DISTINCT entities, low, high FROM token_effect WHERE entity_type = 'names'").fetchall()

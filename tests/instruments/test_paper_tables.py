@@ -27,7 +27,7 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import SeparationEstimate
@@ -152,7 +152,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run, dataset = new_run(folder), load(rules_of("own"), folder)
     for table, found in present_tables(run, dataset).items():
         write_parquet(found, run.table(table.name))
-    for job in scoring_jobs(dataset, MODEL, Selection()):
+    for job in scoring_jobs(dataset, MODEL, DataSelection()):
         score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
     return run
 
@@ -180,7 +180,7 @@ def test_a_setting_that_has_contexts_of_another_form_alone_is_told(tmp_path: Pat
     for name, text in (("entities.csv", ENTITIES), ("contexts.csv", contexts)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     said: list[str] = []
-    assert scoring_jobs(load(rules_of("own"), tmp_path), MODEL, Selection(), tell=said.append)
+    assert scoring_jobs(load(rules_of("own"), tmp_path), MODEL, DataSelection(), tell=said.append)
     assert said == ["own: no causal context is grounded: there are some of another form alone"]
 
 
@@ -463,7 +463,7 @@ def test_a_model_that_scored_nothing_is_a_row_with_the_reason(tmp_path: Path) ->
         write_parquet(found, run.table(table.name))
     every = [entity.surface for entity in dataset.entities]
     for model, broken in ((MODEL, ()), ("openai:broken", every)):
-        for job in scoring_jobs(dataset, model, Selection()):
+        for job in scoring_jobs(dataset, model, DataSelection()):
             score_job(run, job, ModelSpec(model), engine=ToyEngine(broken=broken))
     scored, broken_one = own_lines(tables(run, "camellia", data="own")["14"])
     assert (scored.model, bool(scored.cells)) == (f"{MODEL} (any)", True)

@@ -23,7 +23,7 @@ from polyculture.instruments.probe.arms import noise
 from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encode, encoders_of
 from polyculture.instruments.probe.flattening import beside
-from polyculture.instruments.probe.layout import ReadingRow
+from polyculture.instruments.probe.layout import ProbeReadingRow
 from polyculture.instruments.probe.questions import as_probed
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
@@ -397,7 +397,7 @@ def test_failures_are_rows_and_the_released_protocol_replaces_two_layers_more(tm
     done: list[Any] = [one.rows for one in step.ask(work, work.items(), models, None)]  # type: ignore[arg-type]
     asked = {one.probe_id: (one.question.question_id, one.arm) for one in job.asks()}
     rows = {asked[one[-1].probe_id]: one for one in done}
-    read = [row.text for row in rows["q1", "patched"] if isinstance(row, ReadingRow)]
+    read = [row.text for row in rows["q1", "patched"] if isinstance(row, ProbeReadingRow)]
     assert read == [": {1: 1.0}", ": {1: 1.0, 2: 2.0}", ": {1: 1.0, 2: 2.0, 3: 3.0}", ": {2: 2.0, 3: 3.0, 4: 4.0}"]
     assert rows["q1", "patched"][-1].status == "ok"
     assert "exceeds its window" in rows["q1", "text"][-1].error

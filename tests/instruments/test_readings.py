@@ -18,7 +18,7 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT, folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import ToyEngine
@@ -72,7 +72,7 @@ def scored(root: Path, dataset: DataSet) -> RunFolder:
     root.mkdir(exist_ok=True)
     write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL]), run.manifest)
     hold(run, dataset)
-    for job in scoring_jobs(dataset, MODEL, Selection()):
+    for job in scoring_jobs(dataset, MODEL, DataSelection()):
         score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
     return run
 
@@ -92,7 +92,7 @@ def test_the_views_hold_what_the_last_reading_asks(tmp_path: Path, files: Path) 
         with open_store(run, store_layout()) as store:
             return store.sql(query).fetchall()
 
-    jobs = scoring_jobs(whole, MODEL, Selection())
+    jobs = scoring_jobs(whole, MODEL, DataSelection())
     asked = sum(len(entities) for job in jobs for _, entities in job.asked)
     assert (told(number), told(gender)) == ([(asked,)], [("female",)])
     assert told("SELECT count(*) FROM stored_scores") == [(asked - 7,)], "a text that stands twice is asked once"
@@ -100,9 +100,9 @@ def test_the_views_hold_what_the_last_reading_asks(tmp_path: Path, files: Path) 
     assert told(gender) == [("both",)]
     assert told("SELECT context FROM scores WHERE context LIKE '[MASK]%'") == []
     assert told("SELECT count(*) FROM scores AS s SEMI JOIN stored_dataset_entities AS e ON s.entity_id = e.entity_id AND e.left_out") == [(0,)]  # fmt: skip  # noqa: E501
-    for job in scoring_jobs(mine, MODEL, Selection()):
+    for job in scoring_jobs(mine, MODEL, DataSelection()):
         score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
-    assert told(number) == [(sum(job.size for job in scoring_jobs(mine, MODEL, Selection())),)]
+    assert told(number) == [(sum(job.size for job in scoring_jobs(mine, MODEL, DataSelection())),)]
     hold(run, whole)
     assert told(number) == [(asked,)]
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError, UserError
-from polyculture.instruments.swaps.asking import Questions
+from polyculture.instruments.swaps.asking import SwapQuestions
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import preset_prompts, read_prompts, worded
 from polyculture.instruments.swaps.tasks import TASKS, AnswerError, read_label
@@ -370,7 +370,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
 def test_answers_are_added_up_where_all_but_the_name_of_the_language_is_the_same(tmp_path: Path) -> None:
     def settings_id(language: str, place: Path | None = None, **more: Any) -> str:
         found = worded(language, "ner", place, preset_prompts("camellia") if place is None else None)
-        one = Questions(
+        one = SwapQuestions(
             TASKS["ner"], language, found.prompts, found.words, wording=found.wording, shared=found.shared, **more
         )
         return str(json.loads(one.question.settings or "")["settings_id"])

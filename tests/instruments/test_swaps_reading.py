@@ -13,8 +13,8 @@ from polyculture.cli.instrument_command import _ask
 from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import asking as reading
-from polyculture.instruments.swaps.asking import Questions
-from polyculture.instruments.swaps.prompts import Prompts, Words, read_prompts
+from polyculture.instruments.swaps.asking import SwapQuestions
+from polyculture.instruments.swaps.prompts import ComparisonWords, Prompts, read_prompts
 from polyculture.instruments.swaps.tasks import TASKS, Filled, JudgedAnswer, Sentiment
 from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
@@ -50,7 +50,7 @@ def mend(patch: pytest.MonkeyPatch) -> None:
     """A reader that knows that bad is negative."""
     judge = Sentiment.judge
 
-    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: Words) -> JudgedAnswer:
+    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:
         return judge(self, raw.replace("bad", "negative"), filled, prompts, own)
 
     patch.setattr(Sentiment, "judge", mended)
@@ -103,14 +103,14 @@ def test_how_words_are_compared_is_the_readers_and_no_other_question() -> None:
     prompts = read_prompts()
     words = prompts.words_of("ja")
     mended = words.model_copy(update={"honorifics": (*words.honorifics, "師匠")})
-    ours, others = (Questions(TASKS["qa"], "ja", prompts, each) for each in (words, mended))
+    ours, others = (SwapQuestions(TASKS["qa"], "ja", prompts, each) for each in (words, mended))
     assert ours.reader_id != others.reader_id
     assert ours.question == others.question
 
 
 def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     prompts = read_prompts()
-    reader = Questions(TASKS["qa"], "en", prompts, prompts.words_of("en"))
+    reader = SwapQuestions(TASKS["qa"], "en", prompts, prompts.words_of("en"))
     context = MaskedContext("x", "en", "x", "food", None, "qa", "any", "We had [MASK].", None, None, PLACE)
     text = Filled(context, CulturalEntity("x", "en", "x", "food", "sushi", None, None, None, None, PLACE))
     read = reader.read('<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}', text)
@@ -124,7 +124,7 @@ def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
 def test_a_refusal_is_known_in_the_language_of_the_text_too(language: str, refused: bool | None) -> None:
     """Asked in English about a Japanese text, a model may decline in Japanese; of Gujarati nobody knows the phrases."""
     prompts = read_prompts()
-    reader = Questions(TASKS["sentiment"], language, prompts, prompts.words_of(language))
+    reader = SwapQuestions(TASKS["sentiment"], language, prompts, prompts.words_of(language))
     context = MaskedContext("x", language, "x", "food", None, "neutral", "any", "[MASK]", "neutral", None, PLACE)
     text = Filled(context, CulturalEntity("x", language, "x", "food", "寿司", None, None, None, None, PLACE))
     assert reader.read("申し訳ありませんが、お答えできません。", text).refused is refused

@@ -9,7 +9,7 @@ import pytest
 from polyculture.cache.catalog.read import read_catalog
 from polyculture.cache.errors import UserError
 from polyculture.instruments.datasets.rules import known_data_sets
-from polyculture.instruments.swaps.prompts import PROMPTS, Words, fill, read_prompts
+from polyculture.instruments.swaps.prompts import PROMPTS, ComparisonWords, fill, read_prompts
 from polyculture.instruments.swaps.tasks import LABELS, AnswerError, normalise, read_label, same, words
 
 TYPES = {"food", "beverage", "names", "authors", "locations", "sports", "clothing", "religious-places", "other"}
@@ -20,7 +20,7 @@ def test_every_language_of_the_catalogue_and_of_the_data_sets_has_a_name_and_wor
     prompts = read_prompts()
     assert {*read_catalog().languages, *published} <= prompts.languages.keys()
     assert prompts.words.keys() == prompts.languages.keys()
-    assert prompts.words_of("sw") == Words()
+    assert prompts.words_of("sw") == ComparisonWords()
 
 
 def test_our_prompts_are_whole() -> None:

@@ -26,7 +26,7 @@ from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.splitting import echo_of
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
-from polyculture.instruments.questions.probed import Asked, read_concepts, read_probed
+from polyculture.instruments.questions.probed import AskedPlace, read_concepts, read_probed
 from polyculture.sources.left_out import LeftOut, SourceLocation
 
 ALONE, CULTURE, PROBE, SOURCE = "alone", "culture", "probe", "source"
@@ -93,7 +93,7 @@ def _wordings() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("relevance.toml").read_text(encoding="utf-8"))
 
 
-def _asked(question: Question) -> Asked:
+def _asked(question: Question) -> AskedPlace:
     return question.unit, question.facets["country"]
 
 

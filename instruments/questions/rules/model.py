@@ -41,7 +41,7 @@ def _loading(found: Callable[[str], object]) -> Callable[[str], str]:
     return check
 
 
-Order = Annotated[tuple[int, ...], AfterValidator(lambda order: _permuted(order))]
+PublishedOrder = Annotated[tuple[int, ...], AfterValidator(lambda order: _permuted(order))]
 Language = Annotated[str, Field(pattern=LANGUAGE)]
 
 
@@ -94,7 +94,7 @@ class Where(TableRules):
 Wheres = Annotated[tuple[Where, ...], BeforeValidator(one_or_several)]  # the first that finds one counts
 
 
-class Block(FileRules):
+class QuestionBlock(FileRules):
     """Files of one form, or one of the languages of their rows."""
 
     expand: Annotated[str, AfterValidator(_loading(rows_of))] | None = None  # code that makes the rows: `loaders`
@@ -128,7 +128,7 @@ class Block(FileRules):
         return {**data, "right": roles[RIGHT], "roles": {name: one for name, one in roles.items() if name != RIGHT}}
 
 
-class Selection(TableRules):
+class SetSelection(TableRules):
     """A part of a set, or the set read in another way: `set` puts other values into every block."""
 
     published: Mapping[str, int] = {}
@@ -164,12 +164,12 @@ class Rules(Source):
     numbers: Annotated[tuple[str, ...], AfterValidator(lambda numbers: _checked(numbers))] = ()
     unit: str = "row"  # a facet, or 'row': the question itself
     read_as: tuple[Literal["publisher", "several"], ...] = ()
-    orders: tuple[Order, ...] = ()  # in which the publisher shows the options; (): as they stand
-    questions: tuple[Block, ...] = ()
+    orders: tuple[PublishedOrder, ...] = ()  # in which the publisher shows the options; (): as they stand
+    questions: tuple[QuestionBlock, ...] = ()
     loader: Annotated[str, AfterValidator(_loading(set_of))] | None = None  # code that makes the whole set: `loaders`
     files_of: str = ""  # the data set whose files these are, where it is another one
     prompts: PromptRules = PromptRules()
-    selections: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], Selection] = {}
+    selections: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], SetSelection] = {}
     published: Mapping[str, int] = {}  # 'questions', or 'FACET=VALUE': how many the publisher counts
 
     @model_validator(mode="after")
@@ -252,4 +252,4 @@ def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:
     return order
 
 
-TABLES = (Block, Where, OptionsColumn, PromptRules, Selection)
+TABLES = (QuestionBlock, Where, OptionsColumn, PromptRules, SetSelection)

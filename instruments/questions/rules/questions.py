@@ -12,7 +12,7 @@ from polyculture.cache.identity import content_id
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.questions.loaders import rows_of
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
-from polyculture.instruments.questions.rules.model import TARGET, Accepted, Block, OptionsColumn, Rules, Wheres
+from polyculture.instruments.questions.rules.model import TARGET, Accepted, OptionsColumn, QuestionBlock, Rules, Wheres
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
 from polyculture.sources.fields import is_language, value_of
 from polyculture.sources.headers import KnownColumns
@@ -67,7 +67,7 @@ class Questions:
         self.remarks += joins.remarks
         self._check_ids()
 
-    def _take(self, row: Row, block: Block, joins: Joins) -> None:
+    def _take(self, row: Row, block: QuestionBlock, joins: Joins) -> None:
         name = value_of(row, block.id)
         joined = joins.joined(row, block, name)
         if isinstance(joined, LeftOut):
@@ -90,7 +90,7 @@ class Questions:
             if BIASED not in question.roles and {BIASED, TARGET} & set(block.roles):
                 self.remarks.append(LeftOut(row.place, NO_DIRECTION, name))
 
-    def _question(self, row: Row, block: Block, name: str) -> Question:
+    def _question(self, row: Row, block: QuestionBlock, name: str) -> Question:
         facets = self._facets(row, block)
         language = self._language(row, facets)
         context, text = (self._text(row, block, one) for one in (block.context, block.text))
@@ -141,7 +141,7 @@ class Questions:
         if len(set(options)) < len(options):
             raise RowError("two options are alike")
 
-    def _answers(self, row: Row, block: Block) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    def _answers(self, row: Row, block: QuestionBlock) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The answers that an open question accepts, and the weight of each: that of all its spellings."""
         found: list[tuple[str, float]] = []
         for source in block.answers:
@@ -165,7 +165,7 @@ class Questions:
         found = list(dict.fromkeys(found))
         return tuple(text for text, _ in found), tuple(weight for _, weight in found)
 
-    def _roles(self, row: Row, block: Block, known: Options, options: list[str], right: tuple[int, ...],
+    def _roles(self, row: Row, block: QuestionBlock, known: Options, options: list[str], right: tuple[int, ...],
                facets: dict[str, str]) -> tuple[str, ...]:  # fmt: skip
         if not isinstance(block.roles, Mapping):
             roles = block.roles if isinstance(block.roles, tuple) else tuple(options_of(row, block.roles, str))
@@ -186,7 +186,7 @@ class Questions:
             options, {role: place for role, place in {**named, BIASED: biased}.items() if place is not None}
         )
 
-    def _facets(self, row: Row, block: Block) -> dict[str, str]:
+    def _facets(self, row: Row, block: QuestionBlock) -> dict[str, str]:
         found = {name: rule if isinstance(rule, str) and "{" not in rule else value_of(row, rule)
                  for name, rule in block.facets.items()}  # fmt: skip
         for name, words in _DERIVED.items():
@@ -207,7 +207,7 @@ class Questions:
             raise RowError(f"language {told!r} is no code: facets.language = {{ from = ..., cldr = true }} reads names")
         return told
 
-    def _text(self, row: Row, block: Block, rule: Value | None) -> str:
+    def _text(self, row: Row, block: QuestionBlock, rule: Value | None) -> str:
         return "" if rule is None else _replaced(value_of(row, rule, whole=True), block)
 
     def _check_ids(self) -> None:
@@ -250,7 +250,7 @@ def _content(question: Question) -> tuple[object, ...]:
             question.facets)  # fmt: skip
 
 
-def _replaced(text: str, block: Block) -> str:
+def _replaced(text: str, block: QuestionBlock) -> str:
     """A text with its placeholders replaced; where one is left out, its blanks are, too."""
     removed = any(old in text and not new for old, new in block.replace.items())
     for old, new in block.replace.items():

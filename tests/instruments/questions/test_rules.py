@@ -17,7 +17,7 @@ from polyculture.instruments.datasets.rules import DatasetRules
 from polyculture.instruments.questions import loaders
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.numbers.declared import declared_numbers
-from polyculture.instruments.questions.rules.model import Block
+from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import SETS, open_set, read_rules, rules_of
 from polyculture.instruments.questions.rules.questions import NO_RIGHT
 from polyculture.sources.rules import checked
@@ -429,7 +429,7 @@ def test_kobbq_and_bbq_as_published(shared_data: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("right", [{"column": "key"}, [{"column": "key"}, {"place": 1}]])
 def test_right_options_may_stand_among_roles(right: object) -> None:
-    block = Block.model_validate({"files": "a.csv", "roles": {"right": right, "unknown": {"place": 3}}})
+    block = QuestionBlock.model_validate({"files": "a.csv", "roles": {"right": right, "unknown": {"place": 3}}})
     assert (block.right[0].column, list(block.roles)) == ("key", ["unknown"])
 
 
