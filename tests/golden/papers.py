@@ -38,9 +38,6 @@ max_retries = 0
 [options.transformers]
 device = "cpu"
 bare_prompts = true
-[probe]
-resamples = 19
-answer_tokens = 4
 """
 OF_SCOPE = """\
 [instruments.paper]
