@@ -172,7 +172,7 @@ def write(name: str, folder: Path) -> None:
                      "choose only one.\n\nA. tea\nB. milk\n\nAnswer:", "choices": '{"A": "tea", "B": "milk"}',
                      "choice_countries": "{}", "answer_idx": "B"} for n in ROWS]  # fmt: skip
             _written(folder, "evaluation/mc_data/mc_questions_file.csv", rows)
-        case "blend-short":
+        case "blend-short" | "blend":
             said = [{"answers": ["차", "녹차"], "en_answers": ["tea"], "count": 3}]
             known = {"idk": 0, "no-answer": 0, "not-applicable": 0}
             asked = {
@@ -183,5 +183,12 @@ def write(name: str, folder: Path) -> None:
             rows = [{"": n, "ID": f"a-{n}", "Topic": "Food", "Source": "", "Question": f"음료 {n}?",
                      "Translation": f"Drink {n}?"} for n in ROWS]  # fmt: skip
             _written(folder, "data/questions/South_Korea_questions.csv", rows)
+        case "culturescope":
+            rows = [{"ID": f"a-{n}", "target_country": "Iran", "target_region": "high", "prompt": f"What is drunk {n}?",
+                     "region_choices_list": "['tea', 'milk', 'beer', 'ayran']",
+                     "region_choice_countries_list": "['Iran', 'UK', 'Greece', 'Azerbaijan']",
+                     "region_choice_region_list": "['high', 'high', 'mid', 'low']", "region_answer": 0}
+                    for n in ROWS]  # fmt: skip
+            _written(folder, "resource/en.csv", rows)
         case _:
             raise AssertionError(f"no made-up files of {name!r}: write ten rows in its publisher's form")

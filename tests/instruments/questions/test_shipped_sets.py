@@ -16,7 +16,7 @@ LANGUAGES = {
     "bbq": "en", "kobbq": "ko", "esbbq": "es", "cabbq": "ca", "basqbbq": "eu", "mbbq": "en es nl tr", "pakbbq": "en ur",
     "cbbq": "zh", "crows-pairs": "en", "indibias": "en hi", "geomlama": "en sw", "click": "ko", "copal-id": "id",
     "include": "sq", "culturalbench": "en", "blend-choice": "en", "blend-short": "ko",
-    "eloquent": "en uk",
+    "eloquent": "en uk", "blend": "en", "culturescope": "en",
 }  # fmt: skip
 BIAS = ("bbq", "kobbq", "esbbq", "cabbq", "basqbbq", "mbbq", "pakbbq", "cbbq")
 READ = [name for name, rules in known_sets().items() if rules.loader is None and not rules.files_of]
