@@ -32,7 +32,10 @@ _LIBRARIES = ("duckdb", "numpy", "scipy", "scikit-learn")  # of an extra where i
 _MADE_BY = "made_by"
 # Of the manifest: versions, whose code has a hash of its own; what no number rests on; and what instruments ask, of
 # which each measure names its part in its settings.
-_OF_OTHERS = {"polyculture", "packages", "prices", "model_facts", "notes", "asked", "setups", "former_setups"}
+_OF_OTHERS = {
+    *("polyculture", "packages", "prices", "model_facts", "notes"),
+    *("asked", "asked_settings", "setups", "former_setups"),
+}
 
 _ORDER = attrgetter(
     *("metric", "level", "model", "dataset", "language", "topic", "condition", "country", "wording", "method", "reader")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.store.data_identity import measure_file
-from polyculture.cache.store.manifest import require_run, write_manifest
+from polyculture.cache.store.manifest import READER, TEXTS, require_run, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import DIFFERENCES, NUMBERS, PROMPT_REVIEWS
 from polyculture.cache.store.schema.measured import Number
@@ -67,7 +67,8 @@ def other_data(run: RunFolder, patch: pytest.MonkeyPatch) -> None:
 
 def other_request(run: RunFolder, patch: pytest.MonkeyPatch) -> None:
     manifest = require_run(run)
-    write_manifest(manifest.model_copy(update={"reader_id": "another"}), run.manifest)
+    asked = {**manifest.asked, TEXTS: {**manifest.asked[TEXTS], READER: "another"}}
+    write_manifest(manifest.model_copy(update={"asked": asked}), run.manifest)
 
 
 def no_numbers(run: RunFolder, patch: pytest.MonkeyPatch) -> None:
@@ -90,8 +91,13 @@ def test_any_change_renews_them(
 
 def test_what_other_instruments_ask_renews_nothing(run: RunFolder) -> None:
     assert renewed(run)
-    asked = {"setups": {"score openai:one": {"model": "one"}}, "asked": {"swaps": {"place": "id"}}}
-    write_manifest(require_run(run).model_copy(update=asked), run.manifest)
+    manifest = require_run(run)
+    asked = {
+        "setups": {"score openai:one": {"model": "one"}},
+        "asked": {**manifest.asked, "swaps": {"place": "id"}},
+        "asked_settings": {**manifest.asked_settings, "swaps": {"place": {"temperature": 0.0}}},
+    }
+    write_manifest(manifest.model_copy(update=asked), run.manifest)
     assert not renewed(run)
 
 
