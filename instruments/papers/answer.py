@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
+from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import Listing
-
-if TYPE_CHECKING:
-    from polyculture.cache.catalog import Catalog
-    from polyculture.cache.store.run_folder import RunFolder
-    from polyculture.instruments.datasets.presets import Preset
+from polyculture.instruments.datasets.presets import Preset
+from polyculture.metrics import KEPT, METRICS_LAYOUT
+from polyculture.metrics.claims.claim import PAPERS, read_claims
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.reports.claims import claim_rows
 
 _HEADS = ("finding", "here it", "compared", "difference", "95 % interval", "why")
 
@@ -19,15 +23,6 @@ def answer(run: RunFolder, name: str, preset: Preset, catalog: Catalog, data: st
 
     Claims about the paper's data set are of `data`, where that stands in its place.
     """
-    from polyculture.cache.store.layout import compose
-    from polyculture.cache.store.manifest import require_run
-    from polyculture.cache.store.store import open_store
-    from polyculture.instruments import INSTRUMENTS
-    from polyculture.metrics import KEPT, METRICS_LAYOUT
-    from polyculture.metrics.claims.claim import PAPERS, read_claims
-    from polyculture.metrics.comparison.columns import ComparedRun
-    from polyculture.reports.claims import claim_rows
-
     manifest = require_run(run)
     stated = [
         one.model_copy(update={"where": {**one.where, "dataset": data}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -11,7 +12,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from polyculture.instruments.contract import AtLeastOne, Part, in_file
 from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
-from polyculture.instruments.papers.own import AsPaper
 
 Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
 NAMES: tuple[Name, ...] = get_args(Name)
@@ -41,6 +41,23 @@ def _words(value: object) -> object:
 
 _OF_LANGUAGE = re.compile(r"[a-z]{2,3}=")
 SeveralWords = Annotated[tuple[str, ...], BeforeValidator(_words)]
+
+
+@dataclass(frozen=True, slots=True)
+class AsPaper:
+    """What is counted as MAKIEval counts it, in the place of our own way."""
+
+    union: bool = False  # an item counts once for a prompt (section 4), else once for each response that names it
+    countries: bool = False  # an item's countries are those of 3.3 alone
+
+    @property
+    def words(self) -> str:
+        """How the numbers were counted, as the protocol of a row says it."""
+        chosen = [
+            *(["each item once for a prompt (section 4)"] if self.union else []),
+            *(["country of origin, or nationality of author or performer, alone (3.3)"] if self.countries else []),
+        ]
+        return "counted as the paper does: " + ", ".join(chosen)
 
 
 class PaperOptions(BaseModel):

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from polyculture.cache.store.schema.measured import EVERY
 from polyculture.cache.store.sql_file import read_sql
+from polyculture.cache.store.store import Store
+from polyculture.instruments.cbs.measure import scored_types
+from polyculture.instruments.cbs.options import CbsOptions
+from polyculture.instruments.cbs.protocol import PlaceScore, lacking, place_scores, unscored
+from polyculture.instruments.datasets.presets import Preset
+from polyculture.instruments.papers.options import AsPaper
+from polyculture.metrics.audit.scores import answer_shares, audit_scores
 from polyculture.published.cells import NONE
-
-if TYPE_CHECKING:
-    from polyculture.cache.store.store import Store
-    from polyculture.instruments.cbs.protocol import PlaceScore
-    from polyculture.instruments.datasets.presets import Preset
+from polyculture.reports.text_labels import shown_shares
 
 _FOLDER = Path(__file__).parent
 # Measures of papers, and the file in `own_numbers` that reads their numbers.
@@ -23,23 +25,6 @@ _QUERIES = {
     **{name: name for name in ("attention", "embeddings", "entities", "linking", "probe", "questions", "tokens")},
 }
 _OF_COUNTRY = "model, language, condition, country"  # the level of the numbers that MAKIEval counts otherwise
-
-
-@dataclass(frozen=True, slots=True)
-class AsPaper:
-    """What is counted as MAKIEval counts it, in the place of our own way."""
-
-    union: bool = False  # an item counts once for a prompt (section 4), else once for each response that names it
-    countries: bool = False  # an item's countries are those of 3.3 alone
-
-    @property
-    def words(self) -> str:
-        """How the numbers were counted, as the protocol of a row says it."""
-        chosen = [
-            *(["each item once for a prompt (section 4)"] if self.union else []),
-            *(["country of origin, or nationality of author or performer, alone (3.3)"] if self.countries else []),
-        ]
-        return "counted as the paper does: " + ", ".join(chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +106,6 @@ def _counted_as_paper(store: Store, stored: list[OwnNumber], counting: AsPaper) 
 
 def _extraction(store: Store, extractor: str) -> Iterator[OwnNumber]:
     """Precision, recall and F1 of the extractor by language, and F1 in English by topic, as people judged a sample."""
-    from polyculture.metrics.audit.scores import answer_shares, audit_scores
-
     metrics = {"extraction precision": "precision", "extraction recall": "recall", "extraction F1": "f1"}
     for one in (*audit_scores(store), *answer_shares(store)):
         if one.what in metrics and one.language is not None and one.value is not None:
@@ -139,10 +122,6 @@ def _placed(one: OwnNumber, preset: Preset, data: str | None) -> OwnNumber:
 
 def _scores(store: Store, preset: Preset, seed: int) -> Iterator[OwnNumber]:
     """Cultural Bias Scores by the paper's protocol, of the rows of the data set as they were last read."""
-    from polyculture.instruments.cbs.instrument import CbsOptions
-    from polyculture.instruments.cbs.measure import scored_types
-    from polyculture.instruments.cbs.protocol import lacking, place_scores, unscored
-
     options = CbsOptions.model_validate(preset.values("cbs"))
     forms = _forms(store, options.form)
     without = unscored(store)
@@ -204,8 +183,6 @@ def _score(one: PlaceScore, form: str, lacking: str) -> OwnNumber | None:
 
 def _texts(store: Store) -> Iterator[OwnNumber]:
     """The shares of texts of each culture, of runs with regions of their own."""
-    from polyculture.reports.text_labels import shown_shares
-
     for one in shown_shares(store):
         if one.share is not None:
             yield OwnNumber(

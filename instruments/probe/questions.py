@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
+from polyculture.cache.store.parquet import present_rows
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.flattening import FEWEST
@@ -103,8 +104,6 @@ def present_questions(
     """The tables to write so that these are the run's questions of their sets, asked by these requests; none where they
     are. Other sets stay, and what was asked of these questions under arms that are not asked now.
     """
-    from polyculture.cache.store.parquet import present_rows
-
     several = list(chosen)
     answers = [row for one, question in several for row in _answers(one, question)]
     return {

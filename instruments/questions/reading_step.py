@@ -20,7 +20,7 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
-from polyculture.instruments.questions.layout import ANSWERS, ATTENTION, READINGS, AnswerRow, ReadingRow
+from polyculture.instruments.questions.layout import ANSWERS, ATTENTION, LAYOUT, READINGS, AnswerRow, ReadingRow
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.reading.readers import Reader, readers_of
 from polyculture.instruments.row_step import MadeRow, RowStep
@@ -76,8 +76,6 @@ class ReadingStep(RowStep):
 def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
     """A warning per model, set, prompt and reader where half of the answers pick no option, with three of them; and one
     per model, set and reader where languages differ in how many answers are unread."""
-    from polyculture.instruments.questions.layout import LAYOUT
-
     query = UNREAD.read_text(encoding="utf-8")
     with open_store(run, compose(CORE, LAYOUT)) as store:
         found = store.sql(query)

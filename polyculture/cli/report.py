@@ -118,7 +118,7 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureForma
 def _write_paper(workspace: Workspace, name: str, data: str | None) -> Section:
     """Writes a paper's tables, and returns their section of the report."""
     from polyculture.instruments.papers.files import notes_of, write_tables
-    from polyculture.instruments.papers.instrument import joined_tables
+    from polyculture.instruments.papers.study import joined_tables
     from polyculture.instruments.papers.tables_section import tables_section
     from polyculture.reports.names import Names
 

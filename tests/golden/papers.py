@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import CUT, THIN
+from polyculture.instruments.papers.study import joined_tables
 from tests.instruments.culture_files import write_blend, write_sheets
 from tests.instruments.questions.kobbq_files import write_folder
 from tests.tiny_models import WORDS, save_labeller, save_masked

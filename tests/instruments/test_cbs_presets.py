@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.instruments.cbs.camel_draws import CamelDraws
-from polyculture.instruments.cbs.instrument import CbsOptions
+from polyculture.instruments.cbs.options import CbsOptions
 from polyculture.instruments.cbs.protocol import ScoreProtocol
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.model import DataSet

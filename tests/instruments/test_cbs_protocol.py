@@ -16,9 +16,9 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.options import CbsOptions
 from polyculture.instruments.cbs.protocol import ALL, COLUMNS, ScoreProtocol, protocol_rows
 from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
 from polyculture.instruments.datasets.load import load

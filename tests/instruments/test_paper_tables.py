@@ -21,7 +21,7 @@ from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.shards import JobShards
 from polyculture.cli.tables import print_table
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.instruments.cbs.instrument import CbsOptions
+from polyculture.instruments.cbs.options import CbsOptions
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
@@ -33,13 +33,13 @@ from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import SeparationEstimate
 from polyculture.instruments.papers.compared import NOT_MEASURED, compared_cells
 from polyculture.instruments.papers.files import COMPARED, write_tables
-from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import SAME, Cell, JoinedTable, Line, join
 from polyculture.instruments.papers.normalised import half_width, normalised
 from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import AskedProtocol
 from polyculture.instruments.papers.readable import listing, readable, unit_of
+from polyculture.instruments.papers.study import joined_tables
 from polyculture.instruments.papers.tables import paper_tables
 from polyculture.instruments.papers.tables_section import _shown_table
 from polyculture.instruments.probe.layout import MEASURE as PROBED

@@ -18,8 +18,8 @@ from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli.tables import WIDTH
 from polyculture.instruments.papers.files import COMPARED, write_tables
-from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.options import PaperOptions
+from polyculture.instruments.papers.study import joined_tables
 from tests.instruments.test_swaps_command import says_in_file
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer, failure

@@ -16,8 +16,8 @@ from polyculture.cache.store.manifest import read_manifest, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.instruments.papers.files import COMPARED
-from polyculture.instruments.papers.instrument import joined_tables
-from polyculture.instruments.papers.own import AsPaper
+from polyculture.instruments.papers.options import AsPaper
+from polyculture.instruments.papers.study import joined_tables
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.audit.judging import cases_of, drawn, keep_answer
 from polyculture.metrics.measure import measure
