@@ -157,7 +157,7 @@ def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
         for name, command in entry.commands.items()
         if command.needs is Command.__dataclass_fields__["needs"].default
     }
-    assert unsaid == {"corpus", "paper"}  # no model is asked; its parts say it
+    assert unsaid == {"paper"}  # its parts say it
 
 
 @pytest.mark.parametrize(
