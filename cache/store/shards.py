@@ -417,6 +417,14 @@ def recover(run: RunFolder, job: Job, tables: Sequence[Table[Any]]) -> None:
         return
 
 
+def recover_killed(run: RunFolder, tables: Sequence[Table[Any]]) -> None:
+    """Commits what killed processes left in the journals of a step's tables. A job that is locked is left alone."""
+    for job in run.jobs(tables[-1].name):
+        journal = run.shards(tables[-1].name, job) / JOURNAL
+        if journal.exists() and journal.stat().st_size:
+            recover(run, job, tables)
+
+
 def recover_lost(run: RunFolder, tables: Sequence[Table[Any]]) -> None:
     """Names the parts of a step's tables that are gone, so that they are asked for again."""
     for job in jobs_with_records(run, tables[-1]):

@@ -64,9 +64,7 @@ class AnswerRow(Answered):
     labels: list[str]  # the label at each place; empty where none was shown
     shown: list[str]  # the text at each place, with the prompt's wording of 'unknown'
     sample: int  # 0 ...: of several answers to one request
-    # At each place: the log-probability, summed over tokens; of attention the mean over heads and layers, then the
-    # largest of the option's tokens.
-    scores: list[float] | None = None
+    scores: list[float] | None = None  # at each place: sum of the tokens' log-probabilities; or the attention's weight
     tokens: list[float] | None = None  # number of tokens at each place
 
 

@@ -6,6 +6,7 @@ An experiment that has texts has their call, which is the first. No instrument i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,10 @@ from polyculture.cache.errors import (
     ExperimentError,
     Mistakes,
     PolycultureError,
+    StoreError,
     together,
 )
+from polyculture.cache.store.shards import recover_killed
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
 from polyculture.experiment.checks import check_prompted
@@ -46,7 +49,8 @@ def check_calls(calls: Iterable[Call], *, accept_changes: bool = False) -> list[
     """Raises `ChangedExperimentError` where models would have to make rows again that are current, and that was not
     accepted: one error for all calls, since they are accepted as a whole. Returns each beside the last run.
 
-    Raises `DataSetError` where the file's own instruments have nothing to ask about: before texts are paid for.
+    What killed processes left is committed first: it was paid for, too. Raises `DataSetError` where the file's own
+    instruments have nothing to ask about: before texts are paid for.
 
     A study that cannot be made for another reason, or was asked by hand, says so when it is asked.
     """
@@ -60,6 +64,9 @@ def check_calls(calls: Iterable[Call], *, accept_changes: bool = False) -> list[
             continue
         except PolycultureError:
             continue
+        with suppress(StoreError):  # in a folder that cannot be written, rows of parts are counted alone
+            for step in study.steps:
+                recover_killed(asked.workspace.run, step.tables)
         proposals.append(asked.proposal(study))
     compared = [proposal.compared(proposal.workspace.before) for proposal in proposals]
     if not accept_changes:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.cache.log import get_logger
-from polyculture.cache.store.shards import recover_lost, remove_rows_about_lost
+from polyculture.cache.store.shards import recover_killed, recover_lost, remove_rows_about_lost
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
@@ -198,6 +198,7 @@ def begin(call: Call, tell: Tell, *, accept_changes: bool) -> Study:
         remove_rows_about_lost(run, table, made)
     for tables in [*((table,) for table, _ in read), *(step.tables for step in study.steps)]:
         recover_lost(run, tables)
+        recover_killed(run, tables)  # what is counted below are rows of parts
     if study.steps:
         call.make_valid(study, accept_changes=accept_changes)
     return study

@@ -21,13 +21,13 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.work.worker import Step
 from polyculture.running import validity
 from polyculture.running.call_list import calls_of_run, check_calls
+from polyculture.running.executor import begin
 from polyculture.running.layout import layout_of
 from polyculture.running.opening import open_workspace
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.polyculture.test_jobs import status, wait_for
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
-from tests.stages import prepare
 from tests.stored import rows
 
 EXPERIMENT = """
@@ -175,7 +175,9 @@ def test_a_table_that_another_process_begins_meanwhile_is_left_out_of_a_comparis
     """Of three shares that began at once, one looked for answers in a store that was opened before there were any."""
     file = write(tmp_path, stub.url)
     workspace = open_workspace(file)
-    prepare(workspace)
+    for call in calls_of_run(workspace):
+        begin(call, lambda _level, _line: None, accept_changes=False)
+    write(tmp_path, stub.url, more="[options.openai.extra_body]\nmin_p = 0.1")
 
     def meanwhile(run: RunFolder) -> Layout:
         layout = layout_of(run)
@@ -249,15 +251,16 @@ def test_readings_of_answers_that_are_gone_are_made_again(tmp_path: Path, stub: 
 
 
 def test_what_cannot_be_planned_is_named_and_the_rest_is_planned(tmp_path: Path) -> None:
-    file = write(tmp_path, "http://127.0.0.1:9/v1", more="[instruments.probe]")
+    file = write(tmp_path, "http://127.0.0.1:9/v1", more='[instruments.probe]\nset = "blend"')
     text = file.read_text(encoding="utf-8").replace('"openai:two"', '"transformers:no/model"')
     file.write_text(text, encoding="utf-8")
-    planned = polyculture("plan", file, cwd=tmp_path, HF_HUB_OFFLINE="1")
+    nothing = {"HF_HUB_OFFLINE": "1", "POLYCULTURE_CACHE": str(tmp_path / "cache")}
+    planned = polyculture("plan", file, cwd=tmp_path, **nothing)
     assert planned.returncode == 2
     assert "60" in next(line for line in planned.stdout.splitlines() if "ask" in line and "openai:one" in line)
     assert "probe is not in this plan" in planned.stderr
-    assert "set" in planned.stderr.splitlines()[-1]
-    told = polyculture("status", file, cwd=tmp_path, HF_HUB_OFFLINE="1")
+    assert "polyculture data fetch blend" in planned.stderr.splitlines()[-1]
+    told = polyculture("status", file, cwd=tmp_path, **nothing)
     assert told.returncode == 0
     assert "probe: nobody knows how far it is" in told.stderr
 
@@ -305,6 +308,40 @@ def test_steps_that_count_rows_count_what_their_items_say(tmp_path: Path) -> Non
         seen.append(counts_agree(file))
     assert len(set(seen)) >= 4, "they all count the same"
     assert seen[1][1] > 0, "nothing failed"
+
+
+@pytest.mark.parametrize(
+    ("table", "asks", "setting", "words"),
+    [
+        ("responses", "one", ("n = 3", "n = 3\ntemperature = 0.1"), ("run",)),
+        ("responses", "one", ("n = 3", "n = 3\ntemperature = 0.1"), ("run", "--only", "generate")),
+        ("extractions", "reads", ('with = "openai:reads"', 'with = "openai:reads"\nmax_tokens = 90'), ("run",)),
+    ],
+)
+def test_what_a_killed_process_paid_for_is_not_asked_otherwise_unasked(
+    tmp_path: Path, table: str, asks: str, setting: tuple[str, str], words: tuple[str, ...]
+) -> None:
+    """Its rows were in journals, which were committed only behind the refusal: nothing seemed to be lost."""
+
+    def reply(body: Mapping[str, Any], _before: int) -> Reply:
+        return written("[]" if body["model"] == "reads" else f"A text {crc32(json.dumps(body).encode())}.")
+
+    with StubServer(latency=0.05, behaviour=reply) as server:
+        file = tmp_path / "exp.toml"
+        file.write_text(TEXTS.format(url=server.url), encoding="utf-8")
+        killed = begin_polyculture("run", file, cwd=tmp_path)
+        wait_for(lambda: sum(body["model"] == asks for body in server.bodies) > 5)
+        killed.kill()
+        killed.join()
+        asked = len(server.bodies)
+        file.write_text(file.read_text(encoding="utf-8").replace(*setting), encoding="utf-8")
+        refused = [polyculture(*said, file, cwd=tmp_path) for said in (("plan",), words)]
+        assert len(server.bodies) == asked
+    [(paid,)] = rows(tmp_path, f"SELECT count(*) FROM stored_{table}", "jobs")
+    for one in refused:
+        assert one.returncode == 2, one.stderr
+        assert f"To be redone: {paid} {table}" in one.stderr
+    assert paid > 0
 
 
 def counts_agree(file: Path) -> tuple[int, int, int]:
