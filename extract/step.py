@@ -193,7 +193,7 @@ class ExtractionStep(Step[ResponseRow, Models]):
         texts = self._texts_of(job, retry)
         unread = {text for text, state in texts.items() if state == "ok"} - self._read_of(job, retry)
         lost = sum(state == "failed" for state in texts.values())
-        shared = self._shared(run, work, unread)
+        shared = self._shared(run, work, unread, retry)
         left = max(work.size - sum(state == "ok" for state in texts.values()) - lost + len(unread) - shared, 0)
         if loads.are_stored:
             return Remaining(work.size - left, self._loads_of(job, unread, left, loads))
@@ -231,16 +231,23 @@ class ExtractionStep(Step[ResponseRow, Models]):
         states = row_states(JobShards(self._run, job, self.tables), retry, columns)
         return {text for (text, extractor), state in states if extractor == wanted and state in ("ok", "failed")}
 
-    def _shared(self, run: RunFolder, work: Work[ResponseRow], unread: Collection[str]) -> int:
+    def _shared(
+        self, run: RunFolder, work: Work[ResponseRow], unread: Collection[str], retry: RetryFailed | None
+    ) -> int:
         """How many of a job's texts have an answer about an equal text, of this run or one beside it: of those that are
-        unread, and of those that will be taken over."""
+        unread, and of those that will be taken over. A failure that is asked again is no answer."""
         job, loads = work.job, self._extractor.loads
         if not sibling_parts(run, job, EXTRACTIONS) and not (unread and part_files(run.shards(EXTRACTIONS.name, job))):
             return 0
         items = [item for item in work.items() if item.cell.response_id in unread] if unread else []
         taken = loads.taken_over(job) if loads else None
         found = self.adopt(run, work, [*items, *(self.rows_of(job, taken) if taken is not None else ())])
-        return 0 if found is None else found[EXTRACTIONS.name].num_rows
+        if found is None:
+            return 0
+        again = self._read_of(job, None) - self._read_of(job, retry) if retry else ()
+        asked_again = pa.array([item.asked_id for item in items if item.cell.response_id in again], pa.string())
+        fails = (pc.field("status") == "failed") & pc.field("asked_id").isin(asked_again)
+        return found[EXTRACTIONS.name].filter(~fails).num_rows
 
     @cached_property
     def _distinct(self) -> float:

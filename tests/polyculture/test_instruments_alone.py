@@ -18,9 +18,10 @@ import pytest
 import polyculture.instruments as instruments
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.work.worker import Step
+from polyculture.cache.work.worker import RetryFailed, Step
 from polyculture.running import validity
 from polyculture.running.call_list import calls_of_run, check_calls
+from polyculture.running.estimate import estimates
 from polyculture.running.executor import begin
 from polyculture.running.layout import layout_of
 from polyculture.running.opening import open_workspace
@@ -308,6 +309,31 @@ def test_steps_that_count_rows_count_what_their_items_say(tmp_path: Path) -> Non
         seen.append(counts_agree(file))
     assert len(set(seen)) >= 4, "they all count the same"
     assert seen[1][1] > 0, "nothing failed"
+
+
+def test_extractions_that_failed_for_good_are_planned_where_they_are_asked_again(tmp_path: Path) -> None:
+    """They were taken for answers that equal texts have already: none was left, by the plan."""
+
+    def refuses(body: Mapping[str, Any], _before: int) -> Reply:
+        number = crc32(json.dumps(body["messages"]).encode())
+        if body["model"] == "one":
+            return written(f"A text {crc32(json.dumps(body).encode()) % 7}.")  # some are equal
+        return failure(400, "refused") if number % 3 else written("[]")
+
+    with StubServer(behaviour=refuses) as server:
+        file = tmp_path / "exp.toml"
+        file.write_text(TEXTS.format(url=server.url), encoding="utf-8")
+        polyculture("run", file, cwd=tmp_path)
+        [(failed,)] = rows(tmp_path, "SELECT count(*) FROM extractions WHERE status = 'failed'", "jobs")
+        workspace = open_workspace(file)
+        calls = calls_of_run(workspace)
+        retries = (None, RetryFailed(), RetryFailed("refused"), RetryFailed("nothing like it"))
+        left = [sum(one.left for one in estimates(workspace, calls, retry)) for retry in retries]
+        asked = len(server.bodies)
+        polyculture("run", "--retry-failed", file, cwd=tmp_path)
+        again = len(server.bodies) - asked
+    assert left == [0, failed, failed, 0]
+    assert 0 < again <= failed  # equal texts are asked about once
 
 
 @pytest.mark.parametrize(
