@@ -119,7 +119,7 @@ def imported(file: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names.append(node.module)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]  # a module, or a name of one
     return {name for name in names if name.split(".")[0] in {"polyculture", *ROOMS}}
 
 
@@ -152,9 +152,37 @@ def test_floors_of_the_front_door_are_imported_from_above() -> None:
         for file in (ROOT / "polyculture" / floor).rglob("*.py")
         for name in imported(file)
         for above in FLOORS[:place]
-        if name.startswith(f"polyculture.{above}.")
+        if f"{name}.".startswith(f"polyculture.{above}.")
     }
     assert not wrong
+
+
+# The folders of instruments, from the top: what asks about something else's results, or reads its files, is above it.
+# Files beside them, such as the contract, import none.
+FOLDERS_OF_INSTRUMENTS = (
+    *("papers", "probe", "questions", "cultures"),
+    *("corpus", "embeddings", "tokens", "swaps", "cbs", "datasets"),
+)
+# Questions about what a probe has read out of layers, which the probe of any question set does not know.
+ABOUT_PROBES = {"questions/probed.py", "questions/loaders/relevance.py"}
+
+
+def test_floors_of_the_instruments_are_imported_from_above() -> None:
+    floor = {name: place for place, name in enumerate(FOLDERS_OF_INSTRUMENTS)}
+    wrong, seen = set(), set()
+    for file in (ROOT / "instruments").rglob("*.py"):
+        path = file.relative_to(ROOT / "instruments")
+        for name in map(inside, imported(file)):
+            above = name.split(".")[1] if name.startswith("instruments.") else ""
+            if above in floor and floor[above] < floor.get(path.parts[0], len(floor)):
+                if above == "probe" and str(path) in ABOUT_PROBES:
+                    seen.add(str(path))
+                else:
+                    wrong.add(f"instruments/{path} imports {name}")
+    assert not wrong
+    assert seen == ABOUT_PROBES
+    folders = {path.parent.name for path in (ROOT / "instruments").glob("*/__init__.py")}
+    assert folders == set(FOLDERS_OF_INSTRUMENTS)
 
 
 # The floors of the ground room, from the top: folders, and below them the files that stand beside these.
