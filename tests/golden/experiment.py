@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import polyculture.instruments as instruments
-from polyculture.instruments.papers import instrument
+from polyculture.instruments.papers import study
 from tests.golden import papers
 from tests.golden.answers import ITEMS, answer, number_of, said_of_culture
 from tests.instruments.culture_files import write_open, write_sheets
@@ -226,7 +226,7 @@ def golden_models() -> Iterator[Requests]:
         patch.setattr(TransformersEngine, "continue_patched", said)
         patch.setattr(TransformersEngine, "sample", requests.counting(sample))
         # Tables of papers are read once, when all is asked (`read_papers`): to print them takes as long as to ask.
-        patch.setattr(instrument, "joined_tables", lambda *_: ([], {}))
+        patch.setattr(study, "joined_tables", lambda *_: ([], {}))
         yield requests
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from polyculture.cache.store.manifest import require_run, write_manifest
 from polyculture.reports.report import write_report
+from tests.extracted import extracted_by
 from tests.report_run import sections_named
 from tests.reports.test_page import Page, parsed
 from tests.store_builder import StoreBuilder
@@ -28,7 +29,9 @@ def page_of(folder: Path, *, cut: bool) -> Page:
     builder.link("ramen", "Q1")
     builder.entity("Q1", "ramen", JP="P495")
     run = builder.write()
-    write_manifest(require_run(run).model_copy(update={"reader_id": "reader"}), run.manifest)
+    manifest = require_run(run)
+    extractor = extracted_by(manifest.extractor, manifest.extractor_ids, "reader")
+    write_manifest(manifest.model_copy(update=extractor), run.manifest)
     write_report(run, sections=sections_named("distrust"))
     return parsed(run)
 
