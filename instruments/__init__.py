@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """An instrument by name; what it is made of stands in modules of its folder, which commands must not all load.
+    """An instrument by name; its parts are modules of its folder. No command must load all of them.
 
     A small one declares its layout beside its commands.
     """

@@ -212,6 +212,6 @@ class Command:
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
     needs: Callable[[Any], Sequence[Need]] = lambda _options: ()
-    # What stands in the experiment file that is written for it. If anything does, it asks for texts, so for all that
-    # `polyculture run` does with the experiment.
+    # The lines that are added to the experiment file which is written for it. With any, the command asks for texts, so
+    # for all that `polyculture run` does with the experiment.
     experiment: Callable[[Any], str] = lambda _options: ""

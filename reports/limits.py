@@ -50,7 +50,7 @@ def limit_line(manifest: Manifest, place: str) -> str:
     said = [limit.briefly for limit in limits(manifest)]
     if not said and manifest.extractor:
         said = [f"nobody has measured the errors of {short_name(extractor_name(manifest))}"]
-    return f"Mind: {'; '.join(said)}: {place}" if said else ""
+    return f"Note: {'; '.join(said)}: {place}" if said else ""
 
 
 def extractor_name(manifest: Manifest) -> str:

@@ -237,7 +237,7 @@ def test_the_demo_in_small(tmp_path: Path) -> None:
     assert "granularity" in done.stdout
     assert max(map(len, done.stdout.splitlines()[:-2])) <= 100  # but for the path of the report
     assert "polyculture init" in done.stdout.splitlines()[-1]
-    assert done.stderr.count("Mind:") == 1
+    assert done.stderr.count("Note:") == 1
     report = tmp_path / "d" / "runs" / "demo" / "report.html"
     assert str(report.relative_to(tmp_path)) in done.stdout
     assert "were recorded once" in report.read_text(encoding="utf-8")

@@ -138,8 +138,8 @@ class Capability(Generic[E_co]):
 SAMPLING: Capability[Sampling] = Capability("sample", "writes no texts")
 SCORING: Capability[Scoring] = Capability("score", "gives no log-probabilities of a given text")
 REPRESENTING: Capability[Representing] = Capability("represent", "gives no hidden states")
-PATCHING: Capability[Patching] = Capability("patch", "keeps its layers to itself")
-ATTENDING: Capability[Attending] = Capability("attend", "keeps its attention to itself")
+PATCHING: Capability[Patching] = Capability("patch", "gives no access to its layers")
+ATTENDING: Capability[Attending] = Capability("attend", "gives no access to its attention")
 TOKENIZING: Capability[Tokenizing] = Capability("tokenize", "does not publish its tokenizer")
 _ALL: tuple[Capability[Any], ...] = (SAMPLING, SCORING, REPRESENTING, PATCHING, ATTENDING, TOKENIZING)
 CAPABILITIES: Mapping[str, Capability[Any]] = {one.name: one for one in _ALL}

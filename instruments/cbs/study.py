@@ -33,7 +33,7 @@ def inquiry(asked: AskedExperiment, options: CbsOptions) -> Inquiry[ScoringJob]:
             asked.warning(str(line))
     prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
     drawing = options.protocol.drawing(asked.seed)
-    # Chosen once: all models of a form are asked the same, and what is left out is told once.
+    # Chosen once: all models of a form are asked the same, and a line says once what is left out.
     chosen = {
         form: scoring_jobs(
             dataset, "", replace(options.selection(form), phrasings=options.phrasings), prefixes, None, drawing,

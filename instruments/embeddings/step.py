@@ -106,7 +106,7 @@ class RepresentingJob(ModelJob[EntityInContexts]):
         return sum(len(item.contexts) for item in self.asks())
 
     def asks(self) -> Iterator[EntityInContexts]:
-        """Every entity once: what is of both genders stands in two comparisons, perhaps in the same contexts."""
+        """Every entity once. One of both genders is in two comparisons, perhaps in the same contexts."""
         known = set()
         for comparison in self.comparisons:
             comparison_id = comparison.comparison_id
@@ -120,7 +120,7 @@ class RepresentingJob(ModelJob[EntityInContexts]):
                         yield EntityInContexts(keys, request, comparison, comparison_id, contexts, entity)
 
     def wanted(self) -> Iterator[WantedRepresentation]:
-        """A row for each set of contexts that an entity of a comparison stands in."""
+        """A row for each set of contexts that an entity of a comparison is put into."""
         for comparison in self.comparisons:
             for contexts, _ in comparison.standing:
                 one = contexts[0]

@@ -19,7 +19,7 @@ def inquiry(asked: AskedExperiment, options: EmbeddingsOptions) -> Inquiry[Repre
     """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
     dataset = options.opened(asked.warning, causal=options.form == "causal")
     selection = replace(options.selection(options.form), settings=options.setting or (NEUTRAL,))
-    # Chosen once: all models are asked the same, and what cannot be compared is told once.
+    # Chosen once: all models are asked the same, and a line says once what cannot be compared.
     chosen = representing_jobs(dataset, selection, asked.warning, options.layer or LAYERS)
     return Inquiry(
         lambda _model: chosen,

@@ -1,6 +1,6 @@
 """The long table of a paper: each number that it prints, next to this run's number of the same place.
 
-A place is a row and a column of a table, without the name of the paper's model that stands in one of them.
+A place is a row and a column of a table, without the name of the paper's model, which is in one of the two.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _shape(remark: str) -> str:
 
 
 def missing(all_numbers: int, reasons: Sequence[str]) -> list[str]:
-    """How many numbers of a model are missing in a table, and why; nothing where none is."""
+    """How many numbers of a model are missing in a table, and why; none where all are there."""
     known = largest([one.removeprefix(INCOMPLETE) for one in reasons if one.startswith(INCOMPLETE)])
     counted = [f"{len(reasons)} of {all_numbers} numbers missing"] if reasons and len(reasons) < all_numbers else []
     return [INCOMPLETE + one for one in (*counted, *known)]

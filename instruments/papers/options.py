@@ -65,7 +65,7 @@ class PaperOptions(BaseModel):
 
     NAME is camel, camellia, culturescope, kobbq or makieval. With --model no experiment is needed: one is written. A
     model that cannot do a part is a line, and the rest goes on. Existing answers are kept: a second run asks nothing.
-    Where you ask less than the paper, or otherwise, a mark behind your number says so.
+    If you ask less than the paper does, or in another way, a mark behind your number says so.
 
     --language and --culture are of camel and camellia (--culture of culturescope's probe, too); makieval's are those of
     the experiment.
@@ -75,7 +75,10 @@ class PaperOptions(BaseModel):
 
     name: Annotated[Name, Field(description="The paper.")]
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
-    part: Annotated[SeveralWords, Field(description="Only these parts of it: cbs,qa. An unknown one is told all.")] = ()
+    part: Annotated[
+        SeveralWords,
+        Field(description="Only these parts of it: cbs,qa. An unknown name is answered with the list of all parts."),
+    ] = ()
     data: Annotated[str | None, Field(description="Another data set in the paper's place; own: your tables.")] = None
     folder: Annotated[
         Path | None,

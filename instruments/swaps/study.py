@@ -49,7 +49,7 @@ def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
     models = asked.models if own is None else [f"transformers:{own.name}"]
     selection = replace(options.selection("causal"), entities=None)
     draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
-    # Drawn once: all models are asked about the same texts, and what is left out is told once.
+    # Drawn once: all models are asked about the same texts, and a line says once what is left out.
     texts = swap_texts(dataset, options.task, selection, draws, tell=asked.warning)
     by_language: dict[str, Asking]
     if own is None:

@@ -253,7 +253,7 @@ def test_what_is_wrong_is_one_line(folder: Path, llama: Path) -> None:
     assert not list((folder / "runs" / "inside").glob("probes/**/*.parquet")), "asked before the encoder was looked for"
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
     said = one_line(polyculture("probe", "open.toml", "exp.toml", cwd=folder))
-    assert "keeps its layers to itself" in said
+    assert "gives no access to its layers" in said
     (folder / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{llama}"), encoding="utf-8")
     assert "SET is missing" in one_line(polyculture("probe", "exp.toml", cwd=folder))
     pairs = (folder / "open.toml").read_text(encoding="utf-8")

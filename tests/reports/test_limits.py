@@ -77,7 +77,7 @@ def test_limits_follow_from_the_sources(
 
 
 def test_an_unmeasured_extractor_is_called_so() -> None:
-    assert limit_line(manifest(LLM, DUMP_SOURCE), "here") == "Mind: nobody has measured the errors of reader: here"
+    assert limit_line(manifest(LLM, DUMP_SOURCE), "here") == "Note: nobody has measured the errors of reader: here"
     assert len(limit_line(manifest(GAZETTEER, STARTER_SOURCE), "report.html#before")) <= 120
     assert "with this snapshot" in extraction_error(manifest(GAZETTEER, DUMP_SOURCE)).says
 
@@ -165,7 +165,7 @@ def test_plan_says_in_one_line_where_the_limits_are(tmp_path: Path) -> None:
     file = tmp_path / "pilot.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
     done = polyculture("plan", file, cwd=tmp_path)
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Mind:")]
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Note:")]
     assert "only names of its snapshot" in line
     assert line.endswith("docs/reading-a-report.md")
 

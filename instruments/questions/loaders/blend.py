@@ -33,7 +33,7 @@ def asks_for(text: str) -> str:
 
 
 def rows(records: Iterable[Record | BadRow], file: Path) -> Iterator[Record | BadRow]:
-    """A row for each annotation; why it cannot be asked. A file of no culture is one row, which says so."""
+    """A row for each annotation, or the reason why it cannot be asked; of a file of an unknown culture one reason."""
     cultures = read_cultures()
     culture = _culture_of(file, cultures)
     if culture is None:
