@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.catalog import Catalog
     from polyculture.cache.store.layout import Table
+    from polyculture.cache.store.manifest import CurrentId
     from polyculture.cache.store.run_folder import RunFolder
     from polyculture.cache.work.outcome import Progress
     from polyculture.cache.work.worker import Step
@@ -41,10 +42,6 @@ def in_file(description: str, **limits: Any) -> Any:
     return Field(description=description, json_schema_extra=IN_FILE, **limits)
 
 
-# Between what is asked and the name of a prompt, in a key of `Validity.ids`: 'kobbq ko generated, prompt 1'. Numbers
-# are means over the prompts, so only those prompts count that were asked together last. No other key has a comma: a
-# key of swaps is 'qa prompt en'.
-PROMPT = ", prompt "
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
 
 
@@ -98,13 +95,9 @@ class Validity:
     """
 
     setups: Mapping[str, Setup] = field(default_factory=dict)  # 'use model' -> the setup
-    # What is asked -> the id that its rows are made under. A key with a `PROMPT` ends the other prompts of the same.
-    ids: Mapping[str, str] = field(default_factory=dict)
+    ids: Sequence[CurrentId] = ()  # of what is asked and read; one with a prompt ends the other prompts of the same
     tables: Callable[[], Mapping[Table[Any], pa.Table]] = dict  # what else decides it, where it is not written already
     reason: str = ""  # why rows do not count that these setups and ids do not explain
-    readers: Mapping[str, str] = field(default_factory=dict)  # what is read -> the reader whose readings count
-    # What is asked -> the settings that its id is made of. They say what has changed; of `prompt`, that it has.
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ models, and the study that the front door runs. `row_step` has the steps, `cache
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, make_dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from polyculture.cache.store.layout import Layout, Requests, Table
+    from polyculture.cache.store.manifest import CurrentId
     from polyculture.cache.store.schema.asked import Answered
     from polyculture.cache.work.worker import Step
     from polyculture.generate.engines.models import Models
@@ -67,9 +68,7 @@ class Inquiry(Generic[J]):
     derive: Callable[[], None] = lambda: None
     shown: Sequence[Shown] | Callable[[], Iterable[Listing]] = ()
     reason: str = ""  # as of `Validity`, like the following
-    ids: Mapping[str, str] = field(default_factory=dict)
-    readers: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    ids: Sequence[CurrentId] = ()
 
 
 # What a use of a model takes of its engine, where that has another name.
@@ -136,7 +135,7 @@ class Instrument(Generic[O]):
             return {**found.data(jobs), **present_rows(asked.run, table, rows)}
 
         named = {f"{requests.use} {model}": setup for model, setup in setups.items()}
-        validity = Validity(named, found.ids, tables, found.reason, found.readers, found.settings)
+        validity = Validity(named, found.ids, tables, found.reason)
         steps = (found.step(jobs), *found.then)
         return Study(steps, validity, found.derive, found.shown)
 

@@ -34,7 +34,7 @@ _MADE_BY = "made_by"
 # which each measure names its part in its settings.
 _OF_OTHERS = {
     *("polyculture", "packages", "prices", "model_facts", "notes"),
-    *("asked", "asked_settings", "setups", "former_setups"),
+    *("asked", "setups", "former_setups"),
 }
 
 _ORDER = attrgetter(
@@ -101,7 +101,7 @@ def renew_table(
     instruments ask. Raises as `renew`.
     """
     manifest = require_run(run)
-    asked = manifest.asked, manifest.setups
+    asked = {name: sorted((*one.key, one.id) for one in some) for name, some in manifest.asked.items()}, manifest.setups
     made_by = content_id(_rests_on(run, manifest, layout, options, [table]), asked, _code(rows))
     if read_metadata(run.table(table.name)).get(_MADE_BY) == made_by:
         return
@@ -146,8 +146,8 @@ def _rests_on(
 ) -> object:
     """What the run asks, the data of the layout's tables but for some, and options."""
     tables = [one for one in layout.tables if not one.by_measure and one not in but]
-    asked = manifest.model_dump(mode="json", exclude=_OF_OTHERS), manifest.asked.get(TEXTS)
-    return asked, data_of(run, tables), options
+    texts = sorted((*one.key, one.id) for one in manifest.asked.get(TEXTS, []))
+    return manifest.model_dump(mode="json", exclude=_OF_OTHERS), texts, data_of(run, tables), options
 
 
 def _code(compute: Callable[..., object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from polyculture.cache.store.manifest import EXTRACT_KEYS, READER, TEXTS
+from polyculture.cache.store.manifest import EXTRACT_KEYS, TEXTS, CurrentId
 
 
 def extracted_by(
@@ -13,6 +13,8 @@ def extracted_by(
 ) -> dict[str, Any]:
     """Fields of a manifest: `settings` of the extractor by their keys in the file, and the `ids` of what it is by
     topic. Without ids no extraction counts."""
-    asked = {**(ids or {}), **({f"{READER}extract": reader} if reader else {})}
     told = {f"{EXTRACT_KEYS}{key}": value for key, value in settings.items()}
-    return {"asked": {TEXTS: asked}, "asked_settings": {TEXTS: dict.fromkeys(ids or ("food",), told)}}
+    asked = [CurrentId(what=topic, id=id_, settings=told) for topic, id_ in (ids or {"food": ""}).items()]
+    if reader:
+        asked.append(CurrentId(what="extract", id=reader, reads=True))
+    return {"asked": {TEXTS: asked}}

@@ -36,12 +36,11 @@ def _declared(run: RunFolder, manifest: Manifest, measure: Measure) -> list[obje
         if of is None or of.requests is None:
             continue
         asked = of.requests
-        keys = f"{measure.name} " if of.by_measure else asked.keys
-        ids = manifest.asked.get(asked.instrument, {})
+        ids = [one for one in manifest.asked.get(asked.instrument, []) if one.measure in ("", measure.name)]
         models = {job.model for job in run.jobs(table.name) if job.topic.startswith(measure.topics)}
         named = [f"{use} {model}" for use, model in _uses(run, of, asked.use, models) if model in models]
         found += [sorted(models.intersection(manifest.models)), {name: manifest.setups.get(name) for name in named}]
-        found += [{key: one for key, one in ids.items() if key.removeprefix("reader ").startswith(keys)}]
+        found += [sorted((*one.key, one.id) for one in ids)]
     return found
 
 

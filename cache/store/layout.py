@@ -49,7 +49,6 @@ class Requests:
 
     use: str  # of the models, as setups name it: 'score', 'represent', 'answer'; '': the rows say it in `use`
     instrument: str = ""  # whose present ids `asked_id` has to be among; '': the rows have no such column
-    keys: str = ""  # how what these ids are kept under begins, of an instrument that asks several things
     about: Mapping[str, str] = field(default_factory=dict)  # column -> the view that must still have its value
     brought: str = ""  # in SQL, rows of models that no experiment file names: a corpus, a classifier
 

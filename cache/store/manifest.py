@@ -18,8 +18,30 @@ from polyculture.cache.text.sanitize import conceal
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
 TEXTS = "texts"  # what asks for texts, among the instruments in `Manifest.asked`
 EXTRACT_KEYS = "extract."  # how the settings of texts begin that are keys of that section of the experiment file
-READER = "reader "  # how the keys of readers begin in `Manifest.asked`: to read answers again asks nobody
-FORMAT = 8  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
+FORMAT = 9  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
+
+
+class CurrentId(BaseModel):
+    """What an instrument asks, or reads, and the id under which rows count."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    what: str  # a task, how it is asked, and the language; of texts a topic
+    id: str
+    # The name of the prompt, where numbers are means over the prompts of `what`: those that were asked together last
+    # count. Empty where there are no several prompts.
+    prompt: str = ""
+    reads: bool = False  # the id is that of a reader: to read answers again asks nobody
+    measure: str = ""  # the one that rests on it, of an instrument whose measures ask each its own; '': all
+    settings: dict[str, Any] = {}  # that the id is made of
+
+    @property
+    def key(self) -> tuple[str, str, bool]:
+        """What tells it from others of its instrument, whatever the id."""
+        return self.what, self.prompt, self.reads
+
+    def __str__(self) -> str:
+        return f"{self.what}, prompt {self.prompt}" if self.prompt else self.what
 
 
 class Manifest(BaseModel):
@@ -49,10 +71,9 @@ class Manifest(BaseModel):
     n: int = 0
     # model -> language -> the sentence that its prompts end with, where not every model's do
     appended: dict[str, dict[str, str]] = {}
-    # Instrument -> what was asked -> the id that rows count under. Of texts it is an extractor for each topic: a new
-    # topic leaves the mentions of others current.
-    asked: dict[str, dict[str, str]] = {}
-    asked_settings: dict[str, dict[str, dict[str, Any]]] = {}  # the same -> the settings that the id is made of
+    # Of each instrument what was asked. Of texts it is an extractor for each topic: a new topic leaves the mentions of
+    # others current.
+    asked: dict[str, list[CurrentId]] = {}
     # 'use model' -> the setup: which model, exactly, and every option that decides its numbers.
     setups: dict[str, dict[str, Any]] = {}
     former_setups: dict[str, dict[str, Any]] = {}  # by id: what rows that no longer count were made under
@@ -69,17 +90,17 @@ class Manifest(BaseModel):
     @property
     def extractor_ids(self) -> dict[str, str]:
         """By topic, the id of the extractor whose mentions count."""
-        return {key: id_ for key, id_ in self.asked.get(TEXTS, {}).items() if not key.startswith(READER)}
+        return {one.what: one.id for one in self.asked.get(TEXTS, []) if not one.reads}
 
     @property
     def reader_id(self) -> str | None:
         """Whose readings of the extractor's answers count; None: no model answers."""
-        return next((id_ for key, id_ in self.asked.get(TEXTS, {}).items() if key.startswith(READER)), None)
+        return next((one.id for one in self.asked.get(TEXTS, []) if one.reads), None)
 
     @property
     def extractor(self) -> dict[str, Any]:
         """What the experiment file says of the extractor, by key of its section; empty where nothing is extracted."""
-        settings = next(iter(self.asked_settings.get(TEXTS, {}).values()), {})
+        settings = next((one.settings for one in self.asked.get(TEXTS, []) if not one.reads), {})
         return {
             key.removeprefix(EXTRACT_KEYS): value for key, value in settings.items() if key.startswith(EXTRACT_KEYS)
         }

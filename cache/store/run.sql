@@ -12,9 +12,11 @@ CREATE TABLE run_models (model VARCHAR);
 
 -- run_asked: a row is what an instrument asks now: rows of it count that were made under one of these ids
 --   instrument: the instrument that asks; 'texts' of the run's texts, whose ids are those of extractors by topic
---   key: what is asked: a task, how it is asked, and the language
+--   what: what is asked: a task, how it is asked, and the language
+--   prompt: the name of one of several prompts of this; empty where there are no several
+--   reads: the id is that of a reader of the answers
 --   id: a hash of all that decides the answers
-CREATE TABLE run_asked (instrument VARCHAR, "key" VARCHAR, id VARCHAR);
+CREATE TABLE run_asked (instrument VARCHAR, what VARCHAR, prompt VARCHAR, reads BOOLEAN, id VARCHAR);
 
 -- run_setups: a model for one use, and the setup under which its rows count
 --   setup: the setup in words, as JSON: the options and hashes that decide what the model says

@@ -136,7 +136,9 @@ def _manifest_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
             for extractor in manifest.extractor_ids.values()  # one a topic
         ],
         "run_models": [(model,) for model in manifest.models],
-        "run_asked": [(name, key, id_) for name, asked in manifest.asked.items() for key, id_ in asked.items()],
+        "run_asked": [
+            (name, one.what, one.prompt, one.reads, one.id) for name, asked in manifest.asked.items() for one in asked
+        ],
         "run_setups": [
             (*key.split(" ", 1), setup_id(setup), json.dumps(setup, ensure_ascii=False))
             for key, setup in manifest.setups.items()

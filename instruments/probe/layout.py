@@ -11,7 +11,6 @@ from polyculture.instruments.cbs.layout import CBS
 from polyculture.metrics import METRICS_LAYOUT
 
 _OWN = Path(__file__).parent
-ASKED = "probe"  # how the names begin of the rules that probes are made by, among all that the instrument asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
 WANTED_PROBES = Table(
     "wanted_probes",
     WantedProbe,
-    requests=Requests("patch", "probe", f"{ASKED} ", about={"question_key": "probe_questions"}),
+    requests=Requests("patch", "probe", about={"question_key": "probe_questions"}),
     same=("question_key", "model", "arm"),
 )
 PROBES = Table(

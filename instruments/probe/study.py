@@ -10,6 +10,7 @@ from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.layout import compose
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
@@ -21,7 +22,7 @@ from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, mis
 from polyculture.instruments.probe.asking import HOUSE, Lenders, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encoders_of
 from polyculture.instruments.probe.flattening import FEWEST
-from polyculture.instruments.probe.layout import ASKED, PROBE, ProbedQuestion
+from polyculture.instruments.probe.layout import PROBE, ProbedQuestion
 from polyculture.instruments.probe.options import ProbeOptions
 from polyculture.instruments.probe.questions import (
     as_probed,
@@ -57,11 +58,15 @@ def study(asked: AskedExperiment, options: ProbeOptions) -> Study:
         raise DataSetError(what, remedy="Give the set's rules a facet topic, or leave this control out.")
     jobs = [job for model in asked.models for job in _jobs(asked, options, questions, arms, lenders, model)]
     rules = jobs[0].rules
-    rows = {
-        f"{ASKED} {dataset} {arm} {language}": (arm, language)
+    ids = [
+        CurrentId(
+            what=f"probe {dataset} {arm} {language}",
+            id=rules.asked_id(arm, language),
+            settings=rules.settings(arm, language),
+        )
         for dataset, language in lenders
         for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
-    }
+    ]
     if options.tagger == ("auto",) and (
         lacking := sorted(one for one, name in rules.taggers.items() if name == "rule")
     ):
@@ -82,10 +87,9 @@ def study(asked: AskedExperiment, options: ProbeOptions) -> Study:
         (ProbingStep(jobs, encoders.values(), lambda model: known_layers(asked.spec(model))),),
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
-            {key: rules.asked_id(arm, language) for key, (arm, language) in rows.items()},
+            ids,
             partial(present_questions, asked.run, chosen.values(), [one for job in jobs for one in job.wanted()]),
             f"{', '.join(names)}: not all that was asked before is asked now",
-            settings={key: rules.settings(arm, language) for key, (arm, language) in rows.items()},
         ),
         derive,
         (

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.generate.engines.answer import Answer
 from polyculture.generate.request import request_id
 from polyculture.instruments.questions.asking import GENERATED, Method, Order, labels_of, shown_options, topic_of
@@ -50,7 +51,7 @@ class Taken:
 
     answers: dict[str, AnswerRow] = field(default_factory=dict)  # by answer_id
     wanted: list[WantedAnswer] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)  # what is answered -> the id that its answers stand under
+    ids: dict[str, CurrentId] = field(default_factory=dict)  # by what is answered
     unmatched: list[str] = field(default_factory=list)  # rows of no question
     left_out: list[str] = field(default_factory=list)  # rows that cannot be taken, with the reason
     unlabelled: list[str] = field(default_factory=list)  # rows whose prompt shows no option under a label
@@ -165,7 +166,7 @@ class AnswerFile:
             else:
                 taken.conflicts.append(f"row {row.row} ({question.name})")
             return
-        taken.ids[slot] = asked_id
+        taken.ids[slot] = CurrentId(what=slot, id=asked_id)
         taken.wanted.append(WantedAnswer(request, model, None, made, prompt, sample + 1, "answer", asked_id))
 
     def _said(self, name: str, row: Record) -> str | None:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.layout import compose
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.shards import JobShards
@@ -51,7 +52,11 @@ class ReadingStep(RowStep):
             one.name: [(content_id("reader", one.name, each.name, each.reader_id), each) for each in readers_of(one)]
             for one in sets
         }
-        self.readers = {f"{name} {each.name}": made for name, some in self._readers.items() for made, each in some}
+        self.ids = [
+            CurrentId(what=f"{name} {each.name}", id=made, reads=True)
+            for name, some in self._readers.items()
+            for made, each in some
+        ]
         self._questions = {question.question_id: question for one in sets for question in one.questions}
 
     def jobs(self) -> Sequence[Job]:

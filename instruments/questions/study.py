@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -15,13 +14,14 @@ import pyarrow as pa
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.parquet import present_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.contract import PROMPT, AskedExperiment, Setup, Shown, Study, Validity
+from polyculture.instruments.contract import AskedExperiment, Setup, Shown, Study, Validity
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.layout import (
@@ -87,8 +87,9 @@ def study(asked: AskedExperiment, options: AskOptions) -> Study:
                 by_method.setdefault(method, []).extend(ask_jobs(part, options, method, model, setup, asked.seed))
     jobs = [job for some in by_method.values() for job in some]
     steps: list[Step[Any, Models]] = [_step(method, some) for method, some in by_method.items()]
-    ids, settings = asked_ids(jobs)
-    return read_study(asked, sets, steps, setups, ids, lambda: (row for one in jobs for row in one.wanted()), settings)
+    return read_study(
+        asked, sets, steps, setups, asked_ids(jobs), lambda: (row for one in jobs for row in one.wanted())
+    )
 
 
 def read_study(
@@ -96,9 +97,8 @@ def read_study(
     sets: Sequence[QuestionSet],
     steps: Sequence[Step[Any, Models]],
     setups: Mapping[str, Setup],
-    ids: Mapping[str, str],
+    ids: Sequence[CurrentId],
     wanted: Callable[[], Iterable[WantedAnswer]],
-    settings: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Study:
     """A study of some sets: steps that bring answers, then the one that reads them, and the numbers."""
     names = [one.name for one in sets]
@@ -120,11 +120,9 @@ def read_study(
         [*steps, reading],
         Validity(
             setups,
-            ids,
+            [*ids, *reading.ids],
             lambda: present_tables(asked.run, sets, wanted()),
             f"{', '.join(names)}: not all that was asked is among the questions now",
-            reading.readers,
-            settings,
         ),
         derive,
         [
@@ -169,15 +167,15 @@ def chosen_questions(
     return chosen
 
 
-def asked_ids(jobs: Sequence[AskJob]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """What is asked -> the hash that its answers are kept under; and the settings that the hash is made of."""
-    ids, settings = {}, {}
+def asked_ids(jobs: Sequence[AskJob]) -> list[CurrentId]:
+    """What is asked under each prompt: the hash that its answers are kept under, and what that is made of."""
+    found: dict[tuple[str, str], CurrentId] = {}
     for one in jobs:
+        what = " ".join((one.questions[0].set, one.job.language, one.method))
         for prompt in one.prompts:
-            what = " ".join((one.questions[0].set, one.job.language, one.method))
-            key = what if prompt is None else f"{what}{PROMPT}{prompt.name}"
-            ids[key], settings[key] = one.asked_id(prompt), one.settings(prompt)
-    return ids, settings
+            name, id_, settings = prompt.name if prompt else "", one.asked_id(prompt), one.settings(prompt)
+            found[what, name] = CurrentId(what=what, prompt=name, id=id_, settings=settings)
+    return list(found.values())
 
 
 def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:

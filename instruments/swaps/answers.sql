@@ -13,7 +13,7 @@ SELECT
     r.predicted, r.elsewhere, r.refused, r.strict, r.strict_predicted
 FROM swap_responses AS s
 LEFT JOIN run_asked AS q
-    ON q.instrument = 'swaps' AND q.key = concat_ws(' ', 'reader', s.task, s.answer_method, s.language)
+    ON q.instrument = 'swaps' AND q.reads AND q.what = concat_ws(' ', s.task, s.answer_method, s.language)
 LEFT JOIN stored_swap_readings AS r ON r.answer_id = s.answer_id AND r.reader_id = q.id;
 
 -- failed_swap_readings: a row is an answer that cannot be read.

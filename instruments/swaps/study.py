@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.instruments.contract import AskedExperiment, Shown
 from polyculture.instruments.datasets.english import ENGLISH
@@ -84,15 +85,16 @@ def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
         derive=derive,
         shown=tuple(_shown(options, models)),
         reason=changed_reason(dataset),
-        ids={_place(one, language): one.question.asked_id for language, one in by_language.items()},
-        readers={_place(one, language): one.reader_id for language, one in by_language.items()},
-        settings={_place(one, language): one.settings for language, one in by_language.items()},
+        ids=[one for language, asking in by_language.items() for one in _current(asking, language)],
     )
 
 
-def _place(asking: Asking, language: str) -> str:
-    """What is asked: as in `answers.sql`."""
-    return f"{asking.question.task} {asking.question.answer_method} {language}"
+def _current(asking: Asking, language: str) -> Iterator[CurrentId]:
+    """What is asked in a language, and who reads it: `what` is as in `answers.sql`."""
+    question = asking.question
+    what = f"{question.task} {question.answer_method} {language}"
+    yield CurrentId(what=what, id=question.asked_id, measure=question.task, settings=asking.settings)
+    yield CurrentId(what=what, id=asking.reader_id, reads=True, measure=question.task)
 
 
 def _languages(texts: Sequence[SwapTexts]) -> list[str]:

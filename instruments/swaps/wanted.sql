@@ -15,6 +15,6 @@ JOIN stored_swap_questions AS q USING (asked_id)
 JOIN dataset_contexts AS c USING (context_id)
 JOIN dataset_entities AS e USING (entity_id)
 SEMI JOIN run_asked AS a -- of the text's language: one question may be asked in several, and anew in one of them
-    ON a.instrument = 'swaps' AND a.id = w.asked_id AND a.key = concat_ws(' ', q.task, q.answer_method, c.language)
+    ON a.instrument = 'swaps' AND a.id = w.asked_id AND a.what = concat_ws(' ', q.task, q.answer_method, c.language)
 WHERE is_of_gender(e.gender, c.gender)
     AND (q.task <> 'sentiment' OR c.sentiment IS NOT NULL);

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.identity import content_id
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
-from polyculture.cache.store.manifest import READER, Manifest
+from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.schema import LINKS, PROMPTS, RESPONSES
-from polyculture.instruments.contract import PROMPT
 
 if TYPE_CHECKING:
     from polyculture.cache.work.worker import Step
@@ -138,21 +137,22 @@ def _of_asked(before: Manifest, now: Manifest, *, has_line: bool) -> Iterator[Ch
     places: dict[str, list[str]] = {}
     found: dict[str, Change] = {}
     for instrument, ids in now.asked.items():
-        known = before.asked.get(instrument, {})
-        for key in sorted(key for key in known.keys() - ids.keys() if PROMPT in key):
-            found[_NOT_ASKED] = Change("", _NOT_SET, _NOT_SET)
-            places.setdefault(_NOT_ASKED, []).append(key)
-        for key, asked in ids.items():
-            if known.get(key, asked) == asked or key.startswith(READER):
+        known = {one.key: one for one in before.asked.get(instrument, [])}
+        for key in sorted(known.keys() - {one.key for one in ids}):
+            if known[key].prompt:
+                found[_NOT_ASKED] = Change("", _NOT_SET, _NOT_SET)
+                places.setdefault(_NOT_ASKED, []).append(str(known[key]))
+        for asked in ids:
+            if known.get(asked.key, asked).id == asked.id or asked.reads:
                 continue
-            was, is_now = (one.asked_settings.get(instrument, {}).get(key, {}) for one in (before, now))
+            was, is_now = known[asked.key].settings, asked.settings
             changes = _differences("", was, is_now) if was and is_now else []
             if was and is_now and not changes and has_line:
                 continue
             for change in changes or [Change("", _NOT_SET, _NOT_SET, line="it is asked otherwise")]:
                 told = _HASHES.get(change.setting) or str(change)
                 found[told] = change
-                places.setdefault(told, []).append(key)
+                places.setdefault(told, []).append(str(asked))
     for told, change in found.items():
         keys = places[told]
         more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.store.manifest import EXTRACT_KEYS
+from polyculture.cache.store.manifest import EXTRACT_KEYS, CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT
@@ -108,14 +108,20 @@ class ExtractionStage:
         return {topic.code: self.extractor_id(topic) for topic in topics}
 
     @property
-    def settings(self) -> dict[str, dict[str, Any]]:
-        """By topic, what of the experiment decides the extractions, for the manifest; but for the model's setup."""
+    def ids(self) -> list[CurrentId]:
+        """The extractor of each topic, with what of the experiment decides it but for the model's setup, and the reader
+        of its answers."""
         section = self.workspace.experiment.extract
         said = section.model_dump(include={"sample", "prompt", "max_tokens"}, exclude_defaults=True, mode="json")
         said = {"with": self.name} | said | ({"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {})
         settings = {f"{EXTRACT_KEYS}{key}": value for key, value in said.items()}
         topics = map(self.workspace.catalog.topic, self.workspace.experiment.topics)
-        return {topic.code: settings | self._hashes(topic) for topic in topics}
+        extractors = [
+            CurrentId(what=topic.code, id=self.extractor_id(topic), settings=settings | self._hashes(topic))
+            for topic in topics
+        ]
+        reader = self.reader_id
+        return extractors if reader is None else [*extractors, CurrentId(what="extract", id=reader, reads=True)]
 
     def _hashes(self, topic: Topic) -> dict[str, str]:
         """Hashes of what else decides the extractions of a topic."""

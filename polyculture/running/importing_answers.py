@@ -65,7 +65,8 @@ def import_answers(
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
     tell_remarks(sets[0], _log.warning)
-    study = read_study(asked, sets, [ImportStep(list(taken.answers.values()))], {}, taken.ids, lambda: taken.wanted)
+    ids = list(taken.ids.values())
+    study = read_study(asked, sets, [ImportStep(list(taken.answers.values()))], {}, ids, lambda: taken.wanted)
     make_valid(proposal_of(workspace, "questions", study.validity, study.steps), accept_changes=False)
     runner = StepRunner(workspace=workspace)
     for step in study.steps:

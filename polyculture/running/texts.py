@@ -80,13 +80,7 @@ class TextsCall(Call):
             plan_linking(self.workspace)
         workspace, jobs = self.workspace, self.workspace.jobs
         sampling, extraction = workspace.sampling_step(jobs), self.extraction.step(jobs, workspace.wanted_now)
-        reader = self.extraction.reader_id
-        validity = Validity(
-            workspace.setups,
-            self.extraction.extractor_ids,
-            readers={} if reader is None else {extraction.name: reader},
-            settings=self.extraction.settings,
-        )
+        validity = Validity(workspace.setups, self.extraction.ids)
         if not workspace.experiment.imported:
             return Study((sampling, extraction), validity)
         if tell is not None:

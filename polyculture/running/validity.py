@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.files import store_faults
 from polyculture.cache.locks import Lock
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Layout, Table
-from polyculture.cache.store.manifest import READER, Manifest, read_manifest, require_run, write_manifest
+from polyculture.cache.store.manifest import CurrentId, Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import LINKS
@@ -29,7 +29,7 @@ from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.contract import PROMPT, Validity
+from polyculture.instruments.contract import Validity
 from polyculture.running.changes import Change, changes_between, made_under, reworded
 from polyculture.running.layout import layout_of
 
@@ -39,13 +39,12 @@ if TYPE_CHECKING:
     from polyculture.cache.store.store import Store
     from polyculture.experiment.workspace import Workspace
 
-V = TypeVar("V")
 _log = get_logger(__name__)
 
 PRESENT_LOCK = ".present.lock"  # of whoever changes what is the run's present
 Place = tuple[Any, ...]  # a table, a job by the columns that the table has of it, and a slot of the job
 Rows = Counter[Place]
-_DECIDING = ("models", "asked", "asked_settings", "setups")  # of a manifest: which rows count
+_DECIDING = ("models", "asked", "setups")  # of a manifest: which rows count
 _ADDRESS = "base_url"  # of a server, in a setup
 
 _JOB = ("model", "language", "topic")
@@ -88,9 +87,6 @@ def proposal_of(
     def renews(before: Manifest | None) -> bool:
         return of_texts is not None or before is None or not before.topics
 
-    def beside(before: Mapping[str, V], asked: Collection[str]) -> dict[str, V]:
-        return _beside(before, asked) if of_texts is None else {}
-
     def manifest(before: Manifest | None) -> Manifest:
         base = workspace.manifest(before) if before is None or renews(before) else before
         if base.models != list(workspace.experiment.models):
@@ -98,24 +94,22 @@ def proposal_of(
             setups = {**told.setups, **base.setups}
             facts = {"models": told.models, "prices": told.prices, "model_facts": told.model_facts}
             base = base.model_copy(update={**facts, "setups": setups})
-        readers = {f"{READER}{key}": reader for key, reader in validity.readers.items()}
-        ids, settings = {**validity.ids, **readers}, dict(validity.settings)
         own = {key: dict(setup) for key, setup in validity.setups.items()}
         changed: dict[str, Any] = {**(of_texts or {}), "setups": {**base.setups, **own}}
-        if ids:
-            changed["asked"] = {**base.asked, instrument: {**beside(base.asked.get(instrument, {}), ids), **ids}}
-        if settings:
-            known = beside(base.asked_settings.get(instrument, {}), settings)
-            changed["asked_settings"] = {**base.asked_settings, instrument: {**known, **settings}}
+        if validity.ids:
+            known = base.asked.get(instrument, ()) if of_texts is None else ()
+            changed["asked"] = {**base.asked, instrument: _asked_now(known, validity.ids)}
         return base.model_copy(update=changed)
 
     return Proposal(workspace, manifest, validity, steps, renews)
 
 
-def _beside(before: Mapping[str, V], asked: Collection[str]) -> dict[str, V]:
-    """What was asked before beside what is asked now: without other prompts of the same, which numbers would mix."""
-    of_prompts = {key.partition(PROMPT)[0] for key in asked if PROMPT in key}
-    return {key: one for key, one in before.items() if PROMPT not in key or key.partition(PROMPT)[0] not in of_prompts}
+def _asked_now(before: Iterable[CurrentId], asked: Iterable[CurrentId]) -> list[CurrentId]:
+    """What was asked before and what is asked now: without other prompts of the same, which numbers would mix."""
+    now = {one.key: one for one in asked}
+    of_prompts = {one.what for one in now.values() if one.prompt}
+    kept = {one.key: one for one in before if one.key in now or not (one.prompt and one.what in of_prompts)}
+    return list({**kept, **now}.values())
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.store.manifest import read_manifest, setup_id, write_manifest
+from polyculture.cache.store.manifest import CurrentId, read_manifest, setup_id, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import JobShards
@@ -92,6 +92,8 @@ def write_probes(
         with JobShards(run, Job(model, language, f"open-{culture}"), tables) as shards:
             shards.append_part({table.name: rows_to_table(table, found[table.name]) for table in tables})
     manifest = read_manifest(run.manifest)
-    rules = {f"probe open {arm} {language}": f"{arm} {language}" for arm in arms for language in languages}
+    rules = [
+        CurrentId(what=f"probe open {arm} {language}", id=f"{arm} {language}") for arm in arms for language in languages
+    ]
     now = {"asked": {**manifest.asked, "probe": rules}, "setups": {**manifest.setups, **setup}}
     write_manifest(manifest.model_copy(update=now), run.manifest)

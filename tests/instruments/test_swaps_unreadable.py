@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.store.layout import Table
-from polyculture.cache.store.manifest import Manifest, setup_id, write_manifest
+from polyculture.cache.store.manifest import CurrentId, Manifest, setup_id, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema.measured import Number
@@ -126,10 +126,10 @@ class Told:
 def measured(folder: Path, answers: list[Told]) -> list[Number]:
     """The rates of answers that are in a run's tables as the steps write them."""
     run = RunFolder(folder / "run")
-    asked = {f"ner tagger {one.language}": "a" for one in answers}
-    readers = {f"reader {name}": "r" for name in asked}
+    keys = dict.fromkeys(f"ner tagger {one.language}" for one in answers)
+    asked = [CurrentId(what=key, id="r" if reads else "a", reads=reads) for key in keys for reads in (False, True)]
     manifest = Manifest(experiment="x", polyculture="0", models=[], setups={f"answer {MODEL}": {}})
-    write_manifest(manifest.model_copy(update={"asked": {"swaps": {**asked, **readers}}}), run.manifest)
+    write_manifest(manifest.model_copy(update={"asked": {"swaps": asked}}), run.manifest)
     by_table: dict[Table[Any], list[Any]] = defaultdict(list)
     questions, wanted = (table.of_measure("ner") for table in (SWAP_QUESTIONS, WANTED_SWAPS))
     by_table[questions].append(SwapQuestion("a", "ner", "tagger", None, None, 1))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.store.data_identity import measure_file
-from polyculture.cache.store.manifest import READER, TEXTS, require_run, write_manifest
+from polyculture.cache.store.manifest import TEXTS, CurrentId, require_run, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import DIFFERENCES, NUMBERS, PROMPT_REVIEWS
 from polyculture.cache.store.schema.measured import Number
@@ -67,7 +67,7 @@ def other_data(run: RunFolder, patch: pytest.MonkeyPatch) -> None:
 
 def other_request(run: RunFolder, patch: pytest.MonkeyPatch) -> None:
     manifest = require_run(run)
-    asked = {**manifest.asked, TEXTS: {**manifest.asked[TEXTS], READER: "another"}}
+    asked = {**manifest.asked, TEXTS: [*manifest.asked[TEXTS], CurrentId(what="extract", id="another", reads=True)]}
     write_manifest(manifest.model_copy(update={"asked": asked}), run.manifest)
 
 
@@ -94,8 +94,7 @@ def test_what_other_instruments_ask_renews_nothing(run: RunFolder) -> None:
     manifest = require_run(run)
     asked = {
         "setups": {"score openai:one": {"model": "one"}},
-        "asked": {**manifest.asked, "swaps": {"place": "id"}},
-        "asked_settings": {**manifest.asked_settings, "swaps": {"place": {"temperature": 0.0}}},
+        "asked": {**manifest.asked, "swaps": [CurrentId(what="place", id="id", settings={"temperature": 0.0})]},
     }
     write_manifest(manifest.model_copy(update=asked), run.manifest)
     assert not renewed(run)
@@ -114,7 +113,7 @@ def test_a_table_is_made_again_where_what_is_asked_or_an_option_has_changed(run:
 
     assert (make(), make()) == (1, 1)
     assert make(encoder="another") == 2
-    asked = {"asked": {"probe": {"question": "another id"}}}
+    asked = {"asked": {"probe": [CurrentId(what="question", id="another id")]}}
     write_manifest(require_run(run).model_copy(update=asked), run.manifest)
     assert (make(), make()) == (3, 3)
     run.table(PROMPT_REVIEWS.name).unlink()

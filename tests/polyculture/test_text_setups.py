@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
-from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.manifest import CurrentId, require_run
 from polyculture.instruments.contract import Validity
 from polyculture.running.estimate import estimates
 from polyculture.running.opening import open_workspace
@@ -265,13 +265,35 @@ def test_what_instruments_have_written_is_kept_when_texts_are_done(tmp_path: Pat
         encoding="utf-8",
     )
     workspace = prepare(open_workspace(file))
-    toy = proposal_of(open_workspace(file), "toy", Validity(ids={"words": "some-id"}))
+    toy = proposal_of(open_workspace(file), "toy", Validity(ids=[CurrentId(what="words", id="some-id")]))
     make_valid(toy, accept_changes=False)
     do_stages(file, "generate")
     record_versions(workspace)
     manifest = require_run(workspace.run)
     assert manifest.model_versions
-    assert manifest.asked["toy"] == {"words": "some-id"}
+    assert manifest.asked["toy"] == [CurrentId(what="words", id="some-id")]
+
+
+def test_prompts_that_are_asked_together_end_the_others_of_the_same_and_nothing_else(tmp_path: Path) -> None:
+    """What is asked, and a prompt, may have any name."""
+    file = tmp_path / "texts.toml"
+    file.write_text(
+        EXPERIMENT.format(name="texts", models='"mock:m"', n=1, extractor="gazetteer", url="http://x", more=""),
+        encoding="utf-8",
+    )
+    workspace = prepare(open_workspace(file))
+
+    def asked(*ids: CurrentId) -> set[str]:
+        proposal = proposal_of(open_workspace(file), "toy", Validity(ids=ids))
+        return {one.id for one in make_valid(proposal, accept_changes=True).asked["toy"]}
+
+    one, other = (CurrentId(what="set en", prompt=name, id=name) for name in ("1", "1, prompt 2"))
+    alone = CurrentId(what="set en, prompt 3", id="another question")
+    reader = CurrentId(what="set en", id="reader", reads=True)
+    assert asked(one, other, alone, reader) == {"1", "1, prompt 2", "another question", "reader"}
+    assert asked(one) == {"1", "another question", "reader"}
+    assert asked(other) == {"1, prompt 2", "another question", "reader"}
+    assert len(require_run(workspace.run).asked["toy"]) == 3
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 from polyculture.cache.store.data_identity import inputs_of
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted
-from polyculture.cache.store.manifest import Manifest, setup_id, write_manifest
+from polyculture.cache.store.manifest import CurrentId, Manifest, setup_id, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema.asked import Requested
@@ -64,7 +64,7 @@ def layout(folder: Path, requests: Requests) -> Layout:
 def manifest(**changes: object) -> Manifest:
     names = ("one", "two", "ngram:wiki")
     setups = {f"score {name}": {"dtype": "float32"} for name in names}
-    asked = {"words": {"tea en": "now"}, "others": {"beer en": "before"}}
+    asked = {"words": [CurrentId(what="tea en", id="now")], "others": [CurrentId(what="beer en", id="before")]}
     plain = Manifest(experiment="x", polyculture="0", models=["one"], setups=setups)
     return plain.model_copy(update={"asked": asked, **changes})
 
@@ -104,7 +104,7 @@ def test_a_use_may_stand_in_each_row(tmp_path: Path) -> None:
 
 
 def test_data_of_a_measure_change_with_the_models_setups_and_ids_that_its_answers_have(tmp_path: Path) -> None:
-    of = layout(tmp_path, Requests("score", instrument="words", keys="tea "))
+    of = layout(tmp_path, Requests("score", instrument="words"))
     run = RunFolder(tmp_path / "run")
     wanted, said = of.tables[1:]
     run.root.mkdir()
@@ -118,11 +118,14 @@ def test_data_of_a_measure_change_with_the_models_setups_and_ids_that_its_answer
         return inputs_of(run, manifest(**changes), of.measures[0])
 
     setups = manifest().setups
+    tea, other = CurrentId(what="tea en", id="now"), CurrentId(what="other", id="y", measure="another")
     assert inputs() == inputs(setups={**setups, "score two": {}, "answer one": {}}), "no answer rests on these"
-    assert inputs() == inputs(asked={"words": {"tea en": "now", "other": "y"}}), "nor on what it does not measure"
+    assert inputs() == inputs(asked={"words": [tea, other]}), "nor on what it does not measure"
     others = [
         inputs(setups={**setups, "score one": {"dtype": "float16"}}),
         inputs(models=[]),
-        inputs(asked={"words": {"tea en": "another"}}),
+        inputs(asked={"words": [tea.model_copy(update={"id": "another"})]}),
+        inputs(asked={"words": [tea, CurrentId(what="tea en", id="r", reads=True)]}),
+        inputs(asked={"words": [tea.model_copy(update={"prompt": "1"})]}),
     ]
-    assert len({inputs(), *others}) == 4
+    assert len({inputs(), *others}) == 6

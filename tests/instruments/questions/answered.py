@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.manifest import CurrentId, Manifest, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema.measured import Number
@@ -178,7 +178,7 @@ def stored(rows: Iterable[Said], folder: Path) -> RunFolder:
             with JobShards(run, job, [table]) as shards:
                 shards.append_part({table.name: objects_to_table(table, some)})
     models = list(dict.fromkeys(one.model for one in answers))
-    asked = {"questions": {"prompt": "asked", "reader ours": "rules"}}
-    write_manifest(Manifest(experiment="test", polyculture="0", models=models, asked=asked), run.manifest)
+    ids = [CurrentId(what="prompt", id="asked"), CurrentId(what="ours", id="rules", reads=True)]
+    write_manifest(Manifest(experiment="test", polyculture="0", models=models, asked={"questions": ids}), run.manifest)
     measure_questions(run)
     return run
