@@ -38,8 +38,8 @@ def count_tokens(spec: ModelSpec, texts: Sequence[str]) -> TokenCount:
 def token_counter(spec: ModelSpec) -> TokenCounter:
     """What `count_tokens` counts a model's tokens with; the tokenizer that its options name comes first."""
     named = spec.options.get("tokenizer")
-    own = _tokenizer_file(str(named)) if named else None
-    return own or find_kind(spec).counter(spec) or _tokenizer_file(spec.name) or _stand_in()
+    own = _tokenizer_file(spec.place_or_name(str(named))) if named else None
+    return own or find_kind(spec).counter(spec) or _tokenizer_file(spec.place_or_name(spec.name)) or _stand_in()
 
 
 def _tokenizer_file(name: str) -> TokenCounter | None:

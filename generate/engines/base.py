@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.store.model_facts import DIRECT, Purchase
+from polyculture.cache.written_paths import whole_name, whole_path
 from polyculture.generate.engines.metering import Meter
 
 
@@ -181,6 +183,7 @@ class ModelSpec:
     model: str  # 'engine:name', as tables have it
     options: Mapping[str, Any] = field(default_factory=dict)
     variant: str | None = None  # the name of a variant of a model: 'engine:name@variant'
+    folder: Path = Path()  # of the experiment file, which paths in it are relative to; else the shell's
 
     @property
     def engine(self) -> str:
@@ -191,3 +194,11 @@ class ModelSpec:
         """What the engine knows the model by."""
         name = self.model.partition(":")[2]
         return name if self.variant is None else name.removesuffix(f"@{self.variant}")
+
+    def place(self, written: str) -> Path:
+        """A path in the model's name or options."""
+        return whole_path(written, self.folder)
+
+    def place_or_name(self, written: str) -> str:
+        """The same of what may be a name of the hub: a path where something is there."""
+        return whole_name(written, self.folder)

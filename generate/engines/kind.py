@@ -76,7 +76,7 @@ class EngineKind(Generic[Told]):
     check: Callable[[ModelSpec, Told], None] = _check_nothing  # raises `EngineError`; opens nothing
     # What else decides a use, beside options or in their place. A path stands for the content of its file, None for a
     # default, which is in no setup.
-    further_setup: Callable[[Told, Use], Mapping[str, Any]] = lambda _options, _use: {}
+    further_setup: Callable[[ModelSpec, Told, Use], Mapping[str, Any]] = lambda _spec, _options, _use: {}
     files: Callable[[ModelSpec, Told], Path | None] = lambda _spec, _options: None  # the model's, if they lie here
     # Does the model fill gaps, and not write on? Looks at its settings alone, and is False where these cannot be read.
     masked: Callable[[ModelSpec, Told], bool] = lambda _spec, _options: False

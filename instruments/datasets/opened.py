@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from polyculture.cache.written_paths import FilePath, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT
 from polyculture.sources.fetch import check_as_received, data_folder
@@ -28,8 +29,10 @@ class DatasetOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    data: Annotated[str, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = "camellia"
-    folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
+    data: Annotated[NameOrRules, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = (
+        "camellia"
+    )
+    folder: Annotated[FilePath | None, Field(description="The folder of the data set, if it was not fetched.")] = None
     english: Annotated[bool, in_file("The publisher's English translation.")] = False
     as_published: Annotated[
         bool, in_file("Keep repeated rows, names on both sides and contexts that begin with their gap.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
+from polyculture.cache.written_paths import FilePath, NameOrFolder, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, Part, in_file
 from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
 
@@ -41,6 +41,7 @@ def _words(value: object) -> object:
 
 _OF_LANGUAGE = re.compile(r"[a-z]{2,3}=")
 SeveralWords = Annotated[tuple[str, ...], BeforeValidator(_words)]
+SeveralPlaces = Annotated[tuple[NameOrFolder, ...], BeforeValidator(_words)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,11 @@ class PaperOptions(BaseModel):
         SeveralWords,
         Field(description="Only these parts of it: cbs,qa. An unknown name is answered with the list of all parts."),
     ] = ()
-    data: Annotated[str | None, Field(description="Another data set in the paper's place; own: your tables.")] = None
+    data: Annotated[
+        NameOrRules | None, Field(description="Another data set in the paper's place; own: your tables.")
+    ] = None
     folder: Annotated[
-        Path | None,
+        FilePath | None,
         Field(
             description="The folder of the data set, if it was not fetched; of several, with a folder named as each."
         ),
@@ -92,8 +95,10 @@ class PaperOptions(BaseModel):
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     units: Annotated[AtLeastOne | None, Field(description="Only so many units of a question set.")] = None
-    encoder: Annotated[SeveralWords, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
-    concepts: Annotated[Path | None, in_file("Concepts by culture, as CANDLE's, for culturescope's relevance.")] = None
+    encoder: Annotated[SeveralPlaces, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
+    concepts: Annotated[FilePath | None, in_file("Concepts by culture, as CANDLE's, for culturescope's relevance.")] = (
+        None
+    )
 
     union: Annotated[
         bool, Field(description="makieval: count each item once for a prompt, as its section 4, not once a response.")

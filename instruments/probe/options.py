@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from polyculture.cache.written_paths import FilePath, NameOrFolder
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.probe.arms import Control, ProbeProtocol
 from polyculture.instruments.questions.options import SetOptions
@@ -35,14 +35,14 @@ class ProbeOptions(SetOptions):
         ),
     ] = ()
     tagger: Annotated[
-        Names,
+        tuple[NameOrFolder, ...],
         Field(
             description="What tells nouns and verbs: a spaCy model (package or folder), auto (an installed one of the "
             "language, else the rule) or rule. Of several, the first that serves a language."
         ),
     ] = ("auto",)
     encoder: Annotated[
-        Names,
+        tuple[NameOrFolder, ...],
         Field(
             description="A sentence encoder for the filters paper and released: a folder or a hub name, of one "
             "language LANGUAGE=NAME."
@@ -51,8 +51,8 @@ class ProbeOptions(SetOptions):
     link: Annotated[
         bool, Field(description="Link items to Wikidata by the experiment's linker, for what is said beside.")
     ] = False
-    cultures: Annotated[Path | None, in_file("Countries, regions and levels (TOML).")] = None
-    inspection: Annotated[Path | None, in_file("The text to continue (TOML): prompt, placeholder.")] = None
+    cultures: Annotated[FilePath | None, in_file("Countries, regions and levels (TOML).")] = None
+    inspection: Annotated[FilePath | None, in_file("The text to continue (TOML): prompt, placeholder.")] = None
     answer_tokens: Annotated[AtLeastOne, in_file("Of an answer, at most.")] = 64
     item_tokens: Annotated[AtLeastOne, in_file("Of a layer's text, at most.")] = 24
     resamples: Annotated[AtLeastOne, in_file("Halves for intervals, permutations for p.")] = 999

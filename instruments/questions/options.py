@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.written_paths import FilePath, NamesOrRules
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.questions.asking import METHODS, Method, Orders
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from polyculture.instruments.questions.model import Kind, QuestionSet
 
 Names = tuple[str, ...]
@@ -22,21 +24,12 @@ class SetOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    set: Annotated[str, Field(description="A shipped set, or a rules file; several with commas.")]
-    folder: Annotated[Path | None, Field(description="The folder of its files, if they were not fetched.")] = None
+    set: Annotated[NamesOrRules, Field(description="A shipped set, or a rules file; several with commas.")]
+    folder: Annotated[FilePath | None, Field(description="The folder of its files, if they were not fetched.")] = None
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
     language: Annotated[Names, Field(description="Only questions in this language.")] = ()
     only: Annotated[Names, Field(description="Only questions with this facet, as category=age.")] = ()
     units: Annotated[AtLeastOne | None, Field(description="Only so many units (templates), drawn by the seed.")] = None
-
-    @field_validator("set")
-    @classmethod
-    def _whole_paths(cls, sets: str) -> str:
-        """Rules files by their whole paths: other commands find them from another folder."""
-        files = [(name, Path(name.partition(":")[0].strip())) for name in sets.split(",")]
-        return ",".join(
-            name.replace(str(file), str(file.resolve())) if file.is_file() else name for name, file in files
-        )
 
     @field_validator("only")
     @classmethod
@@ -103,7 +96,7 @@ class AskOptions(SetOptions):
     temperature: Annotated[float, in_file("0: the likeliest answer.", ge=0, allow_inf_nan=False)] = 0.0
     n: Annotated[AtLeastOne, in_file("Answers to each request; several at a temperature above 0.")] = 1
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
-    concepts: Annotated[Path | None, in_file("For relevance: another source's concepts by culture.")] = None
+    concepts: Annotated[FilePath | None, in_file("For relevance: another source's concepts by culture.")] = None
 
     @field_validator("n")
     @classmethod

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
+from polyculture.cache.written_paths import FilePath, NameOrFolder
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.opened import DatasetOptions
 
 PRESET = "A paper's choices for all options that you do not give: docs/swaps.md."
-LabelFile = Annotated[Path | None, in_file("What the model's labels mean: a TOML file of yours.")]
+LabelFile = Annotated[FilePath | None, in_file("What the model's labels mean: a TOML file of yours.")]
 
 
 class OwnModel(NamedTuple):
     """A classifier or tagger of transformers, and the file that says what its labels mean."""
 
     name: str
-    labels: Path | None
+    labels: FilePath | None
 
 
 class SwapOptions(DatasetOptions):
@@ -44,7 +44,7 @@ class SwapOptions(DatasetOptions):
     ] = None
     json_schema: Annotated[bool, in_file("A JSON schema constrains the answer, where the engine can.")] = True
     prompts: Annotated[
-        Path | None,
+        FilePath | None,
         in_file(
             "Prompts of your own: one file for all texts, or a folder with ja.toml, ... Default: ours, in English."
         ),
@@ -83,7 +83,9 @@ class SentimentOptions(SwapOptions):
 
     preset: Annotated[Literal["ours", "camel", "camellia"], Field(description=PRESET)] = "ours"
     pooled: Annotated[bool, in_file("Print grounded and neutral contexts together. Both are kept.")] = False
-    classifier: Annotated[str | None, Field(description="Ask this text classifier of transformers instead.")] = None
+    classifier: Annotated[
+        NameOrFolder | None, Field(description="Ask this text classifier of transformers instead.")
+    ] = None
     labels: LabelFile = None
 
     @property
@@ -111,7 +113,9 @@ class NerOptions(EntityOptions):
     task: ClassVar[str] = "ner"
 
     preset: Annotated[Literal["ours", "camel"], Field(description=PRESET)] = "ours"
-    tagger: Annotated[str | None, Field(description="Ask this token classifier of transformers instead.")] = None
+    tagger: Annotated[NameOrFolder | None, Field(description="Ask this token classifier of transformers instead.")] = (
+        None
+    )
     labels: LabelFile = None
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from polyculture.cache.errors import ExperimentError, together
 from polyculture.cache.store.model_facts import Price
@@ -68,6 +68,7 @@ class Experiment(Section):
     model_facts: Mapping[str, ModelFactsSection] = {}  # per model: what tables and comparisons group by
     max_cost: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)  # in the prices' currency
     notes: tuple[str, ...] = ()  # what a reader of the report must know
+    _folder: Path = PrivateAttr(default=Path())  # of the file, which paths in it are relative to
 
     @field_validator("catalog", mode="before")
     @classmethod
@@ -162,7 +163,7 @@ class Experiment(Section):
         if options.get(SYSTEM) == "":  # a model that has none, where others have one
             del options[SYSTEM]
         variant = find_variant(model, self.variants)
-        return ModelSpec(model, options, variant[1] if variant else None)
+        return ModelSpec(model, options, variant[1] if variant else None, self._folder)
 
     def languages_asked(self, model: str) -> tuple[str, ...]:
         """The languages that a model is asked in, in the order of the experiment's; a variant in those of its model."""
@@ -215,12 +216,14 @@ def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
     """
     data = with_defaults(_with_preset(data, file))
     try:
-        return Experiment.model_validate(data)
+        experiment = Experiment.model_validate(data)
+        experiment._folder = file.parent
     except ValidationError as fault:
         mistakes = list(key_mistakes(fault, data, file, Experiment))
         if len(mistakes) > 1:
             mistakes.append(ExperimentError(_LATER, where=file))
         raise together(mistakes) from None
+    return experiment
 
 
 def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:

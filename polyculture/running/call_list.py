@@ -23,12 +23,13 @@ from polyculture.cache.errors import (
 from polyculture.cache.store.shards import recover_killed
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
+from polyculture.cache.written_paths import Written
 from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part
-from polyculture.running.calls import Call, InstrumentCall, read_kept
+from polyculture.running.calls import Call, InstrumentCall, WrittenPaths, read_kept
 from polyculture.running.executor import shared_works
 from polyculture.running.linking import LINK
 from polyculture.running.texts import TextsCall
@@ -124,16 +125,16 @@ def checked_call(workspace: Workspace, command: str, values: Mapping[str, Any]) 
 
     Raises `ExperimentError` where the file names no such command, or an option is wrong.
     """
-    entry, options = checked_options(workspace.experiment, workspace.file, command, values)
-    return InstrumentCall(workspace, command, entry, options)
+    entry, options, paths = checked_options(workspace.experiment, workspace.file, command, values)
+    return InstrumentCall(workspace, command, entry, options, paths=paths)
 
 
 def checked_options(
     experiment: Experiment, file: Path, command: str, values: Mapping[str, Any]
-) -> tuple[Entry, BaseModel]:
-    """The instrument of a command, and the command's options; of the experiment its instruments' sections are read.
+) -> tuple[Entry, BaseModel, WrittenPaths]:
+    """The instrument of a command, the command's options, and the paths that the file says among them.
 
-    Raises as `checked_call`.
+    Of the experiment its instruments' sections are read. Raises as `checked_call`.
     """
     entry = entry_of(command)
     if entry is None:
@@ -141,12 +142,18 @@ def checked_options(
         remedy = did_you_mean(command, known) or f"There are {', '.join(known)}."
         raise ExperimentError(f"instruments: there is no {command!r}", where=file, remedy=remedy)
     declared = entry.commands[command]
+    places, written = _places(experiment, command), Written(file.parent, values)
     try:
-        options = declared.options.model_validate({**file_values(experiment, command), **values})
+        options = declared.options.model_validate({**file_values(experiment, command), **values}, context=written)
     except ValidationError as fault:
-        raise option_fault(fault, command, file, declared.options, values, _places(experiment, command)) from fault
+        raise option_fault(fault, command, file, declared.options, values, places) from fault
     _check_idle(experiment, file, command, declared.idle, options, values)
-    return entry, options
+    return entry, options, _of_places(written, places)
+
+
+def _of_places(written: Written, places: Mapping[str, str]) -> WrittenPaths:
+    """The paths of a file, each with the place in the file that says it."""
+    return tuple((places[name], path) for name, paths in written.paths.items() for path in paths if name in places)
 
 
 def _check_idle(
@@ -257,12 +264,14 @@ def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None
     if entry is None:
         raise LookupError(f"{whole.command}: no instrument has the command {part.command!r}")
     options, defaults = entry.commands[part.command].options, whole.workspace.experiment.defaults
+    places = _places(whole.workspace.experiment, part.command)
+    written = Written(whole.workspace.file.parent, part.values)
     try:
-        checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
+        checked = options.model_validate({**defaults.get(part.command, {}), **part.values}, context=written)
     except ValidationError as fault:
-        places = _places(whole.workspace.experiment, part.command)
         raise option_fault(fault, part.command, whole.workspace.file, options, (), places) from fault
-    return InstrumentCall(whole.workspace, part.command, entry, checked, whole, part, follows)
+    paths = _of_places(written, places)
+    return InstrumentCall(whole.workspace, part.command, entry, checked, whole, part, follows, paths)
 
 
 def texts_in_file(workspace: Workspace) -> list[TextsCall]:

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from pydantic import BaseModel
 
-from polyculture.cache.errors import EngineError, PolycultureError, StoreError
+from polyculture.cache.errors import DataSetError, EngineError, PolycultureError, StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
 from polyculture.cache.log import get_logger
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.outcome import Progress
 from polyculture.cache.work.worker import Step, Work
 from polyculture.experiment.jobs import choose_models
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 _log = get_logger(__name__)
 Tell = Callable[[int, str], None]  # takes a remark with its level, as of `logging`
+WrittenPaths = tuple[tuple[str, Path], ...]  # of an experiment file: by its keys, as instruments.ask.folder
 
 
 def _silent(_level: int, _line: str) -> None:
@@ -220,6 +223,7 @@ class InstrumentCall(Call):
     whole: InstrumentCall | None = None
     part: Part | None = None
     follows: InstrumentCall | None = None
+    paths: WrittenPaths = ()  # that the experiment file says, and no command line
 
     @property
     def declared(self) -> Command:
@@ -252,18 +256,35 @@ class InstrumentCall(Call):
             if tell is not None and self.part is None:
                 raise
             return Study()
-        asked = self._able(tell or _silent)
+        except DataSetError as fault:
+            return self._left_out(fault, tell)
         try:
-            return self.declared.study(asked, self.options)
+            return self.declared.study(self._able(tell or _silent), self.options)
         except PolycultureError as fault:
-            if self.part is None:
-                raise
-            line = f"{self.title}: left out: {fault}"
-            asked.warning(line)
-            return Study() if self.part.optional else LeftOut(line=line)
+            return self._left_out(fault, tell)
+
+    def _left_out(self, fault: PolycultureError, tell: Tell | None) -> Study:
+        """A part of which nothing can be asked; of a whole command it is an error."""
+        if self.part is None:
+            raise fault
+        line = f"{self.title}: left out: {fault}"
+        (tell or _silent)(logging.WARNING, line)
+        return Study() if self.part.optional else LeftOut(line=line)
+
+    def _check_paths(self) -> None:
+        """Raises `DataSetError` of a path in the experiment file where there is nothing."""
+        file = self.workspace.file
+        for key, path in self.paths:
+            if not path.exists():
+                what = f"{key}: there is no file or folder {path}"
+                there = [one.name for one in path.parent.glob("*")]
+                near = did_you_mean(path.name, there, otherwise="")
+                remedy = f"{near} A path in this file is relative to the file's folder, {file.absolute().parent}."
+                raise DataSetError(what, where=file, remedy=remedy.strip())
 
     def check_able(self) -> None:
-        """As of each call."""
+        """As of each call; and `DataSetError` of a path in the experiment file where there is nothing."""
+        self._check_paths()
         unable = list(self.unable())
         if unable and len(unable) == len(self._every(_silent).models):
             fault = unable[0][1]

@@ -64,7 +64,7 @@ def write(folder: Path, url: str, more: str = "") -> Path:
     for name in ("made-up.toml", "made-up.tsv"):
         shutil.copyfile(QUESTIONS / name, folder / name)
     file = folder / "exp.toml"
-    file.write_text(EXPERIMENT.format(url=url, rules=folder / "made-up.toml", more=more), encoding="utf-8")
+    file.write_text(EXPERIMENT.format(url=url, rules="made-up.toml", more=more), encoding="utf-8")
     return file
 
 

@@ -44,7 +44,7 @@ def _lacks(_: ModelSpec, options: OpenAIOptions) -> Mapping[Capability[Any], str
     return {}
 
 
-def _server(options: OpenAIOptions, use: Use) -> Mapping[str, Any]:
+def _server(_: ModelSpec, options: OpenAIOptions, use: Use) -> Mapping[str, Any]:
     """Which server it is: its name where it has one, else its address."""
     server = options.deployment or options.base_url
     if use == "sample":

@@ -224,9 +224,10 @@ def _float(value: float) -> float:
 def _load_tokenizer(spec: ModelSpec, name: str) -> Any:
     from transformers import AutoTokenizer
 
-    arguments = {} if Path(name).is_dir() else hub_arguments()
+    place = spec.place_or_name(name)
+    arguments = {} if Path(place).is_dir() else hub_arguments()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, **arguments)
+        tokenizer = AutoTokenizer.from_pretrained(place, **arguments)
     except (OSError, ValueError, ImportError, KeyError) as fault:
         reason = SILENT if arguments else " ".join(str(fault).split())[:200]
         where, remedy = f"options of {spec.model}", "Give a name of the hub, or a folder with tokenizer.json."

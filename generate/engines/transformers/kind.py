@@ -23,7 +23,7 @@ from polyculture.generate.engines.transformers.options import EXTRA, Transformer
 _ENGINE = "transformers.engine:TransformersEngine"
 
 
-def _precision(options: TransformersOptions, use: Use) -> Mapping[str, Any]:
+def _precision(_: ModelSpec, options: TransformersOptions, use: Use) -> Mapping[str, Any]:
     """The precision, where the device is named that decides it: see `TransformersOptions.dtype`.
 
     Scores in half precision are tenths of a nat from those in single precision.

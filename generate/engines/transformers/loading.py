@@ -157,10 +157,10 @@ def tokens_of(loaded: Loaded, text: str, *, bos: bool) -> tuple[list[int], list[
 
 def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
     if is_gguf(spec.name):
-        file = find_gguf(spec.name)
+        file = find_gguf(spec.name, spec.folder)
         return _Place(str(file.parent), {"gguf_file": file.name}, gguf=file)
     arguments = {"trust_remote_code": options.trust_remote_code}
-    folder = Path(spec.name).expanduser()
+    folder = spec.place(spec.name)
     if folder.is_dir():
         return _Place(str(folder), arguments)
     return _Place(spec.name, {**arguments, "revision": options.revision or "main", **hub_arguments()})
@@ -181,7 +181,7 @@ _DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
 def layers_of(spec: ModelSpec, options: TransformersOptions) -> int | None:
     """How many layers a model has, by its settings alone; of one that also sees or hears, the part that writes."""
     if is_gguf(spec.name):
-        return _layers_of_gguf(spec.name)
+        return _layers_of_gguf(spec.name, spec.folder)
     settings = _settings(spec, options)
     own = settings.get("text_config")
     texts = own if isinstance(own, dict) else settings
@@ -190,7 +190,7 @@ def layers_of(spec: ModelSpec, options: TransformersOptions) -> int | None:
 
 
 @cache  # some seconds, for its vocabulary
-def _layers_of_gguf(name: str) -> int | None:
+def _layers_of_gguf(name: str, folder: Path) -> int | None:
     """The key `ARCHITECTURE.block_count` of a GGUF file, as the specification of the format in ggml names it.
 
     None where the file is not here, or the package that reads it is not.
@@ -200,7 +200,7 @@ def _layers_of_gguf(name: str) -> int | None:
     from gguf import GGUFReader
 
     try:
-        reader = GGUFReader(find_gguf(name))
+        reader = GGUFReader(find_gguf(name, folder))
     except (EngineError, OSError, ValueError, KeyError, IndexError):
         return None
     kind = reader.get_field("general.architecture")

@@ -221,7 +221,7 @@ def why_it_did_not_open(spec: ModelSpec, said: str, logged: str) -> EngineError 
         if match:
             told = {"smaller": _SMALLER, **{name: " ".join(words.split()) for name, words in match.groupdict().items()}}
             return EngineError(what.format(**told), where=spec.model, remedy=remedy.format(**told))
-    broken = broken_file(Path(spec.name).expanduser())
+    broken = broken_file(spec.place(spec.name))
     return None if broken is None else EngineError(f"{broken[0].name} {broken[1]}", where=spec.model, remedy=REMEDY)
 
 
@@ -240,7 +240,7 @@ def in_short(words: str) -> str:
 
 def wrong_folder(spec: ModelSpec) -> EngineError | None:
     """The error for a name that can only be a folder but is none, or for a folder without a model."""
-    folder = Path(spec.name).expanduser()
+    folder = spec.place(spec.name)
     if not folder.is_dir():
         looks_local = spec.name.startswith(("/", "./", "../", "~"))
         return EngineError("there is no such folder", where=folder, remedy=_FOLDER) if looks_local else None

@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Self, TypeVar
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
@@ -47,7 +46,7 @@ class VllmEngine(Closing):
 
     def __enter__(self) -> Self:
         settings = {
-            "model": str(Path(self.spec.name).expanduser()),
+            "model": self.spec.place_or_name(self.spec.name),
             "arguments": self.options.arguments,
             "chat_template": self._template,
             "chat_template_kwargs": self.options.chat_template_kwargs,
@@ -78,18 +77,22 @@ class VllmEngine(Closing):
             if find_spec("vllm") is None:
                 raise MissingDependencyError("vllm", "vllm", f"The model {self.spec.model}")
             return sys.executable
-        python = shutil.which(Path(self.options.python).expanduser())
+        python = shutil.which(self._program(self.options.python))
         if python is None:
             what = f"python: there is no program {self.options.python}"
             remedy = "Name the python of the environment in which vLLM is installed."
             raise EngineError(what, where=f"options of {self.spec.model}", remedy=remedy)
         return python
 
+    def _program(self, named: str) -> str:
+        """A program of the search path; or a path, where it is one."""
+        return str(self.spec.place(named)) if "/" in named else named
+
     def _read_template(self) -> str | None:
         """The experiment's own chat template, where its file names one."""
         if self.options.chat_template is None:
             return None
-        file = Path(self.options.chat_template).expanduser()
+        file = self.spec.place(self.options.chat_template)
         try:
             return file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as fault:

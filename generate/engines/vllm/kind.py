@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import ConfigDict
 
+from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, TOKENIZING
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.model_files import model_files
@@ -51,12 +51,12 @@ class VllmOptions(Options):
         return self.model_extra or {}
 
 
-def _deciding_arguments(options: VllmOptions, use: Use) -> Mapping[str, Any]:
+def _deciding_arguments(spec: ModelSpec, options: VllmOptions, use: Use) -> Mapping[str, Any]:
     pace = PACE_ARGUMENTS - OF_TEXTS if use == "sample" else PACE_ARGUMENTS
     decide = {name: value for name, value in options.arguments.items() if name not in pace}
     if options.chat_template is None or use not in ("answer", "sample"):
         return decide
-    return {**decide, "chat_template": Path(options.chat_template).expanduser()}
+    return {**decide, "chat_template": spec.place(options.chat_template)}
 
 
 # No extra: vLLM may be in a separate environment (the option `python`), so the engine looks for it.
