@@ -1,28 +1,45 @@
-"""A field of a row by its rule: a column, a path or a template, and in other words."""
+"""A field of a row: fixed for all rows, said by the file's path, or in a column; in the words of its data set."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
 
-from polyculture.sources.rules import From, Skip, Value
-from polyculture.sources.values import Row, RowError, number_of, tidy
+from polyculture.sources.rules import FileRules, Skip
+from polyculture.sources.values import Row, RowError, number_of, spelling, tidy
+
+Spellings = Mapping[str, Mapping[str, str]]  # of a rules file: `rules.Words`
 
 
-def value_of(row: Row, rule: Value, *, whole: bool = False) -> str:
-    """The text of a field, in the words of its rule; `whole` keeps the blanks within it.
+def field_text(row: Row, block: FileRules, name: str, words: Spellings, *, whole: bool = False) -> str:
+    """The text of a field, '' where nothing says it; `whole` keeps the blanks within it.
 
-    Raises `RowError` where there is no such column, or no code of a language for what it says.
+    Raises `RowError` where there is no such column.
     """
-    if not isinstance(rule, From):
-        return row.text(rule, whole=whole)
-    told = row.text(rule.source)
-    if told in rule.words or not rule.cldr:
-        return rule.words.get(told, told)
-    code = _codes().get(told.casefold())
-    if code is None:
-        raise RowError(f"{rule.source} {told!r} is the name of no language in CLDR: add it beside `cldr`")
-    return code
+    rule = getattr(block, name)
+    if name in block.fixed:
+        return block.fixed[name]
+    text = row.of_path.get(name, "") if rule is None else row.text(rule, whole=whole)
+    return in_our_words(words, name, text)
+
+
+def in_our_words(words: Spellings, name: str, text: str) -> str:
+    """What a field says, in the words of the rules where they have some for it."""
+    return words[name].get(spelling(text), text) if name in words else text
+
+
+def filled(text: str, row: Row, replace: Mapping[str, str]) -> str:
+    """A text with its placeholders replaced, by a text or by what the row's columns say; where one is left out, its
+    blanks are, too. Raises `RowError` where a column is missing or empty."""
+    removed = False
+    for placeholder, template in replace.items():
+        if placeholder in text:
+            said = row.text(template) if "{" in template else template
+            if template and not said:
+                raise RowError(f"{template} is empty, which takes the place of {placeholder}")
+            removed = removed or not template
+            text = text.replace(placeholder, said)
+    return tidy(text) if removed else text
 
 
 def is_skipped(row: Row, skip: Skip) -> bool:
@@ -36,6 +53,13 @@ def is_skipped(row: Row, skip: Skip) -> bool:
     return any(text in skip.value or (skip.contains and skip.contains in text) for text in texts)
 
 
+def language_code(text: str) -> str | None:
+    """The code of a language: itself, or that of its English name in CLDR; None where it is neither."""
+    if text.replace("_", "-").partition("-")[0] in _known_codes():
+        return text
+    return _codes().get(text.casefold())
+
+
 @cache
 def _codes() -> Mapping[str, str]:
     """Codes of languages by their English names, from CLDR; the shortest of several."""
@@ -43,11 +67,6 @@ def _codes() -> Mapping[str, str]:
 
     names = sorted(Locale("en").languages.items(), key=lambda one: (-len(one[0]), one[0]))
     return {name.casefold(): code.replace("_", "-") for code, name in names}
-
-
-def is_language(text: str) -> bool:
-    """Whether a text is the code of a language in CLDR."""
-    return text.replace("_", "-").partition("-")[0] in _known_codes()
 
 
 @cache

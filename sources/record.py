@@ -63,7 +63,7 @@ class Record:
         """The value at a path; None where there is none. Of several values a list, of parts of a text their text."""
         if path in self.values:  # a column whose name looks like a path
             return self.values[path]
-        for one in _alternatives(path):
+        for one in alternatives(path):
             found = find(self.values, one, self.at)
             value = found[0][1] if len(found) == 1 else _joined_parts(one, [value for _, value in found])
             if value is not None:
@@ -72,7 +72,7 @@ class Record:
 
     def has(self, path: str) -> bool:
         """Whether there is a value at a path, be it null."""
-        return path in self.values or any(find(self.values, one) for one in _alternatives(path))
+        return path in self.values or any(find(self.values, one) for one in alternatives(path))
 
 
 Rows = Iterator[Record | BadRow]
@@ -132,10 +132,10 @@ def missing(values: Any, path: str) -> str | None:
     """Which part of a path is not there, and what is there in its place; None where the path leads to a value."""
     if isinstance(values, Mapping) and path in values:
         return None
-    alternatives = _alternatives(path)
-    if any(find(values, one) for one in alternatives):
+    paths = alternatives(path)
+    if any(find(values, one) for one in paths):
         return None
-    parts = _texts_of_steps(alternatives[0])
+    parts = _texts_of_steps(paths[0])
     for end, part in enumerate(parts):
         if not find(values, "".join(parts[: end + 1]).lstrip(".") or "."):
             before = "".join(parts[:end]).lstrip(".")
@@ -243,8 +243,9 @@ def _names_alone(path: str) -> tuple[str, ...] | None:
 
 
 @lru_cache(maxsize=1024)
-def _alternatives(path: str) -> tuple[str, ...]:
-    return tuple(re.split(r"\|(?![^\[]*\])", path))
+def alternatives(path: str) -> tuple[str, ...]:
+    """The paths between the bars of one, but for those within brackets and braces."""
+    return tuple(re.split(r"\|(?![^\[]*\])(?![^{]*\})", path)) if "|" in path else (path,)
 
 
 def _texts_of_steps(path: str) -> list[str]:

@@ -16,7 +16,7 @@ from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LeftOut, SourceLocation
 from polyculture.sources.places import path_expression, path_glob
 from polyculture.sources.record import BadRow, Record, find
-from polyculture.sources.rules import FileRules, Join
+from polyculture.sources.rules import FileRules, Join, columns_of
 from polyculture.sources.values import Row, RowError, split_texts
 
 SKIPPED = "skipped: "
@@ -88,7 +88,7 @@ def read_rows(
         if len(records) > MOST_ROWS:
             raise DataSetError(f"has more than {MOST_ROWS:,} rows", where=file, remedy="Split it.")
     path = {"file": file.stem, **told}
-    rows = [Row(place, record, {**path, "row": record.row, **_turn(number, block)})
+    rows = [Row(place, record, {**path, "row": record.row, **_turn(number, block)}, told)
             for number, (place, record) in enumerate(records)]  # fmt: skip
     for column, pattern in block.split.items():
         rows = yield from _split(rows, column, pattern)
@@ -117,7 +117,7 @@ def _split(rows: list[Row], column: str, pattern: str) -> Generator[LeftOut, Non
         if parts is None:
             yield LeftOut(row.place, f"left out: {column} {text!r} is not of the form {pattern}", text)
         else:
-            kept.append(Row(row.place, row.record, {**row.more, **parts}))
+            kept.append(replace(row, more={**row.more, **parts}))
     return kept
 
 
@@ -202,7 +202,7 @@ class Joined:
             self.remarks.append(LeftOut(SourceLocation(path), f"missing: it would tell {wanted}"))
             return {}
         found: dict[str, dict[str, str]] = {}
-        for record in read_columns(file, KnownColumns.of((self._join.on, *self._join.take))):
+        for record in read_columns(file, KnownColumns.of(columns_of((str(self._join.on), *self._join.take)))):
             if isinstance(record, BadRow):
                 what = "left out" if record.lost else "not read"
                 self.remarks.append(LeftOut(row_place(path, record.row), f"{what}: {record.reason}"))
@@ -235,7 +235,7 @@ class Joins:
         Raises `RowError` of a missing column.
         """
         for join in block.join:
-            row = Row(row.place, row.record, {**row.more, **self._joined[id(join)].columns(row, name)})
+            row = replace(row, more={**row.more, **self._joined[id(join)].columns(row, name)})
         for skip in block.skip:
             if is_skipped(row, skip):
                 return LeftOut(row.place, f"{SKIPPED}{skip.reason}", name or None)

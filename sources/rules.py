@@ -1,42 +1,55 @@
 """The part of a rules file that says which files of a publisher are read, and which rows and fields they have.
 
-Each kind of data set adds what its rows are: `instruments/datasets/rules.py` entities and contexts,
-`instruments/questions/rules/model.py` questions. See docs/datasets.md.
+Each kind of data set declares what its rows become, as a class with a `field` for each thing that is known of a row:
+`instruments/datasets/rules.py` entities and contexts, `instruments/questions/rules/model.py` questions. What is needed,
+the errors where it is missing, the tables of docs/datasets.md and `polyculture data new` follow from the declaration.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.validation import describe_fault
-from polyculture.sources.places import parse_files
-from polyculture.sources.values import parse_name, parse_pattern
+from polyculture.sources.places import Source, fields_of, parse_files
+from polyculture.sources.record import alternatives
+from polyculture.sources.values import parse_name, parse_pattern, spelling
 
 
 def one_or_several(value: Any) -> Any:
     """One in place of a list of one."""
-    return (value,) if isinstance(value, (str, dict)) else value
+    return (value,) if isinstance(value, (str, int, dict)) else value
 
 
-Name = Annotated[str, AfterValidator(parse_name)]  # a column, a path or, with braces, a template of columns
+def _parsed(name: Any) -> int | str:
+    if isinstance(name, bool) or not isinstance(name, int | str):
+        raise ValueError("must be a column, a path or a template of columns; write several as 'this one|or this one'")
+    return parse_name(name) if isinstance(name, str) else name
+
+
+# A column, its number from 0, a path, or, with braces, a template of columns; of several between bars the first that
+# is there.
+Name = Annotated[int | str, BeforeValidator(_parsed)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(one_or_several)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(one_or_several)]
 Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(one_or_several)]
+
+
+def _spelt(words: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
+    return {name: {spelling(said): ours for said, ours in of_field.items()} for name, of_field in words.items()}
+
+
+def field(
+    meaning: str, *, needed: bool | Collection[str] = False, default: Any = None, example: str = '"column"'
+) -> Any:
+    """A field of a target's rows, and a rule for it as an example. `needed`: no row does without it; names of kinds of
+    data sets: no row of these does."""
+    more: Any = {"needed": needed, "example": example}
+    return Field(default=default, description=meaning, json_schema_extra=more)
 
 
 class TableRules(BaseModel):
@@ -50,36 +63,13 @@ def shape_of(value: Any) -> str:
     """Which of several forms a value has, so that an error is about the one that was meant."""
     if isinstance(value, dict):
         whole = isinstance(value.get("column"), str) or isinstance(value.get("text"), (str, list, tuple))
-        return "in a column" if whole else "from" if "from" in value else "table"
+        return "in a column" if whole else "table"
     if isinstance(value, TableRules):
         return value.shape
     return "list" if isinstance(value, (list, tuple)) else "name"
 
 
-SHAPES = ("in a column", "from", "table", "list", "name")
-
-
-class From(TableRules):
-    """A value in other words: `{ from = "polarity", bsd = "biased", cnt = "counter-biased" }`."""
-
-    shape: ClassVar[str] = "from"
-    source: Name = Field(alias="from")
-    cldr: bool = False  # the English name of a language as its code
-    words: Mapping[str, str] = {}  # any other key is a word; a value without one stays
-
-    @model_validator(mode="before")
-    @classmethod
-    def _other_keys_are_words(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        words = {key: value for key, value in data.items() if key not in ("from", "cldr", "words")}
-        kept = {key: value for key, value in data.items() if key not in words}
-        return {**kept, "words": {**words, **kept.get("words", {})}} if words else kept
-
-
-# A column's number (from 0), or a name.
-_NumberOrName = Annotated[int | str, AfterValidator(lambda told: parse_name(told) if isinstance(told, str) else told)]
-Value = Annotated[Annotated[_NumberOrName, Tag("name")] | Annotated[From, Tag("from")], Discriminator(shape_of)]
+SHAPES = ("in a column", "table", "list", "name")
 
 
 class Join(TableRules):
@@ -88,7 +78,7 @@ class Join(TableRules):
     files: Annotated[Files, Field(min_length=1)]  # the first that is there
     on: Name  # its key
     key: Name | None = None  # ours; None: the id
-    take: tuple[Name, ...]
+    take: tuple[str, ...]
     optional: bool = False  # True: a remark where the file is missing, not an error
 
 
@@ -112,8 +102,30 @@ class Skip(TableRules):
         return self
 
 
+class SourceRules(Source):
+    """A rules file: where a data set is published, and its publisher's words. A kind of data set adds its blocks."""
+
+    # By field: what a publisher writes, in any case, and what it is called here.
+    words: Annotated[Mapping[str, Mapping[str, str]], AfterValidator(_spelt)] = {}
+
+
+class TargetField(NamedTuple):
+    """A field as a target declares it."""
+
+    name: str
+    meaning: str
+    needed: bool | Collection[str]
+    example: str
+
+    def is_needed(self, kind: str = "") -> bool:
+        """Whether rows of a kind of data set do without it."""
+        return self.needed if isinstance(self.needed, bool) else kind in self.needed
+
+
 class FileRules(TableRules):
-    """Files of one form, and the rows that count in them."""
+    """Files of one form, the rows that count in them, and, in a subclass, the fields of what these rows become."""
+
+    target: ClassVar[str] = ""  # the table of a rules file: 'entities'
 
     files: Annotated[Files, Field(min_length=1)]
     without: Files = ()  # of these files, none that fits one of these patterns
@@ -124,32 +136,63 @@ class FileRules(TableRules):
     split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
     join: Annotated[tuple[Join, ...], BeforeValidator(one_or_several)] = ()
     skip: Annotated[tuple[Skip, ...], BeforeValidator(one_or_several)] = ()
+    fixed: Mapping[str, str] = {}  # fields that all rows have alike
+    # In texts: a publisher's placeholder -> '', a text, or a template of columns: { "$OCCUPATION" = "{occupation}" }
+    replace: Mapping[str, Annotated[str, AfterValidator(parse_name)]] = {}
+
+    @classmethod
+    def target_fields(cls) -> list[TargetField]:
+        """The fields that a row of the target has."""
+        every: list[tuple[str, str | None, Any]] = [
+            (name, one.description, one.json_schema_extra) for name, one in cls.model_fields.items()
+        ]
+        return [TargetField(name, meaning, **more) for name, meaning, more in every if meaning is not None and more]
+
+    def says(self, name: str) -> bool:
+        """Whether the block says of a field what it is: by a column, for all rows, or by the paths of its files."""
+        paths = (fields_of(pattern) for pattern in self.files)
+        return getattr(self, name) not in (None, ()) or name in self.fixed or all(name in named for named in paths)
+
+    def lacking(self, kind: str = "") -> str | None:
+        """Which field that rows of a kind of data set need the block says nothing of, and what would; None: of none."""
+        for one in self.target_fields():
+            if one.is_needed(kind) and not self.says(one.name):
+                ways = f"{one.name} = {one.example}, fixed.{one.name} for all rows, or {{{one.name}}} in files"
+                return f"needs {one.name!r}, {one.meaning}: {ways}"
+        return None
 
     @property
-    def columns(self) -> set[str]:
-        """What the columns of its tables are called, of all that is read: the row with most of these is the header."""
-        fields = {column for name, value in self if name not in _NO_COLUMNS for column in _columns_of(value)}
-        return {*fields, *self.split, *(name for join in self.join for name in _columns_of(join.key or ""))}
+    def names(self) -> list[str]:
+        """The columns, paths and templates by which it reads a row."""
+        named = [inner for name, value in self if name not in _NO_COLUMNS for inner in _names_in(value)]
+        return [*named, *self.split, *(name for join in self.join for name in _names_in(join.key or ""))]
 
 
-_NO_COLUMNS = frozenset(FileRules.model_fields) - {"skip"} | {"expand", "roles", "replace"}
+_NO_COLUMNS = frozenset(FileRules.model_fields) - {"skip"} | {"expand", "roles"}
 
 
-def _columns_of(value: Any) -> Iterator[str]:
-    """The columns that a field's rule names: of a path its first part, of a template those in braces."""
+def _names_in(value: Any) -> Iterator[str]:
+    """The columns, paths and templates that a field's rule has."""
     if isinstance(value, str):
-        for name in re.findall(r"\{([^{}]+)\}", value) if "{" in value else [value]:
-            yield re.split(r"[.\[]", name)[0]
+        yield value
     elif isinstance(value, Mapping | list | tuple):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _columns_of(inner)
+            yield from _names_in(inner)
     elif isinstance(value, TableRules):
-        named = ("source", "column", "of", "groups", "key")
-        yield from (name for key in named if (inner := getattr(value, key, None)) for name in _columns_of(inner))
+        named = ("column", "of", "groups", "key")
+        yield from (name for key in named if (inner := getattr(value, key, None)) for name in _names_in(inner))
+
+
+def columns_of(names: Iterable[str]) -> set[str]:
+    """The columns that are read by these names: of a path its first part, of a template those in braces. The row of a
+    table that has most of them is its header."""
+    parts = (part for name in names for one in alternatives(name)
+             for part in (re.findall(r"\{([^{}]+)\}", one) if "{" in one else [one]))  # fmt: skip
+    return {re.split(r"[.\[]", column)[0] for part in parts for column in alternatives(part)}
 
 
 M = TypeVar("M", bound=BaseModel)
-TABLES: tuple[type[BaseModel], ...] = (FileRules, From, Join, Skip)
+TABLES: tuple[type[BaseModel], ...] = (FileRules, Join, Skip)
 
 
 def checked(model: type[M], data: Mapping[str, Any], where: object, tables: Sequence[type[BaseModel]] = ()) -> M:

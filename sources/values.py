@@ -1,22 +1,26 @@
 """A row of a file: its columns, paths into them, and templates.
 
 A name without braces is a column or a path, as `sources.record` reads them (`answer_info.ans0[1]`;
-`annotations[].count` is each element's). With braces it is a template: `{category}-{example_id}`.
+`annotations[].count` is each element's). With braces it is a template: `{category}-{example_id}`. Of several between
+bars the first that is there counts: `ending1|ending 1`. Columns without a path are found by the words of their names,
+where none has exactly this one (`headers.plain_title`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.sources.cells import opened
+from polyculture.sources.headers import UNNAMED, plain_title
 from polyculture.sources.left_out import SourceLocation
-from polyculture.sources.record import Record, find, names
+from polyculture.sources.record import Record, alternatives, find, names
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -36,6 +40,7 @@ class Row:
     place: SourceLocation
     record: Record
     more: Mapping[str, str]
+    of_path: Mapping[str, str] = field(default_factory=dict)  # what the path of its file says
 
     def get(self, name: int | str) -> Any:
         """The value of a column (its number or name), a path or a template; None where there is none."""
@@ -45,23 +50,41 @@ class Row:
         for known in (self.record.values, self.more):  # most names are columns: no path is looked for
             if name in known:
                 return known[name]
+        every = alternatives(name)
+        return next((value for one in every if (value := self._at(one, alone=len(every) == 1)) is not None), None)
+
+    def _at(self, name: str, *, alone: bool) -> Any:
+        """The value at one of several names. Of a template that is `alone`, a missing column is an error."""
+        if name in self.more:
+            return self.more[name]
         if "{" in name:
-            return _BRACES.sub(lambda match: self.text(match[1]), name)
-        return self.record.get(name.replace("[]", "[*]"))
+            return _BRACES.sub(lambda match: self.text(match[1]), name) if alone or self.has(name) else None
+        path = name.replace("[]", "[*]")
+        value = self.record.get(path)
+        return self.record.get(column) if value is None and (column := self._titled(name)) is not None else value
+
+    def _titled(self, name: str) -> str | None:
+        """The column whose name has these words; None where there is none."""
+        return None if set("{}[].") & set(name) else by_title(tuple(self.record.values)).get(plain_title(name))
 
     def has(self, name: int | str) -> bool:
         """Whether there is a column, or a path into one, of this name."""
         if isinstance(name, int):
             return name < len(self.record.values)
-        if "{" in name:
+        if len(every := alternatives(name)) > 1:
+            return name in self.record.values or any(map(self.has, every))
+        if "{" in name and name not in self.record.values:
             return all(self.has(part) for part in _BRACES.findall(name))
-        return name in self.more or self.record.has(name.replace("[]", "[*]"))
+        there = name in self.more or self.record.has(name.replace("[]", "[*]"))
+        return there or self._titled(name) is not None
 
     def text(self, name: int | str, *, whole: bool = False) -> str:
         """A value as a text in tidy spaces; `whole` keeps the blanks within it, as a question is asked.
 
         Raises `RowError` where there is no such column, or it holds no text.
         """
+        if isinstance(name, str) and name not in self.record.values and len(every := alternatives(name)) > 1:
+            name = next((one for one in every if self.get(one) is not None), name)
         if whole and isinstance(name, str) and "{" in name and name not in self.record.values:
             return _BRACES.sub(lambda match: self.text(match[1], whole=True), name)
         value = self.get(name)
@@ -70,15 +93,23 @@ class Row:
             raise RowError(f"there is no {name!r}; there are {there}")
         return as_text(name, value, whole=whole)
 
-    def texts(self, name: str) -> list[str]:
+    def texts(self, name: int | str) -> list[str]:
         """All texts of a value: of a list its elements, of a list of lists theirs, of a text itself.
 
         A cell may hold a list as JSON, or as Python writes one."""
         return list(_flat(name, opened(self.get(name))))
 
-    def all(self, path: str) -> list[Any]:
+    def all(self, path: int | str) -> list[Any]:
         """Each value at a path: `annotations[].answers` has one an annotation."""
+        if isinstance(path, int):
+            return [self.get(path)]
         return [value for _, value in find(self.record.values, path.replace("[]", "[*]"))]
+
+
+@lru_cache(maxsize=1024)
+def by_title(columns: tuple[str, ...]) -> Mapping[str, str]:
+    """Columns by the words of their names; of those that have the same the first."""
+    return {plain_title(name): name for name in reversed(columns) if not name.startswith(UNNAMED)}
 
 
 def is_utf8(value: object) -> bool:
@@ -111,7 +142,7 @@ def number_of(name: object, value: object) -> float:
     raise RowError(f"{name} {value!r} is no number")
 
 
-def _flat(name: str, value: Any) -> Sequence[str]:
+def _flat(name: object, value: Any) -> Sequence[str]:
     if isinstance(value, list):
         return [text for one in value for text in _flat(name, one)]
     text = as_text(name, value)
@@ -137,6 +168,11 @@ def tidy(text: str) -> str:
         if "\n" in text
         else " ".join(text.split())
     )
+
+
+def spelling(text: str) -> str:
+    """A word as words are compared: without case, in single blanks."""
+    return " ".join(text.split()).casefold()
 
 
 def parse_name(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,15 +12,12 @@ from pathlib import Path
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.datasets.columns import (
-    FIXED,
-    GENDERS,
-    QID,
     MissingColumnError,
-    Sheet,
-    SheetColumns,
-    column_names,
-    find_columns,
+    cell_text,
     known_columns,
+    languages_without,
+    present_fields,
+    text_columns,
 )
 from polyculture.instruments.datasets.gaps import own_spelling, read_gaps
 from polyculture.instruments.datasets.model import (
@@ -37,11 +35,18 @@ from polyculture.instruments.datasets.model import (
     read_sentiment,
 )
 from polyculture.instruments.datasets.rules import SUFFIXES, DataBlock, DatasetRules
+from polyculture.sources.fields import filled, in_our_words
 from polyculture.sources.files import RECORDS
+from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
 from polyculture.sources.rows import Joins, read_rows
+from polyculture.sources.rules import Name
 from polyculture.sources.values import Row, RowError, is_utf8
 
+FIXED = ("culture", "type", "setting", "form")  # in words of ours: the rules', or in small letters
+GENDERS = {"female": "female", "f": "female", "male": "male", "m": "male", "both": BOTH, "neutral": BOTH,
+           "unisex": BOTH}  # fmt: skip
+_QID = re.compile(r"(?:^|/)(Q[1-9][0-9]*)$")
 ANY = "any"  # the form of a context without one
 QA = (
     "qa"  # the setting of contexts that ask for extraction; whole texts, in which no comparison of likelihoods is meant
@@ -101,24 +106,24 @@ class Loader:
         except DataSetError as fault:
             self._leave_out(SourceLocation(path.relative_to(self.folder).as_posix()), f"{fault.what}. {fault.remedy}")
             return
-        for sheet in sheets:
+        for place, rows in sheets.items():
             try:
-                for row in self._rows(block, sheet, said, contexts):
+                for row in self._rows(block, place, rows):
                     (self._add_context if contexts else self._add_entity)(row)
             except MissingColumnError as fault:
                 remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
-                self._leave_out(sheet.place, f"the sheet is not read: {fault}. {remedy}")
+                self._leave_out(place, f"the sheet is not read: {fault}. {remedy}")
 
-    def _sheets(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> list[Sheet]:
-        """The sheets of a file, with joined columns, without rows that are skipped."""
-        rows: dict[str | None, list[Row]] = {}
+    def _sheets(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> dict[SourceLocation, list[Row]]:
+        """The rows of each sheet of a file, with joined columns, without rows that are skipped or empty."""
+        sheets: dict[SourceLocation, list[Row]] = {}
         for row in read_rows(self.folder, path, block, said, known_columns(self.rules, block)):
             taken = row if isinstance(row, LeftOut) else self._taken(row, block)
             if isinstance(taken, LeftOut):
                 self.left_out.append(taken)
-            else:
-                rows.setdefault(taken.place.sheet, []).append(taken)
-        return [Sheet.of(of_sheet, column_names(self.rules, block)) for of_sheet in rows.values()]
+            elif any(map(cell_text, taken.record.values.values())):
+                sheets.setdefault(SourceLocation(taken.place.file, taken.place.sheet), []).append(taken)
+        return sheets
 
     def _taken(self, row: Row, block: DataBlock) -> Row | LeftOut:
         broken = next((name for name, value in row.record.values.items() if not is_utf8(value)), None)
@@ -129,53 +134,60 @@ class Loader:
         except RowError as fault:
             return LeftOut(row.place, str(fault))
 
-    def _rows(self, block: DataBlock, sheet: Sheet, said: Mapping[str, str], contexts: bool) -> Iterator[DatasetRow]:
-        fixed, languages = self._fixed(block, said)
-        if unknown := self._fault_of_type(self._word("type", fixed["type"])):
-            self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
+    def _rows(self, block: DataBlock, sheet: SourceLocation, rows: Sequence[Row]) -> Iterator[DatasetRow]:
+        """The rows of a sheet, each once in every language that the sheet has."""
+        known = {**rows[0].of_path, **block.fixed}
+        known["culture"], languages = self._culture_and_languages(known.get("culture", ""))
+        if unknown := self._fault_of_type(self._word("type", known.get("type", ""))):
+            self._leave_out(sheet, f"the sheet is not read: {unknown}")
             return
-        columns = find_columns(self.rules, block, sheet, fixed)
-        for told in columns.told:
-            self._leave_out(sheet.place, told, languages=self.rules.cultures.get(fixed["culture"], ()))
-        texts = {code: column for code, column in columns.texts.items() if not languages or code in languages}
-        written = [sheet.cells(column) for column in texts.values()] if contexts else []
-        own = (token for cells in written for token in own_spelling(cells, self.rules.masks))
+        present = present_fields(block, rows, known)
+        texts = text_columns(self.rules, block, rows, known["culture"])
+        for code in languages_without(self.rules, block, known["culture"], texts):
+            there = ", ".join(titles(rows[0].record.values))
+            told = f"no column for {self.rules.languages.get(code, code)}; there are {there}"
+            self._leave_out(sheet, told, languages=self.rules.cultures.get(known["culture"], ()))
+        texts = {code: column for code, column in texts.items() if not languages or code in languages}
+        written = [cell_text(row.get(column)) for column in texts.values() for row in rows]
+        own = own_spelling([*filter(None, written)], self.rules.masks) if block.target == "contexts" else ()
         masks = tuple(dict.fromkeys((*self.rules.masks, *own)))
-        for place, cells in zip(sheet.places, sheet.rows, strict=True):
-            yield from self._row(place, cells, columns, texts, fixed, masks)
+        for row in rows:
+            try:
+                yield from self._row(row, block, present, texts, known, masks)
+            except RowError as fault:
+                self._leave_out(row.place, str(fault))
 
     def _row(
         self,
-        place: SourceLocation,
-        cells: Sequence[str],
-        columns: SheetColumns,
-        texts: Mapping[str, int],
-        fixed: Mapping[str, str],
+        row: Row,
+        block: DataBlock,
+        present: Sequence[str],
+        texts: Mapping[str, Name],
+        known: Mapping[str, str],
         masks: tuple[str, ...],
     ) -> Iterator[DatasetRow]:
-        own = {name: self._in_our_words(name, cells[column]) for name, column in columns.of.items()}
-        values = {**own, **{name: self._word(name, fixed[name] or own.get(name, "")) for name in FIXED}}
-        if fixed["culture"] and own.get("culture") and self._word("culture", own["culture"]) != values["culture"]:
+        """The row in each language. `known` is what block and path say of all rows, `present` what columns say."""
+        own = {name: in_our_words(self.rules.words, name, cell_text(row.get(getattr(block, name)))) for name in present}
+        values = {**own, **{name: value for name, value in known.items() if value}}
+        values |= {name: self._word(name, values.get(name, "")) for name in FIXED}
+        if known["culture"] and own.get("culture") and self._word("culture", own["culture"]) != values["culture"]:
             reason = f"culture {own['culture']!r} in a file of {values['culture']} entities"
-            self._leave_out(place, reason, cells[next(iter(texts.values()))], tuple(texts))
+            self._leave_out(row.place, reason, cell_text(row.get(next(iter(texts.values())))), tuple(texts))
             return
+        for name in {"english", "question"} & values.keys() if block.replace else ():
+            values[name] = filled(values[name], row, block.replace)
         for language, column in texts.items():
-            yield DatasetRow(place, language or own.get("language", ""), cells[column], values, masks)
+            text = filled(cell_text(row.get(column)), row, block.replace)
+            yield DatasetRow(row.place, language or values.get("language", ""), text, values, masks)
 
-    def _fixed(self, block: DataBlock, said: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """What block and path say of all rows; and the languages, where the path names one instead of its culture."""
-        fixed = {name: getattr(block, f"of_{name}") or said.get(name, "") for name in FIXED}
-        fixed["culture"] = self._word("culture", fixed["culture"])
+    def _culture_and_languages(self, said: str) -> tuple[str, tuple[str, ...]]:
+        """The culture that block or path say, in our words; and the languages, where one is named in its place."""
+        culture = self._word("culture", said)
         spoken = {name.casefold(): code for code, name in self.rules.languages.items()}
-        code = spoken.get(fixed["culture"].casefold())
-        if fixed["culture"] in (*self.rules.cultures, self.rules.reference) or code is None:
-            return fixed, ()
-        fixed["culture"] = next(culture for culture, codes in self.rules.cultures.items() if code in codes)
-        return fixed, (code,)
-
-    def _in_our_words(self, name: str, spelling: str) -> str:
-        """A field in the rules' words, where they have some for it."""
-        return self.rules.words.get(name, {}).get(" ".join(spelling.split()).casefold(), spelling)
+        code = spoken.get(culture.casefold())
+        if culture in (*self.rules.cultures, self.rules.reference) or code is None:
+            return culture, ()
+        return next(culture for culture, codes in self.rules.cultures.items() if code in codes), (code,)
 
     def _word(self, kind: str, spelling: str) -> str:
         return self.rules.word(kind, spelling) if spelling else ""
@@ -188,7 +200,7 @@ class Loader:
         if reason:
             self._leave_out(row.place, reason, row.text or row.get("english"), (row.language,))
             return
-        qid = QID.search(row.get("qid") or "")
+        qid = _QID.search(row.get("qid") or "")
         self._keep_entity(CulturalEntity(
             self.rules.name, row.language, culture, kind, row.text, row.get("english"), own, row.get("country"),
             qid.group(1) if qid else None, row.place, of_sheet or own,
@@ -201,8 +213,8 @@ class Loader:
             return "the entity has no visible sign"
         if not row.language:
             return "no language"
-        if not culture:
-            return "no culture"
+        if missing := next((name for name in ("culture", "type") if not row.values[name]), None):
+            return f"no {missing}"
         if any(unicodedata.category(sign) == "Cc" for sign in row.text):
             return "the entity has a line break or another control sign"
         known = (*self.rules.cultures, self.rules.reference, *self.rules.others)

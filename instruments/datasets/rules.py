@@ -1,10 +1,8 @@
 """The rules by which a data set's files are read, and where it is published: a TOML file each, checked by pydantic.
 
-`sources` reads what all rules files have: where a data set is published, its files, their rows, joins and skips.
-`DatasetRules` adds entities and contexts. What a block does not say (which culture, which type, ...) is taken from the
-path (`{culture}`, `{type}`, `{setting}`, `{form}`), else from a column. Columns are named by lists, the first that is
-there counts; case and spaces do not. `{language}` and `{code}` in a column's name stand for each language of the
-culture.
+`sources` reads what all rules files have: where a data set is published, its files, their rows, joins, skips and
+fields. `EntityBlock` and `ContextBlock` declare what rows become here. `{language}` and `{code}` in a column's name are
+each language of the culture.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -22,42 +20,33 @@ from polyculture.cache.files import is_folder_name
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
 from polyculture.sources.files import RECORDS, WORKBOOKS
-from polyculture.sources.places import Source, fields_of, path_expression
-from polyculture.sources.rules import FileRules, Names, checked
+from polyculture.sources.places import path_expression
+from polyculture.sources.rules import FileRules, Name, SourceRules, checked, field
+from polyculture.sources.values import spelling
 
 RULES = Path(__file__).parent / "rules"
 QUESTIONS = Path(__file__).parents[1] / "questions" / "sets"  # where a name may be that is no data set's
 SUFFIXES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # of the files that are read
-FIELDS = ("culture", "type", "setting", "form")  # that a path may say
+_OF_EACH = "; `{language}` and `{code}` in it stand for the name and the code of each language of the culture"
 
 
 class DataBlock(FileRules):
-    """Files of entities, or of contexts, of one form. A field is the first of its columns that is there."""
+    """What entities and contexts have alike."""
 
-    text: Names  # the entity, or the context with its gap
-    english: Names = ()
-    language: Names = ()  # columns that say what is not fixed and not in the path
-    culture: Names = ()
-    type: Names = ()
-    gender: Names = ()
-    country: Names = ()
-    qid: Names = ()
-    setting: Names = ()
-    form: Names = ()
-    sentiment: Names = ()
-    phrasing: Names = ()
-    pair: Names = ()
-    question: Names = ()
-    of_culture: str | None = None  # fixed for all rows
-    of_type: str | None = None
-    of_setting: str | None = None
-    of_form: str | None = None
+    text: Name = field("the name, or the text with its gap", needed=True, default=...)
+    culture: Name | None = field("the culture that it belongs to", needed=True)
+    type: Name | None = field("the type of the entity: food, names, ...", needed=True)
+    language: Name | None = field("the code of its language; without it, each language of the culture has a column")
+    english: Name | None = field("its English translation")
+    gender: Name | None = field("female, male or both")
 
     @model_validator(mode="after")
-    def _known(self) -> DataBlock:
-        unknown = next((name for files in self.files for name in fields_of(files) if name not in FIELDS), None)
-        if unknown is not None:
-            raise ValueError(f"files: has the field {{{unknown}}}; a path says {', '.join(FIELDS)}")
+    def _complete(self) -> DataBlock:
+        known = [one.name for one in self.target_fields()]
+        if unknown := next((name for name in self.fixed if name not in known), None):
+            raise ValueError(f"fixed.{unknown}: is no field of {self.target}; these are {', '.join(known)}")
+        if lacking := self.lacking():
+            raise ValueError(lacking)
         if any(join.key is None for join in self.join):
             raise ValueError("join: needs `key`, the column that its rows are found by")
         return self
@@ -72,6 +61,30 @@ class DataBlock(FileRules):
         return next((match for files in self.files if (match := _pattern(files).fullmatch(path))), None)
 
 
+class EntityBlock(DataBlock):
+    """Names, each of a culture and of a type."""
+
+    target: ClassVar[str] = "entities"
+
+    text: Name = field(f"the name{_OF_EACH}", needed=True, default=...)
+    country: Name | None = field("the country that it is of, as the publisher writes it")
+    qid: Name | None = field("its Wikidata item, or the address of that")
+
+
+class ContextBlock(DataBlock):
+    """Texts with one gap, `[MASK]`, that an entity of one type fits."""
+
+    target: ClassVar[str] = "contexts"
+
+    text: Name = field(f"the text with its gap{_OF_EACH}", needed=True, default=...)
+    setting: Name | None = field("`grounded` (names of the culture alone fit), `neutral` (any fit), `qa`", needed=True)
+    form: Name | None = field("`causal`: what matters is before the gap; `masked`: it may be anywhere")
+    sentiment: Name | None = field("positive, negative or neutral")
+    phrasing: Name | None = field("how it is put, of a context in two phrasings")
+    pair: Name | None = field("the name that two phrasings of a context share")
+    question: Name | None = field("a question that the entity answers")
+
+
 @lru_cache(maxsize=256)
 def _pattern(files: str) -> re.Pattern[str]:
     stem, dot, suffix = files.rpartition(".")
@@ -80,7 +93,7 @@ def _pattern(files: str) -> re.Pattern[str]:
     return re.compile(path_expression(stem if known else files, "[^/]+?") + ending, re.IGNORECASE)
 
 
-class DatasetRules(Source):
+class DatasetRules(SourceRules):
     """A data set: its publisher, its content, and the rules for reading its files."""
 
     published: Mapping[Literal["entities", "contexts"], int] = {}  # what the paper says there is
@@ -90,15 +103,22 @@ class DatasetRules(Source):
     cultures: Mapping[str, tuple[str, ...]] = {}  # culture -> its languages
     others: tuple[str, ...] = ()  # cultures that are kept and are neither native nor the reference
     languages: Mapping[str, str] = {}  # code -> the name that columns use
-    # 'type', 'culture', 'setting', ...: spelling (lower case) -> word of ours.
-    words: Mapping[str, Mapping[str, str]] = {}
-    entities: tuple[DataBlock, ...]
-    contexts: tuple[DataBlock, ...] = ()
+    entities: tuple[EntityBlock, ...]
+    contexts: tuple[ContextBlock, ...] = ()
 
-    def word(self, kind: str, spelling: str) -> str:
+    @model_validator(mode="after")
+    def _languages(self) -> DatasetRules:
+        for block in () if self.cultures else (*self.entities, *self.contexts):
+            if not block.says("language"):
+                raise ValueError(
+                    f"cultures: is needed, with the languages of each, where {block.target} name no language"
+                )
+        return self
+
+    def word(self, kind: str, written: str) -> str:
         """A type, culture, setting or form as we write it; an unknown one is only put in lower case."""
-        plain = " ".join(spelling.split())
-        known = self.words.get(kind, {}).get(plain.casefold())
+        plain = " ".join(written.split())
+        known = self.words.get(kind, {}).get(spelling(plain))
         if kind == "culture":
             cultures = (self.reference, *self.cultures, *self.others)
             return known or next((one for one in cultures if one.casefold() == plain.casefold()), plain)
@@ -140,4 +160,4 @@ def _called(rules: DatasetRules, name: str) -> DatasetRules:
 
 def read_rules(file: Path) -> DatasetRules:
     """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
-    return checked(DatasetRules, read_toml(file, DataSetError), file, (DataBlock,))
+    return checked(DatasetRules, read_toml(file, DataSetError), file, (EntityBlock, ContextBlock))

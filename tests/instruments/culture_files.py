@@ -96,10 +96,10 @@ unit = "question"
 files = "open.tsv"
 id = "{question_id} {culture} {language}"
 text = "question"
+language = "language"
 [questions.facets]
 question = "{question_id}"
 culture = "{culture}"
-language = "{language}"
 topic = "{topic}"
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,9 @@ skip = { column = "eaten", is = "no", reason = "nobody eats it" }
 
 [[contexts]]
 files = "contexts.csv"
-of_culture = "Swahili"
-of_setting = "neutral"
-of_type = "food"
+fixed.culture = "Swahili"
+fixed.setting = "neutral"
+fixed.type = "food"
 text = "context"
 """
 DISHES = [
@@ -175,8 +176,8 @@ files = "nouns.json"
 rows = "*"
 text = "singular|value"
 gender = "key1"
-of_culture = "Swahili"
-of_type = "names"
+fixed.culture = "Swahili"
+fixed.type = "names"
 """
     )
     (tmp_path / "nouns.toml").write_text(rules, encoding="utf-8")
@@ -227,7 +228,7 @@ def test_a_field_is_the_first_of_several_columns_that_a_file_has(tmp_path: Path)
 
 def test_a_separator_that_nobody_quoted_cuts_no_text(tmp_path: Path) -> None:
     """The text was read up to its comma, and a model was asked about the half of it."""
-    file = dishes(tmp_path, ENTITIES.replace('of_type = "food"\n', 'of_type = "food"\nenglish = "english"\n'))
+    file = dishes(tmp_path, ENTITIES.replace('fixed.type = "food"\n', 'fixed.type = "food"\nenglish = "english"\n'))
     lines = "context,english\nLeo nimekula [MASK],Today I ate [MASK]\nJana nilipika [MASK],Yesterday, I cooked [MASK]\n"
     (tmp_path / "contexts.csv").write_text(lines + "Kesho nitauza [MASK]\n", encoding="utf-8")
     found = load(read_data_rules(file), tmp_path)
@@ -237,3 +238,83 @@ def test_a_separator_that_nobody_quoted_cuts_no_text(tmp_path: Path) -> None:
     ]
     (told,) = (out for out in found.left_out if out.place.file == "contexts.csv")
     assert (told.place.row, told.reason) == (3, "left out: has 3 cells, and the header 2")
+
+
+def test_slots_of_a_text_are_filled_from_columns_of_its_row(tmp_path: Path) -> None:
+    """As Winogender lays its templates out (rudinger/winogender-schemas, data/templates.tsv)."""
+    (tmp_path / "templates.tsv").write_text(
+        "occupation(0)\tother-participant(1)\tanswer\tsentence\n"
+        "technician\tcustomer\t1\tThe $OCCUPATION told the $PARTICIPANT that $NOM_PRONOUN could pay.\n"
+        "technician\t\t1\tThe $OCCUPATION told the $PARTICIPANT that $NOM_PRONOUN could stay.\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "pronouns.csv").write_text("pronoun,side\nshe,Swahili\nhe,Western\n", encoding="utf-8")
+    rules = (
+        ENTITIES.partition("[[entities]]")[0].replace("sw", "en")
+        + """
+[[entities]]
+files = "pronouns.csv"
+text = "pronoun"
+culture = "side"
+fixed.type = "pronouns"
+
+[[contexts]]
+files = "templates.tsv"
+text = "sentence"
+fixed = { culture = "Swahili", type = "pronouns", setting = "neutral" }
+replace = { "$OCCUPATION" = "{occupation(0)}", "$PARTICIPANT" = "{other-participant(1)}", "$NOM_PRONOUN" = "[MASK]" }
+"""
+    )
+    (tmp_path / "slots.toml").write_text(rules, encoding="utf-8")
+    found = load(read_data_rules(tmp_path / "slots.toml"), tmp_path)
+    assert [one.text for one in found.contexts] == ["The technician told the customer that [MASK] could pay."]
+    told = [(out.place.row, out.reason) for out in found.left_out]
+    assert told == [(3, "{other-participant(1)} is empty, which takes the place of $PARTICIPANT")]
+
+
+def test_slots_of_a_question_and_of_its_options_are_filled_too(tmp_path: Path) -> None:
+    (tmp_path / "soups.csv").write_text("no,country,asked,first,second,key,dish\n1,JP,Is X red?,X,not X,A,miso\n")
+    rules = QUESTIONS.replace('id = "{no}"', 'id = "no"\nreplace = { X = "{dish}" }')
+    (tmp_path / "soups.toml").write_text(rules, encoding="utf-8")
+    (one,) = open_set(str(tmp_path / "soups.toml")).questions
+    assert (one.text, one.options) == ("Is miso red?", ("miso", "not miso"))
+
+
+def test_words_of_a_publisher_are_ours_in_every_target_and_in_any_case(tmp_path: Path) -> None:
+    (tmp_path / "soups.csv").write_text(
+        "no,country,asked,first,second,key\n1,NIPPON ,Which?,a,b,A\n2,UA,Which?,a,b,B\n"
+    )
+    (tmp_path / "soups.toml").write_text(f'{QUESTIONS}\n[words.country]\nNippon = "JP"\n', encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml"))
+    assert [one.facets["country"] for one in found.questions] == ["JP", "UA"]
+    file = dishes(tmp_path, f'{ENTITIES}\n[words.type]\nFOOD = "Dishes"\n')
+    assert {one.entity_type for one in load(read_data_rules(file), tmp_path).entities} == {"dishes"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "read", "told"),
+    [
+        (ENTITIES.replace('type = "kind"\n', ""), read_data_rules, "needs 'type'"),
+        (ENTITIES.replace('fixed.setting = "neutral"\n', ""), read_data_rules, "needs 'setting'"),
+        (ENTITIES.replace("cultures = ", "# cultures = "), read_data_rules, "cultures: is needed"),
+        (ENTITIES.replace("fixed.setting", "fixed.seting"), read_data_rules, "fixed.seting"),
+        (ENTITIES.replace('"name.en"', '["name.en", "english"]'), read_data_rules, "'this one|or this one'"),
+        (QUESTIONS.replace('text = "asked"\n', ""), read_set_rules, "needs 'text'"),
+        (QUESTIONS.replace('"{country}"', '"{country}", language = "tongue"'), read_set_rules, "language = COLUMN"),
+    ],
+)
+def test_a_target_says_which_field_it_lacks_and_how_to_give_it(
+    tmp_path: Path, rules: str, read: Any, told: str
+) -> None:
+    (tmp_path / "mine.toml").write_text(rules, encoding="utf-8")
+    with pytest.raises(DataSetError, match=re.escape(told)) as fault:
+        read(tmp_path / "mine.toml")
+    assert "mine.toml" in str(fault.value)
+
+
+def test_a_field_may_be_said_by_the_path(tmp_path: Path) -> None:
+    file = dishes(
+        tmp_path, ENTITIES.replace('fixed.setting = "neutral"\n', "").replace('"contexts', '"{setting}-contexts')
+    )
+    (tmp_path / "contexts.csv").rename(tmp_path / "grounded-contexts.csv")
+    assert [one.setting for one in load(read_data_rules(file), tmp_path).contexts] == ["grounded"]

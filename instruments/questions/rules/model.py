@@ -9,14 +9,15 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from polyculture.instruments.questions.loaders import rows_of, set_of
 from polyculture.instruments.questions.model import Kind
-from polyculture.sources.places import Source, parse_files
+from polyculture.sources.places import parse_files
 from polyculture.sources.rules import (
     FileRules,
     Name,
     Names,
+    SourceRules,
     TableRules,
     Texts,
-    Value,
+    field,
     one_or_several,
     shape_of,
 )
@@ -85,7 +86,8 @@ class Where(TableRules):
 
     @model_validator(mode="after")
     def _one_way(self) -> Where:
-        ways = [self.column, self.text, self.place, self.of if self.value else None, self.of and self.groups]
+        by_group = self.of is not None and self.groups
+        ways = [self.column is not None, self.text, self.place, self.of is not None and self.value, by_group]
         if sum(bool(way) for way in ways) != 1:
             raise ValueError("needs one of: column, text, place, of with is, of with groups")
         return self
@@ -95,29 +97,44 @@ Wheres = Annotated[tuple[Where, ...], BeforeValidator(one_or_several)]  # the fi
 
 
 class QuestionBlock(FileRules):
-    """Files of one form, or one of the languages of their rows."""
+    """Questions; or one of the languages of a row."""
+
+    target: ClassVar[str] = "questions"
 
     expand: Annotated[str, AfterValidator(_loading(rows_of))] | None = None  # code that makes the rows: `loaders`
-    id: Value = "row"
-    text: Value | None = None
-    context: Value | None = None
+    id: Name = field("what the question is called; unique in a language", default="row")
+    text: Name | None = field("what is asked; of a gap the text with `[MASK]`", needed=("choice", "gap", "open"))
+    context: Name | None = field("what stands before the question")
+    language: Name | None = field("the code of its language, or its English name")
     options: Annotated[
-        Annotated[tuple[Value, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")],
+        Annotated[tuple[Name, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")],
         Discriminator(shape_of),
-    ] = ()
+    ] = field(
+        "the options, a column each, or a column with all; of a pair both sentences, of a gap the candidates",
+        needed=("choice", "pair", "gap"),
+        default=(),
+        example='["column a", "column b"]',
+    )
+    right: Wheres = field("which option is right", default=(), example='{ column = "key", as = "letter" }')
     roles: Annotated[
         Annotated[tuple[str, ...], Tag("list")]
         | Annotated[OptionsColumn, Tag("in a column")]
         | Annotated[Mapping[str, Wheres], Tag("table")],
         Discriminator(shape_of),
-    ] = Field(default={})
-    right: Wheres = ()
-    answers: Annotated[
-        tuple[Accepted, ...], BeforeValidator(one_or_several)
-    ] = ()  # of an open question, from all of these
-    weights: Accepted | None = None  # as many as each of these has answers; of a survey as many as options
-    replace: Mapping[str, str] = {}  # in texts: the publisher's placeholder -> '', or '[MASK]' for a gap
-    facets: Mapping[str, Value] = {}  # without braces: the value
+    ] = field(
+        "which option is `unknown`, `biased`, `target`: by column, wording, place or a value",
+        default={},
+        example='{ unknown = { text = "Unknown" }, biased = { column = "biased" } }',
+    )
+    answers: Annotated[tuple[Accepted, ...], BeforeValidator(one_or_several)] = field(
+        'the accepted answers, all of several columns; `numbers = ["texts"]` needs no such column',
+        needed=("open",),
+        default=(),
+    )
+    weights: Accepted | None = field("how many people gave each answer; of a survey each option")
+    facets: Mapping[str, Name] = field(
+        "what numbers are told apart by, under names of yours", default={}, example='{ country = "column" }'
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -156,7 +173,7 @@ class PromptRules(TableRules):
         return self
 
 
-class Rules(Source):
+class Rules(SourceRules):
     """A question set: its publisher, and how its files are read."""
 
     kind: Kind = "choice"
@@ -181,15 +198,9 @@ class Rules(Source):
         if self.orders and self.kind != "choice":
             raise ValueError(f"orders: options of a set of kind {self.kind!r} are shown in none; leave it out")
         for number, block in enumerate(self.questions):
-            answers = () if TEXTS in self.numbers else ("answers",)
-            needed = {"pair": ("options",), "open": ("text", *answers)}.get(self.kind, ("text", "options"))
-            lacking = [name for name in needed if getattr(block, name) in (None, ())]
-            if lacking:
-                what = f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}"
-                without = (
-                    f", or numbers = [{TEXTS!r}] where no answer is the right one" if lacking[0] == "answers" else ""
-                )
-                raise ValueError(what + without)
+            lacking = block.lacking(self.kind)
+            if lacking is not None and not (TEXTS in self.numbers and not block.answers and block.says("text")):
+                raise ValueError(f"questions.{number}: a set of kind {self.kind!r} {lacking}")
             if TEXTS in self.numbers and (self.kind != "open" or block.answers):
                 raise ValueError(
                     f"numbers: {TEXTS!r} is of open questions that accept no answer: leave one of them out"
@@ -202,11 +213,13 @@ class Rules(Source):
                 )
             if unused and block.expand is None:
                 raise ValueError(f"questions.{number}: {unused[0]!r} is of open questions, not of {self.kind!r}")
-            taken = [name for name in block.facets if name in OF_CODE and block.expand is None]
+            if "language" in block.facets:
+                raise ValueError(f"questions.{number}.facets: 'language' is a field of its own: language = COLUMN")
+            taken = [name for name in (*block.facets, *block.fixed) if name in OF_CODE and block.expand is None]
             if taken:
                 what = f"{taken[0]!r} means something else in sets that code makes; call it otherwise, as"
                 raise ValueError(f"questions.{number}.facets: {what} 'my_{taken[0]}'")
-            if self.unit not in ("row", *block.facets):
+            if self.unit not in ("row", *block.facets, *block.fixed):
                 raise ValueError(f"unit: {self.unit!r} is no facet of questions.{number}, nor 'row'")
         self._check_several()
         unknown = [key for key in self.published if key != "questions" and "=" not in key]

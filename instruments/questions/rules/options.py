@@ -6,14 +6,14 @@ import ast
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from polyculture.instruments.questions.model import BIASED, OTHER, PERSON, UNKNOWN
 from polyculture.instruments.questions.rules.groups import Person, split_groups, targets
 from polyculture.instruments.questions.rules.model import OptionsColumn, Where
 from polyculture.sources.cells import opened
-from polyculture.sources.rules import Value
+from polyculture.sources.rules import Name
 from polyculture.sources.values import Row, RowError, as_text
 
 MOST_OPTIONS = 1000  # candidates of a gap
@@ -22,10 +22,10 @@ _LABEL = re.compile(r"\W*(?:([A-Za-z])|(\d{1,3}))\W*")  # 'B', '(b)', '2.'
 _MISSING = ("", "na", "nan", "none", "null")  # as tables of numbers write that there is none
 
 
-def options_of(row: Row, rule: Sequence[Value] | OptionsColumn, value: Callable[[Value], str]) -> list[str]:
+def options_of(row: Row, rule: Sequence[Name] | OptionsColumn) -> list[str]:
     """The options of a row, in the file's order. Raises `RowError` where they are none."""
     if not isinstance(rule, OptionsColumn):
-        return [value(one) for one in rule]
+        return [row.text(one, whole=True) for one in rule]
     if rule.column is None:
         return list(rule.text)
     told = row.get(rule.column)
@@ -133,7 +133,7 @@ class Options:
         return place
 
     def _own(self, where: Where, number: int) -> list[str]:
-        path = (where.of or "").replace("{option}", self._columns[number])
+        path = str(where.of or "").replace("{option}", self._columns[number])
         return self._row.texts(path)
 
     def _grouped(self, where: Where) -> tuple[int, ...]:

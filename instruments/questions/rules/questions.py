@@ -14,12 +14,12 @@ from polyculture.instruments.questions.loaders import rows_of
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.model import TARGET, Accepted, OptionsColumn, QuestionBlock, Rules, Wheres
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
-from polyculture.sources.fields import is_language, value_of
+from polyculture.sources.fields import field_text, filled, in_our_words, language_code
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LeftOut
 from polyculture.sources.rows import Joins, files_of, read_rows
-from polyculture.sources.rules import From, Value
-from polyculture.sources.values import Row, RowError, as_text, number_of, tidy
+from polyculture.sources.rules import Name, columns_of
+from polyculture.sources.values import Row, RowError, as_text, number_of
 
 NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
@@ -56,7 +56,7 @@ class Questions:
         joins = Joins(self.folder, self.rules.questions)
         for file, block, told in files:
             expand = rows_of(block.expand) if block.expand else None
-            for row in read_rows(self.folder, file, block, told, KnownColumns.of(block.columns), expand):
+            for row in read_rows(self.folder, file, block, told, KnownColumns.of(columns_of(block.names)), expand):
                 if isinstance(row, LeftOut):
                     self.remarks.append(row)
                     continue
@@ -68,7 +68,7 @@ class Questions:
         self._check_ids()
 
     def _take(self, row: Row, block: QuestionBlock, joins: Joins) -> None:
-        name = value_of(row, block.id)
+        name = field_text(row, block, "id", self.rules.words)
         joined = joins.joined(row, block, name)
         if isinstance(joined, LeftOut):
             self.remarks.append(joined)
@@ -92,10 +92,14 @@ class Questions:
 
     def _question(self, row: Row, block: QuestionBlock, name: str) -> Question:
         facets = self._facets(row, block)
-        language = self._language(row, facets)
-        context, text = (self._text(row, block, one) for one in (block.context, block.text))
+        language = self._language(row, block)
+        context, text = (
+            filled(field_text(row, block, name, self.rules.words, whole=True), row, block.replace)
+            for name in ("context", "text")
+        )
         options = [
-            _replaced(one, block) for one in options_of(row, block.options, lambda one: value_of(row, one, whole=True))
+            filled(in_our_words(self.rules.words, "options", one), row, block.replace)
+            for one in options_of(row, block.options)
         ]
         if self.rules.kind == "gap":
             options = list(dict.fromkeys(options))  # a candidate that stands there twice is scored once
@@ -117,13 +121,11 @@ class Questions:
         return Question(name, self.name, language, self.rules.kind, unit, text, tuple(options), roles, right, row.place,
                         context, answers, weights, facets)  # fmt: skip
 
-    def _without_empty(self, row: Row, columns: Sequence[Value], options: list[str]) -> list[str]:
+    def _without_empty(self, row: Row, columns: Sequence[Name], options: list[str]) -> list[str]:
         """The options up to the last that has a text: tables have as many columns as their longest question."""
         size = max((number for number, one in enumerate(options, 1) if one), default=0)
         if 2 <= size < len(options):
-            first = columns[size]
-            name = first.source if isinstance(first, From) else first
-            self.remarks.append(LeftOut(row.place, f"read with {size} options: {name} is empty"))
+            self.remarks.append(LeftOut(row.place, f"read with {size} options: {columns[size]} is empty"))
             return options[:size]
         return options
 
@@ -168,7 +170,7 @@ class Questions:
     def _roles(self, row: Row, block: QuestionBlock, known: Options, options: list[str], right: tuple[int, ...],
                facets: dict[str, str]) -> tuple[str, ...]:  # fmt: skip
         if not isinstance(block.roles, Mapping):
-            roles = block.roles if isinstance(block.roles, tuple) else tuple(options_of(row, block.roles, str))
+            roles = block.roles if isinstance(block.roles, tuple) else tuple(options_of(row, block.roles))
             if len(roles) != len(options):
                 raise RowError(f"{len(roles)} roles for {len(options)} options")
             return roles
@@ -187,28 +189,29 @@ class Questions:
         )
 
     def _facets(self, row: Row, block: QuestionBlock) -> dict[str, str]:
-        found = {name: rule if isinstance(rule, str) and "{" not in rule else value_of(row, rule)
-                 for name, rule in block.facets.items()}  # fmt: skip
+        fixed = {name: value for name, value in block.fixed.items() if name not in type(block).model_fields}
+        read = {name: in_our_words(self.rules.words, name, row.text(rule)) for name, rule in block.facets.items()}
+        found = {**read, **fixed}
         for name, words in _DERIVED.items():
             if name in found and found[name] not in words.values():
                 word = words.get(found[name].casefold())
                 if word is None:
-                    raise RowError(f"{name} {found[name]!r} is none of {', '.join(words)}: add it to facets.{name}")
+                    raise RowError(f"{name} {found[name]!r} is none of {', '.join(words)}: add it to words.{name}")
                 found[name] = word
         return found
 
-    def _language(self, row: Row, facets: dict[str, str]) -> str:
-        """The language of a row: of its facet, its path, or of all; never a default."""
-        told = facets.pop("language", "") or row.more.get("language") or self.rules.language
-        if not told:
-            raise DataSetError("no rule says its language", where=row.place,
-                               remedy="Write `language`, {language} in `files`, or facets.language.")  # fmt: skip
-        if not is_language(told):
-            raise RowError(f"language {told!r} is no code: facets.language = {{ from = ..., cldr = true }} reads names")
-        return told
-
-    def _text(self, row: Row, block: QuestionBlock, rule: Value | None) -> str:
-        return "" if rule is None else _replaced(value_of(row, rule, whole=True), block)
+    def _language(self, row: Row, block: QuestionBlock) -> str:
+        """The language of a row: its own, or that of all; never a default."""
+        said = field_text(row, block, "language", self.rules.words) or self.rules.language
+        if not said:
+            remedy = "Write `language`, of the set or as the column of it, or {language} in `files`."
+            raise DataSetError("no rule says its language", where=row.place, remedy=remedy)
+        code = language_code(said)
+        if code is None:
+            raise RowError(
+                f"language {said!r} is neither a code nor a language's name in CLDR: add it to words.language"
+            )
+        return code
 
     def _check_ids(self) -> None:
         if not self._repeated:
@@ -250,18 +253,10 @@ def _content(question: Question) -> tuple[object, ...]:
             question.facets)  # fmt: skip
 
 
-def _replaced(text: str, block: QuestionBlock) -> str:
-    """A text with its placeholders replaced; where one is left out, its blanks are, too."""
-    removed = any(old in text and not new for old, new in block.replace.items())
-    for old, new in block.replace.items():
-        text = text.replace(old, new)
-    return tidy(text) if removed else text
-
-
 def _values(row: Row, source: Accepted) -> list[Any]:
     """What stands at a path, or the list that a column holds. Raises `RowError` where there is no such column."""
     if isinstance(source, OptionsColumn):
-        return [options_of(row, source, str)]
+        return [options_of(row, source)]
     if not row.has(source):
         row.text(source)  # which says what there is
     return row.all(source)

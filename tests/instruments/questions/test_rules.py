@@ -89,11 +89,13 @@ numbers = ["accuracy"]
 files = "{{topic}}.csv"
 id = "{{topic}}-{{no}}"
 text = "question"
+language = "lang"
 options = {{ column = "choices", as = "split", separator = "|" }}
 right = {{ column = "key", as = "letter" }}
 [questions.facets]
-topic = "{{topic}}"
-language = {{ from = "lang", cldr = true, Castilian = "es" }}
+topic = "topic"
+[words.language]
+castilian = "es"
 [prompts]
 templates = {{ es = "{{question}}\\n{{options}}\\nRespuesta:", ko = "{{question}}\\n(a) {{a}}\\n(b) {{b}}\\n답:" }}
 """
@@ -142,7 +144,7 @@ def test_accepted_answers_of_a_cell_and_of_several_columns_with_the_votes_of_eac
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (OPEN.replace('column = "answers"', 'column = "answer"'), "there is no 'answer'"),
+        (OPEN.replace('column = "answers"', 'column = "antwoord"'), "there is no 'antwoord'"),
         (OPEN.replace('"english"]', '"inglish"]'), "there is no 'inglish'"),
         (OPEN.replace("at_least = 3", "at_least = 'three'"), "three"),
         (OPEN.replace("at_least = 3", "at_least = 3, empty = true"), "needs one of"),
@@ -191,7 +193,7 @@ def test_a_right_option_that_contradicts_the_context_is_left_out_and_counted(tmp
         ("Religion_en.jsonl row 2", True),
         ("Religion_en.jsonl row 3", True),
     ]
-    assert "facets.polarity" in found.remarks[1].reason
+    assert "words.polarity" in found.remarks[1].reason
 
 
 @pytest.mark.parametrize(
