@@ -62,7 +62,8 @@ from polyculture.sources.record import (
     names,
     shown,
 )
-from polyculture.sources.tables import unmatched_quotes
+from polyculture.sources.rules import columns_of
+from polyculture.sources.tables import unmatched_quotes, usual_columns
 
 ANSWER, TEXT, PROMPT, KEY, CHAT, COLUMN = " answer", " text", " prompt", " key", " chat", " column"
 CHAT_FILE = "chat"  # the kind of a text file that is one conversation
@@ -341,6 +342,7 @@ class Source:
     shape: Shape
     kind: str  # of the file: see `kind_of`
     inputs: Path | None = None  # the requests of a batch
+    named: frozenset[str] = frozenset()  # the columns that the user names
 
     @property
     def format(self) -> str:
@@ -358,11 +360,11 @@ class Source:
     @property
     def unquoted(self) -> bool:
         """Whether it is a table whose quotation marks do not match, so that it is read without them."""
-        return self.kind == "csv" and unmatched_quotes(self.path, encoding_of(self.path))
+        return self.kind == "csv" and unmatched_quotes(self.path, encoding_of(self.path), usual_columns(self.named))
 
     def records(self) -> Rows:
         """The records of the file as they stand in it, with what stands beside them."""
-        rows = _with_requests(_read(self.path), self.inputs)
+        rows = _with_requests(_read(self.path, self.named), self.inputs)
         if self.shape.name == "lm-eval":
             more = _of_run(self.path)
             rows = (replace(row, values={**more, **row.values}) if isinstance(row, Record) else row for row in rows)
@@ -377,10 +379,11 @@ class Source:
         return self.shape.texts(self.records(), count)
 
 
-def find_source(path: Path, name: str | None, inputs: Path | None, text: str | None = None) -> Source:
+def find_source(path: Path, name: str | None, inputs: Path | None, told: Mapping[str, str]) -> Source:
     """A file in the shape of this name, or in that of its first records.
 
-    With `text`, where its texts are, they are taken from there, the other fields as the shape has them. A path with
+    `told`: the columns of fields that a user names. By these a header is known, too. With `text`, where its texts are,
+    they are taken from there, the other fields as the shape has them. A path with
     `[*]` leads to several texts of a record. Of one object with a list of objects the records are these.
 
     Raises `UserError` where there is no such shape, or the file cannot be read.
@@ -390,7 +393,8 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
         near = did_you_mean(name, known)
         raise UserError(f"no format is called {name!r}", remedy=f"{near} Without --format it is told by the content.")
     kind = CHAT_FILE if _conversation_in(path) else kind_of(path)
-    first = [row for row in islice(_read(path), LOOKED_AT) if isinstance(row, Record)]
+    text, columns = told.get("text"), frozenset(columns_of(one for path in told.values() for one in path.split(",")))
+    first = [row for row in islice(_read(path, columns), LOOKED_AT) if isinstance(row, Record)]
     shape = known[name] if name else next((one for one in known.values() if _fits(one, first)), known[PLAIN])
     wrapped = len(first) == 1 and shape.name in (PLAIN, "answers") and not (text and first[0].has(text))
     lists = {at: [Record("", one) for one in first[0].get(at)] for at in _lists(first[0].values)} if wrapped else {}
@@ -416,7 +420,7 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
         shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
     elif shape.name == PLAIN and (each := _place_of_texts(first, path)) is not None:
         shape = replace(shape, each=each, text="@", found=True)
-    return Source(path, shape, kind, inputs)
+    return Source(path, shape, kind, inputs, columns)
 
 
 def _siblings(records: Sequence[Record], path: Path, text: str | None) -> Siblings:
@@ -436,10 +440,10 @@ def _is_head(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return not first.keys() & second.keys() and not places(first)
 
 
-def _read(path: Path) -> Rows:
+def _read(path: Path, named: frozenset[str]) -> Rows:
     """The records of a file; of one conversation in a text file one record."""
     said = _conversation_in(path)
-    return iter([Record("1", {"conversation": said})]) if said else read_file(path, tables=True)
+    return iter([Record("1", {"conversation": said})]) if said else read_file(path, tables=True, told=named)
 
 
 def _conversation_in(path: Path) -> str | None:

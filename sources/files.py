@@ -30,11 +30,11 @@ from polyculture.sources.headers import KnownColumns
 from polyculture.sources.record import LISTED, LONGEST_LINE, BadRow, Record, Rows, shown
 from polyculture.sources.tables import (
     read_arrow,
-    read_known,
     read_known_workbook,
     read_parquet,
     read_separated,
     read_workbook,
+    usual_columns,
 )
 
 _START = 2**16  # bytes by which a file is known
@@ -113,12 +113,13 @@ def read_columns(path: Path, known: KnownColumns, *, quoted: bool = True) -> Row
         yield from read_known_workbook(compressed.plain(path), known)
     else:
         path = compressed.plain(path)
-        yield from read_known(path, encoding_of(path), known, quoted=quoted)
+        yield from read_separated(path, encoding_of(path), known, quoted=quoted)
 
 
-def read_file(path: Path, *, tables: bool = False) -> Rows:
+def read_file(path: Path, *, tables: bool = False, told: frozenset[str] = frozenset()) -> Rows:
     """The records of a file. Raises `UserError` where it cannot be read as a whole.
 
+    `told`: columns that a user names, by which a header is known beside those with a usual name.
     `tables`: one JSON value that is laid out as a table has the records of that; else it is itself one.
     """
     kind = kind_of(path)
@@ -128,7 +129,7 @@ def read_file(path: Path, *, tables: bool = False) -> Rows:
             raise UserError("holds no data file", where=path, remedy=f"It must have one of: {', '.join(_SUFFIXES)}.")
         for one in files:
             before = f"{one.relative_to(path).as_posix()}:"
-            for row in read_file(one, tables=tables):
+            for row in read_file(one, tables=tables, told=told):
                 yield replace(row, row=before + row.row)
         return
     path = compressed.plain(path)
@@ -137,11 +138,11 @@ def read_file(path: Path, *, tables: bool = False) -> Rows:
     elif kind == "arrow":
         yield from read_arrow(path)
     elif kind == "xlsx":
-        yield from read_workbook(path)
+        yield from read_workbook(path, usual_columns(told))
     elif kind == "eval":
         yield from _read_archive(path)
     elif kind == "csv":
-        yield from read_separated(path, encoding_of(path))
+        yield from read_separated(path, encoding_of(path), usual_columns(told))
     else:
         yield from _read_json(path, encoding_of(path), tables=tables)
 

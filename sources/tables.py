@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -16,8 +16,8 @@ from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
 from polyculture.cache.workbook import WorkSheet
 from polyculture.sources.compressed import plain
-from polyculture.sources.headers import DEEPEST, KnownColumns, header_of, named, plain_title
-from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, folded, known_names, shown
+from polyculture.sources.headers import KnownColumns, header_of, named, plain_title
+from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, known_names, shown
 
 _SEPARATORS = "\t;,|"
 _PROMPTFOO = re.compile(r"\[[^\[\]]+\] ")
@@ -26,93 +26,109 @@ _CHUNK = 2**20
 _BATCH_CELLS = 200_000
 TITLE = "is above the header: a title, a note or a head over columns"
 LOOKED_AT = 12  # rows below the first, in which the header may be
-_LONGEST_NAME = 60  # characters of a column's name below a title
+_FIRST_LINE = "Its first line must name the columns."
+_OWN_NAMES = "Each column that is read needs a name of its own."
 
 
-def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
-    """The rows of a file by its header. A row with another number of cells is reported, not guessed at.
+@cache
+def usual_columns(told: frozenset[str] = frozenset()) -> KnownColumns:
+    """What columns of texts are usually called, or `told` by who reads them; each column is read."""
+    usual = (name for names in known_names()["names"].values() for name in names)
+    return KnownColumns(frozenset(map(plain_title, (*usual, *told))), all_columns=True)
+
+
+def read_separated(path: Path, encoding: str, known: KnownColumns | None = None, *, quoted: bool = True) -> Rows:
+    """The rows of a CSV or TSV by its header. A row with another number of cells is reported, not guessed at.
 
     `quoted`: False where a quotation mark is a sign like any other, as in tables that nobody's spreadsheet wrote. A
     table whose quotation marks do not match is read so, too (`unmatched_quotes`).
-    """
-    try:
-        unmatched = quoted and unmatched_quotes(path, encoding)
-        yield from _rows_of_lines(path, encoding, '"' if quoted and not unmatched else None, unmatched)
-    except UnicodeDecodeError as fault:
-        remedy = "Save it as UTF-8. If it holds no text: the content says what a file is, whatever its name."
-        raise UserError(f"is no text: broken {encoding} ({fault.reason})", where=path, remedy=remedy) from fault
-    except csv.Error as fault:  # of the header: those of rows are rows that are refused
-        raise UserError(f"is no CSV: {fault}", where=path, remedy="Its first line must name the columns.") from fault
-
-
-def read_known(path: Path, encoding: str, known: KnownColumns, *, quoted: bool = True) -> Rows:
-    """The rows of a CSV or TSV under the header that has the names that are known.
 
     Raises `UserError` where it cannot be read, and in a table of people where a quotation mark stays open: it would
     merge later rows into one cell.
     """
+    known = known or usual_columns()
     quoted = quoted and not (known.by_people and path.suffix.lower() == ".tsv")  # people's have signs, not quotation
-    unmatched = quoted and not known.by_people and unmatched_quotes(path, encoding)
-    rows: list[tuple[str, list[str]] | BadRow] = []
+    unmatched = quoted and not known.by_people and unmatched_quotes(path, encoding, known)
     try:
         with _open(path, encoding) as file:
-            first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
-            separator = "\t" if path.suffix.lower() == ".tsv" else separator_of(first, more)
-            file.seek(0)
-            lines = csv.reader(
-                file, delimiter=separator, strict=True, quotechar='"' if quoted and not unmatched else None
-            )
-            if _told(first):
-                next(lines)
-            while True:
-                try:
-                    cells = next(lines, None)
-                except csv.Error as fault:
-                    if known.by_people:
-                        what = f"cannot be read: row {len(rows) + 1}: {fault}; is a quotation mark open?"
-                        raise UserError(what, where=path, remedy="Save or fetch it again.") from fault
-                    rows.append(BadRow(str(lines.line_num), f"no CSV: {fault}"))
-                    continue
-                if cells is None:
-                    break
-                rows.append((str(lines.line_num), [*map(_unquoted, cells)] if unmatched else cells))
+            rows = _rows_of(file, path, known, quoted=quoted, unmatched=unmatched)
+            start = [*rows] if known.by_people else [*islice(rows, 1 + LOOKED_AT)]
+            yield from _headed(start, rows, known, path)
     except UnicodeDecodeError as fault:
-        raise UserError(
-            f"is no text: broken {encoding} ({fault.reason})", where=path, remedy="Save it as UTF-8."
-        ) from fault
-    yield from _headed(rows, known, path)
+        remedy = "Save it as UTF-8. If it holds no text: the content says what a file is, whatever its name."
+        raise UserError(f"is no text: broken {encoding} ({fault.reason})", where=path, remedy=remedy) from fault
+
+
+NumberedRow = tuple[str, list[str]]
+
+
+def _rows_of(
+    file: IO[str], path: Path, known: KnownColumns, *, quoted: bool, unmatched: bool
+) -> Iterator[NumberedRow | BadRow]:
+    """The rows of a text table with their lines; in place of one that is no CSV, why."""
+    first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
+    file.seek(0)
+    quote = '"' if quoted and not unmatched else None
+    lines = csv.reader(file, delimiter=separator_of(path, first, more, known), strict=True, quotechar=quote)
+    if _told(first):
+        next(lines)
+    while True:
+        try:
+            cells = next(lines, None)
+        except csv.Error as fault:
+            if known.by_people:
+                what = f"cannot be read: row {lines.line_num}: {fault}; is a quotation mark open?"
+                raise UserError(what, where=path, remedy="Save or fetch it again.") from fault
+            yield BadRow(str(lines.line_num), f"no CSV: {fault}")
+            continue
+        if cells is None:
+            return
+        yield str(lines.line_num), [*map(_unquoted, cells)] if unmatched else cells
 
 
 def _headed(
-    rows: Sequence[tuple[str, list[str]] | BadRow], known: KnownColumns, path: Path, *, notes: bool = False
+    start: Sequence[NumberedRow | BadRow],
+    rest: Iterator[NumberedRow | BadRow],
+    known: KnownColumns,
+    path: Path,
+    *,
+    notes: bool = False,
 ) -> Rows:
-    """The rows below the header of a table, and what is above it.
+    """The rows below the header of a table, which is among its first rows, and what is above it.
 
     `notes`: cells beyond the header are notes, as people write them beside a table in a workbook. In a text table they
     are damage: a separator within a cell that nobody quoted.
     """
-    table = [row for row in rows if not isinstance(row, BadRow) and any(cell.strip() for cell in row[1])]
-    top, columns = -1, [str(number) for number in range(max((len(cells) for _, cells in table), default=0))]
-    if table and known.header:
+    table = [row for row in start if not isinstance(row, BadRow) and any(cell.strip() for cell in row[1])]
+    widths = Counter(len(cells) for _, cells in table)
+    if not table and (bad := next((row for row in start if isinstance(row, BadRow)), None)) is not None:
+        raise UserError(f"is no CSV: {bad.reason}", where=path, remedy=_FIRST_LINE)
+    header, columns = None, [str(number) for number in range(widths.most_common(1)[0][0] if widths else 0)]
+    if known.header and (table or known.all_columns):
         names = [[cell.strip("\ufeff \t\r\n") for cell in cells] for _, cells in table]
-        header = header_of(names if known.by_people else names[:DEEPEST], known)
-        if header is None:
+        top = header_of(names, known) if names else 0
+        if top is None:
             yield BadRow(table[0][0], f"no row of column names, and {len(table)} rows are not read. Name the columns.")
             return
-        top = header
-        if len(table) == 1 and not any(plain_title(cell) in known.names for cell in names[0]):
+        if len(table) == 1 and not (known.all_columns or any(plain_title(cell) in known.names for cell in names[0])):
             yield BadRow(table[0][0], "is the only row of its table, and names no column that is read", lost=False)
             return
         width = max(len(cells) for _, cells in table[top:]) if notes else 0
-        columns = _columns(names[top], width, known, path)
-    for number, cells in table[: max(top, 0)]:
-        yield BadRow(number, TITLE, shown(" ".join(filter(None, cells))), lost=False)
-    above = {number for number, _ in table[: top + 1]}
-    for row in rows:
+        columns = _columns(names[top] if names else [], width, known, path)
+        header = table[top][0]
+    is_below = header is None
+    for row in chain(start, rest):
         if isinstance(row, BadRow):
+            if not is_below:
+                raise UserError(f"is no CSV: {row.reason}", where=path, remedy=_FIRST_LINE)
             yield row
-        elif row[0] not in above and any(row[1]):
-            number, cells = row
+            continue
+        number, cells = row
+        if not is_below:
+            is_below = number == header
+            if not is_below and any(cells):
+                yield BadRow(number, TITLE, shown(" ".join(filter(None, cells))), lost=False)
+        elif any(cells) or (known.all_columns and cells):
             yield _row(number, columns, [*cells, *[""] * (len(columns) - len(cells))] if known.by_people else cells)
 
 
@@ -122,29 +138,35 @@ def _columns(header: list[str], width: int, known: KnownColumns, path: Path) -> 
     while header and not header[-1]:
         header = header[:-1]
     _bounded(header, path)
-    read = Counter(name for name in header if plain_title(name) in known.names)
+    if any(map(_PROMPTFOO.match, header)):  # whose table has a column `Status` for each model
+        before = Counter[str]()
+        for place, name in enumerate(header):
+            before[name] += 1
+            header[place] = name if before[name] == 1 else f"{name} ({before[name]})"
+    read = Counter(name for name in header if known.all_columns or plain_title(name) in known.names)
     twice = next((name for name, times in read.items() if times > 1), None)
-    if twice and not known.by_people:
-        what = f"has the column {twice!r} twice"
-        raise UserError(what, where=path, remedy="Each column that is read needs a name of its own.")
-    return named(header, width)
+    if (twice is not None and not known.by_people) or (known.all_columns and not any(header)):
+        what = f"has the column {twice!r} twice" if any(header) else "has no header"
+        remedy = "The first line must name each column once." if known.all_columns else _OWN_NAMES
+        raise UserError(what, where=path, remedy=remedy)
+    return header if known.all_columns else named(header, width)
 
 
-def unmatched_quotes(path: Path, encoding: str) -> bool:
+def unmatched_quotes(path: Path, encoding: str, known: KnownColumns | None = None) -> bool:
     """Whether the quotation marks of a table are words of its texts: with them rows are broken or swallowed by a cell,
     and without them each line has as many cells as the header."""
     path = plain(path)
-    return _unmatched_quotes(path, encoding, path.stat().st_mtime_ns, path.stat().st_size)
+    return _unmatched_quotes(path, encoding, known or usual_columns(), path.stat().st_mtime_ns, path.stat().st_size)
 
 
 @lru_cache(maxsize=256)
-def _unmatched_quotes(path: Path, encoding: str, _changed: int, _size: int) -> bool:
+def _unmatched_quotes(path: Path, encoding: str, known: KnownColumns, _changed: int, _size: int) -> bool:
     with path.open("rb") as raw:
         if not any(b'"' in chunk for chunk in iter(lambda: raw.read(_CHUNK), b"")):
             return False
     with _open(path, encoding) as file:
         first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
-        separator = separator_of(first, more)
+        separator = separator_of(path, first, more, known)
         file.seek(0)
         with suppress(csv.Error):
             rows = csv.reader(file, delimiter=separator, strict=True)
@@ -174,30 +196,6 @@ def _open(path: Path, encoding: str) -> IO[str]:
     return path.open(encoding=encoding, newline="")
 
 
-def _rows_of_lines(path: Path, encoding: str, quote: str | None, unmatched: bool) -> Rows:
-    with _open(path, encoding) as file:
-        first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
-        told, separator = _told(first), separator_of(first, more)
-        file.seek(0)
-        rows = csv.reader(file, delimiter=separator, strict=True, quotechar=quote)
-        if told:
-            next(rows)
-        for _ in range(0 if told else _above_header(_split([first, *more], separator))):
-            title = next(cells for cells in rows if any(cells))
-            yield BadRow(str(rows.line_num), TITLE, shown(" ".join(filter(None, title))), lost=False)
-        header = _header(next((cells for cells in rows if any(cells)), []), path)
-        while True:
-            try:
-                cells = next(rows, None)
-            except csv.Error as fault:
-                yield BadRow(str(rows.line_num), f"no CSV: {fault}")
-                continue
-            if cells is None:
-                return
-            if cells:
-                yield _row(str(rows.line_num), header, [*map(_unquoted, cells)] if unmatched else cells)
-
-
 def _unquoted(cell: str) -> str:
     """A cell without the marks around it, where those within are doubled as a table's writer would have it."""
     inner = cell[1:-1]
@@ -205,8 +203,9 @@ def _unquoted(cell: str) -> str:
     return inner.replace('""', '"') if whole else cell
 
 
-def read_workbook(path: Path) -> Rows:
+def read_workbook(path: Path, known: KnownColumns | None = None) -> Rows:
     """The rows of the first sheet that is a table, and of others with the same columns, in any order."""
+    known = known or usual_columns()
     header: list[str] | None = None
     first, sheets = "", open_workbook(path)
     for place, sheet in enumerate(sheets):
@@ -217,17 +216,17 @@ def read_workbook(path: Path) -> Rows:
         cells_of = _merged(sheet, (list(map(_cell, row[sheet.left :])) for row in sheet.rows))
         rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))
         start = list(islice(rows, 1 + LOOKED_AT))
-        for _ in range(_above_header([cells for _, cells in start])):
-            number, cells = start.pop(0)
-            yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(filter(None, cells))), lost=False)
         if not start:
             continue
+        for _ in range(header_of([cells for _, cells in start], known) or 0):
+            number, cells = start.pop(0)
+            yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(filter(None, cells))), lost=False)
         number, cells = start.pop(0)
         alone = len(list(filter(None, cells))) == 1
         if header is None and alone and any(other.width > 1 for other in sheets[place + 1 :]):
             yield BadRow(f"{name}!{number}", "is a sheet of notes before the table", shown(" ".join(cells)), lost=False)
             continue
-        columns = _header(cells, path)
+        columns = _columns([name.strip("\ufeff \t") for name in cells], 0, known, path)
         if header is None:
             header, first = columns, name
         elif sorted(columns) != sorted(header):
@@ -250,7 +249,7 @@ def read_known_workbook(path: Path, known: KnownColumns) -> Rows:
             for row in sheet.rows[top : bottom + 1]:
                 row[left : right + 1] = [sheet.rows[top][left]] * len(row[left : right + 1])
         rows = [(f"{sheet.name}!{number}", [*map(_cell, row)]) for number, row in enumerate(sheet.rows, 1)]
-        yield from _headed(rows, known, path, notes=known.by_people)
+        yield from _headed(rows, iter(()), known, path, notes=known.by_people)
 
 
 def read_parquet(path: Path) -> Rows:
@@ -307,17 +306,17 @@ def _merged(sheet: WorkSheet, rows: Iterator[list[str]]) -> Iterator[list[str]]:
         yield cells
 
 
-def separator_of(first: str, more: Sequence[str]) -> str:
-    """What separates the cells of a table, by its first line and the `LOOKED_AT` below it."""
-    told = _told(first)
+def separator_of(path: Path, first: str, more: Sequence[str], known: KnownColumns) -> str:
+    """What separates the cells of a table, by its first line and the `LOOKED_AT` below it: where the first is a title,
+    it says nothing of them."""
+    if (told := _told(first)) is not None:
+        return told[1]
+    if path.suffix.lower() == ".tsv" and any("\t" in line for line in (first, *more)):
+        return "\t"
     usual = max(_SEPARATORS, key="".join(more).count)
-    return (
-        told[1]
-        if told
-        else usual
-        if _above_header(_split([first, *more], usual))
-        else max(_SEPARATORS, key=first.count)
-    )
+    rows = [[cell.strip() for cell in cells] for cells in _split([first, *more], usual)]
+    titled = any(map(any, rows)) and header_of(rows, known)
+    return usual if titled else max(_SEPARATORS, key=first.count)
 
 
 def _told(first: str) -> re.Match[str] | None:
@@ -331,42 +330,6 @@ def _split(lines: Sequence[str], separator: str) -> list[list[str]]:
         return [cells for cells in csv.reader(lines, delimiter=separator) if any(cells)]
     except (ValueError, csv.Error):
         return []
-
-
-def _above_header(rows: Sequence[Sequence[str]]) -> int:
-    """How many of the first rows are above a header: of one cell, with words, or heads over several columns."""
-    filled = [len(list(filter(None, cells))) for cells in rows]
-    above = next((place for place, cells in enumerate(filled) if cells > 1), 0)
-    header, *table = rows[above:] or [[]]
-    is_table = _names_columns(header) and all(1 < cells <= len(header) for cells in filled[above + 1 :])
-    if above and not (table and is_table and any(" " in (cell or "").strip() for row in rows[:above] for cell in row)):
-        return 0
-    over = table and "" in header[: len(table[0])] and "" not in table[0] and filled[above] < filled[above + 1]
-    usual = {folded(name) for words in known_names()["names"].values() for name in words}
-    return above + 1 if over and len(usual & set(map(folded, table[0]))) > 1 else above
-
-
-def _names_columns(cells: Sequence[str]) -> bool:
-    """Whether cells are names of several columns, rather than a text and what is said of it."""
-    names = list(filter(None, cells))
-    return len(names) > 1 and len(set(names)) == len(names) and max(map(len, names)) <= _LONGEST_NAME
-
-
-def _header(cells: list[str], path: Path) -> list[str]:
-    names = [name.strip("\ufeff \t") for name in cells]
-    while names and not names[-1]:
-        names.pop()
-    _bounded(names, path)
-    if any(map(_PROMPTFOO.match, names)):  # whose table has a column `Status` for each model
-        before = Counter[str]()
-        for place, name in enumerate(names):
-            before[name] += 1
-            names[place] = name if before[name] == 1 else f"{name} ({before[name]})"
-    twice = next((name for name, times in Counter(names).items() if times > 1), None)
-    if not any(names) or twice is not None:
-        what = f"has the column {twice!r} twice" if twice is not None and any(names) else "has no header"
-        raise UserError(what, where=path, remedy="The first line must name each column once.")
-    return names
 
 
 def _bounded(names: Sequence[str], path: Path) -> None:

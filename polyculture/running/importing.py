@@ -52,7 +52,7 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         if not one.is_file() and not (one is path and one.is_dir()):
             remedy = "Name a file of texts. Of the hub: hf download NAME --repo-type dataset --local-dir FOLDER."
             raise UserError("there is no such file", where=one, remedy=remedy)
-    source = find_source(path, wanted.format, wanted.inputs, wanted.columns.get("text"))
+    source = find_source(path, wanted.format, wanted.inputs, wanted.columns)
     rows = list(islice(source.rows(), LOOKED_AT))
     records = [row for row in rows if isinstance(row, Record)]
     if not records:

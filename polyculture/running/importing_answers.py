@@ -76,7 +76,7 @@ def import_answers(
 
 
 def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
-    source = find_source(path, wanted.format, wanted.inputs, wanted.columns.get("text"))
+    source = find_source(path, wanted.format, wanted.inputs, wanted.columns)
     told = {name: column for name, column in wanted.columns.items() if not (name == "text" and source.shape.at)}
     columns = {**(source.shape.columns if source.shape.name != PLAIN or source.shape.finds_texts else {}), **told}
     if "id" not in wanted.columns:

@@ -35,7 +35,7 @@ def read(
 ) -> tuple[Survey, list[ImportedText], list[BadRow]]:
     """What an import would take of a file, and what it would not."""
     told = {"topic": "=food"} if told is None else told
-    source = find_source(file, None, inputs, told.get("text"))
+    source = find_source(file, None, inputs, told)
     records = [row for row in islice(source.rows(), LOOKED_AT) if isinstance(row, Record)]
     told = {name: path for name, path in told.items() if not (name == "text" and source.shape.finds_texts)}
     found = survey(source, find_mapping(records, source, told, parts), read_catalog())
@@ -50,7 +50,7 @@ def read(
 
 def take(run: RunFolder, file: Path, told: dict[str, str] | None = None, **more: Any) -> Taken:
     """Takes a file into a run."""
-    source = find_source(file, None, None, (told or {}).get("text"))
+    source = find_source(file, None, None, told or {})
     records = [row for row in islice(source.rows(), LOOKED_AT) if isinstance(row, Record)]
     columns = find_mapping(records, source, ALL if told is None else told, None)
     return take_file(run, source, columns, read_catalog(), silent, **more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -36,7 +37,7 @@ def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None
     rows = list(read_file(tmp_path / name))
     assert [(row.get("text"), row.get("language")) for row in rows if isinstance(row, Record)] == ROWS[1:]
     names = [] if encoding.startswith("utf-8") else [encoding[:6].upper()]
-    assert find_source(tmp_path / name, None, None).encodings == names
+    assert find_source(tmp_path / name, None, None, {}).encodings == names
 
 
 @pytest.mark.parametrize(
@@ -162,6 +163,46 @@ def test_a_title_above_the_header_is_left_and_told(name: str, tmp_path: Path) ->
     assert (title.value or "").startswith("Answers of 2026")
     assert not title.lost
     assert [row.get("text") for row in rows if isinstance(row, Record)] == ["Pizza, they say.", "Tacos."]
+
+
+TITLED: list[list[str]] = [["Answers", "2026", ""], ["by", "us", ""]]
+USUAL = [["language", "response", "topic"], ["en", "Pizza, they say.", "food"], ["es", "Tacos.", "food"]]
+OURS = [["Sprachraum", "Wortlaut", "Feld"], *USUAL[1:]]
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.csv"])
+@pytest.mark.parametrize(("table", "told"), [(USUAL, frozenset()), (OURS, frozenset({"Wortlaut", "Feld"}))])
+def test_a_header_is_known_by_its_names_below_titles_of_several_cells(
+    name: str, table: list[list[str]], told: frozenset[str], tmp_path: Path
+) -> None:
+    """By usual names, and by those that the user gives: titles of two cells were taken for the header."""
+    rows = [*TITLED, *table]
+    if name == "a.xlsx":
+        workbook(tmp_path / name, {"S": rows})
+    else:
+        with (tmp_path / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+    *titles, first, second = read_file(tmp_path / name, told=told)
+    assert [isinstance(title, BadRow) and not title.lost for title in titles] == [True, True]
+    assert [isinstance(row, Record) and row.values[table[0][1]] for row in (first, second)] == [
+        "Pizza, they say.",
+        "Tacos.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["kind", "form", "body"], ["question", "text", "What is eaten?"], ["answer", "speech", "Rice is eaten."]],
+        [["body", "n"], ["Rice is eaten.", "1"], ["text", "model"], ["Soup is eaten.", "2"]],
+        [["body", "kind"], ["Rice is eaten.", "text"], ["Soup is eaten.", "answer"]],
+    ],
+)
+def test_a_row_with_words_that_name_columns_elsewhere_is_no_header(rows: list[list[str]], tmp_path: Path) -> None:
+    with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    found = [row for row in read_file(tmp_path / "a.csv") if isinstance(row, Record)]
+    assert [list(row.values.values()) for row in found] == rows[1:]
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.csv"])

@@ -93,7 +93,7 @@ def test_files_that_people_have_need_no_format(name: str, array: bool, tmp_path:
     rows = [LINES[name](number, text) for number, text in enumerate(TEXTS)]
     file = write_lines(tmp_path / "a.jsonl", *([rows] if array else rows))
     _, texts, bad = read(file)
-    assert find_source(file, None, None).format.partition(",")[0] == name.partition(" ")[0]
+    assert find_source(file, None, None, {}).format.partition(",")[0] == name.partition(" ")[0]
     assert ([text.answer.text for text in texts], bad) == (TEXTS, [])
     assert {(text.model, text.language) for text in texts} == {("imported:m", "de")}
     if name in ("json of AlpacaEval", "json of LightEval", "chat of Arena-Hard", "chat of WildChat", "chatgpt"):
