@@ -16,15 +16,16 @@ def fields_table(block: type[FileRules]) -> list[str]:
     return [f"| field of `[[{block.target}]]` | needed | what it is |", "| --- | --- | --- |", *rows]
 
 
-def rules_template(head: Sequence[str], blocks: Sequence[tuple[type[FileRules], str]], kind: str = "") -> str:
+def rules_template(name: str, head: Sequence[str], blocks: Sequence[type[FileRules]], kind: str = "") -> str:
     """A rules file with every field of its targets, each with what it is; those that can be left out are comments.
 
-    `head` are the lines above the blocks. A block comes with the pattern of its files.
+    `head` are the lines of a kind of data set above its blocks, beside its name.
     """
-    lines = [*head]
-    for block, files in blocks:
-        lines += ["", f"[[{block.target}]]", f'files = "{files}"']
-        for one in sorted(block.target_fields(), key=lambda one: not one.is_needed(kind)):
+    lines = [f'name = "{name}"', f'title = "{name}"', 'licence = "yours"', *head]
+    for block in blocks:
+        lines += ["", f"[[{block.target}]]", f'files = "{block.target}.csv"']
+        of_kind = [one for one in block.target_fields() if isinstance(one.needed, bool) or kind in one.needed]
+        for one in sorted(of_kind, key=lambda one: not one.is_needed(kind)):
             lines += _field(one, kind)
     return "\n".join([*lines, ""])
 

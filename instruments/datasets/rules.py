@@ -26,6 +26,12 @@ from polyculture.sources.values import spelling
 
 RULES = Path(__file__).parent / "rules"
 QUESTIONS = Path(__file__).parents[1] / "questions" / "sets"  # where a name may be that is no data set's
+HEAD = (  # of a rules file to start from
+    'cultures = { Swahili = ["sw"] }  # native cultures with their languages; compared with Western',
+    'languages = { sw = "Swahili" }  # what columns call the languages',
+    '# types = ["food", "names"]  # all types that there are; without it any',
+    '# words.culture = { coast = "Swahili" }  # of a field: what the publisher writes, and what it is called here',
+)
 SUFFIXES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # of the files that are read
 _OF_EACH = "; `{language}` and `{code}` in it stand for the name and the code of each language of the culture"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.files import is_folder_name, store_faults
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import WIDTH, print_table, write_values
 from polyculture.console import say
@@ -20,6 +22,7 @@ from polyculture.instruments.datasets.rules import DatasetRules, known_data_sets
 from polyculture.sources.fetch import data_folder, fetched_commit
 from polyculture.sources.fetch import fetch as get
 from polyculture.sources.left_out import by_reason
+from polyculture.sources.template import rules_template
 
 if TYPE_CHECKING:
     from polyculture.sources.left_out import LeftOut
@@ -64,6 +67,37 @@ def fetch(
         say(f"The pinned commit is {source.pinned}")
     elif source.commit and got != source.commit:
         say(f"It is not the pinned commit, {source.commit}, which counts in the documentation are of")
+
+
+class Kind(StrEnum):
+    """What a rules file is about: entities with contexts, or questions of a kind."""
+
+    ENTITIES = "entities"
+    CHOICE = "choice"
+    PAIR = "pair"
+    GAP = "gap"
+    OPEN = "open"
+
+
+@app.command(epilog="polyculture data new soups.toml --of choice")
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; its name is the data set's.")],
+    of: Annotated[Kind, typer.Option(help="Entities and contexts, or questions of this kind.")] = Kind.ENTITIES,
+) -> None:
+    """Write a rules file to start from. It names every field; those that you may leave out are comments."""
+    from polyculture.instruments.datasets.rules import HEAD, ContextBlock, EntityBlock
+    from polyculture.instruments.questions.rules.model import QuestionBlock, head_of
+
+    if file.suffix != ".toml" or not is_folder_name(file.stem):
+        remedy = "Call it NAME.toml, of letters, digits, '.', '_' and '-'."
+        raise DataSetError("is no name of a rules file", where=file, remedy=remedy)
+    if file.exists():
+        raise DataSetError("is there already", where=file, remedy="Choose another name, or remove it first.")
+    blocks = (EntityBlock, ContextBlock) if of is Kind.ENTITIES else (QuestionBlock,)
+    head = HEAD if of is Kind.ENTITIES else head_of(of.value)
+    with store_faults(file):
+        file.write_text(rules_template(file.stem, head, blocks, of.value), encoding="utf-8")
+    say(f"Wrote {file}. Name your files and columns in it, then see what is read: polyculture data check {file}")
 
 
 @app.command(epilog="polyculture data check camellia --format csv -o left-out.csv")

@@ -12,9 +12,12 @@ from openpyxl import Workbook
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.load import Loader, load
+from polyculture.instruments.datasets.rules import ContextBlock, EntityBlock
 from polyculture.instruments.datasets.rules import read_rules as read_data_rules
+from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.rules.opened import read_rules as read_set_rules
+from tests.polyculture.test_command_line import polyculture
 
 ENTITIES = """
 name = "dishes"
@@ -318,3 +321,45 @@ def test_a_field_may_be_said_by_the_path(tmp_path: Path) -> None:
     )
     (tmp_path / "contexts.csv").rename(tmp_path / "grounded-contexts.csv")
     assert [one.setting for one in load(read_data_rules(file), tmp_path).contexts] == ["grounded"]
+
+
+@pytest.mark.parametrize("kind", ["entities", "choice", "pair", "gap", "open"])
+def test_a_rules_file_to_start_from_is_one_and_names_every_field(kind: str, tmp_path: Path) -> None:
+    done = polyculture("data", "new", "mine.toml", "--of", kind, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    read: Any = read_data_rules if kind == "entities" else read_set_rules
+    rules = read(tmp_path / "mine.toml")
+    text = (tmp_path / "mine.toml").read_text(encoding="utf-8")
+    of_blocks = text[text.index("[[") :]
+    for block in (EntityBlock, ContextBlock) if kind == "entities" else (QuestionBlock,):
+        for one in block.target_fields():
+            live = re.search(rf"^{one.name} = ", of_blocks, re.MULTILINE) is not None
+            assert live is one.is_needed(kind)
+            assert live or f"# {one.name} = " in text or not isinstance(one.needed, bool)
+    assert rules.name == "mine"
+    again = polyculture("data", "new", "mine.toml", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "mine.toml" in again.stderr
+    lines = [line.removeprefix("# ") for line in text.splitlines() if re.match(r"(# )?\w+(\.\w+)? = |\[\[", line)]
+    every = "\n".join(line for line in lines if not line.startswith("unit"))
+    (tmp_path / "all.toml").write_text(every, encoding="utf-8")
+    if kind in ("entities", "open"):  # the other kinds have fields of open questions as well
+        assert read(tmp_path / "all.toml")
+
+
+def test_one_template_asks_every_language_but_those_with_their_own(tmp_path: Path) -> None:
+    rows = (
+        "no,tongue,country,asked,first,second,key\n1,yo,NG,Which?,a,b,A\n2,German,DE,Welche?,a,b,B\n3,ha,NG,W?,a,b,B\n"
+    )
+    (tmp_path / "soups.csv").write_text(rows, encoding="utf-8")
+    text = QUESTIONS.replace('text = "asked"', 'text = "asked"\nlanguage = "tongue"')
+    every = '[prompts]\ntemplates = "{question}\\n{options}"\n'
+    (tmp_path / "soups.toml").write_text(text + every, encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml")).prompts
+    assert [(one.language, one.template) for one in found] == [
+        (one, "{question}\n{options}") for one in ("de", "ha", "yo")
+    ]
+    own = '[prompts.templates]\nall = "{question}\\n{options}"\nde = "Frage: {question}\\n{options}"\n'
+    (tmp_path / "soups.toml").write_text(text + own, encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml")).prompts
+    assert [(one.language, one.template[:5]) for one in found] == [("de", "Frage"), ("ha", "{ques"), ("yo", "{ques")]

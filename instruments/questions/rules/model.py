@@ -29,6 +29,8 @@ TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no role
 # Facets of sets that code makes. Numbers stand apart by some, others are no parts to have numbers of: with a user's
 # column of the same name the whole set would have no number, or the column none.
 OF_CODE = ("condition", "type", "model", "version", "levels", "countries", "groups")
+NUMBERS: Mapping[str, str] = {"choice": "accuracy", "pair": "pairs", "gap": "cloze", "open": "exact_match"}
+ALL = "all"  # in place of a language: every language without templates of its own
 LANGUAGE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 
@@ -131,7 +133,7 @@ class QuestionBlock(FileRules):
         needed=("open",),
         default=(),
     )
-    weights: Accepted | None = field("how many people gave each answer; of a survey each option")
+    weights: Accepted | None = field("of an open question: how many people gave each answer; of a survey each option")
     facets: Mapping[str, Name] = field(
         "what numbers are told apart by, under names of yours", default={}, example='{ country = "column" }'
     )
@@ -153,13 +155,13 @@ class SetSelection(TableRules):
 
 
 class PromptRules(TableRules):
-    """The prompts: a publisher's file of them, or templates by language; ours where nothing is said."""
+    """The prompts: a publisher's file of them, or templates, for all languages or by language; else ours."""
 
     files: Annotated[str, AfterValidator(parse_files)] | None = None
     id: str = "id"
     template: str = "prompt"  # '\n' in it is a line break
     unknown: Texts = ()  # the column with the prompt's wording of 'unknown'; of templates the wording of each
-    templates: Mapping[Language, Texts] = {}
+    templates: Annotated[Mapping[Language | Literal["all"], Texts], BeforeValidator(lambda told: _of_all(told))] = {}
     option: str = "{label}: {option}"
     label: Texts = ("A",)  # the first: 'A', '(a)', '1'; or all of them; none: options stand without
     instruction: Literal["language", "en"] = "language"  # 'en': every language under the English template
@@ -199,7 +201,8 @@ class Rules(SourceRules):
             raise ValueError(f"orders: options of a set of kind {self.kind!r} are shown in none; leave it out")
         for number, block in enumerate(self.questions):
             lacking = block.lacking(self.kind)
-            if lacking is not None and not (TEXTS in self.numbers and not block.answers and block.says("text")):
+            without_answers = self.kind == "open" and TEXTS in self.numbers and block.says("text")
+            if lacking is not None and not without_answers:
                 raise ValueError(f"questions.{number}: a set of kind {self.kind!r} {lacking}")
             if TEXTS in self.numbers and (self.kind != "open" or block.answers):
                 raise ValueError(
@@ -257,6 +260,22 @@ def _checked(numbers: tuple[str, ...]) -> tuple[str, ...]:
     if taken:
         raise ValueError(f"{taken[0]!r} is the name of a number that is computed otherwise; call yours 'my_{taken[0]}'")
     return numbers
+
+
+def head_of(kind: str) -> tuple[str, ...]:
+    """The lines above the blocks of a rules file to start from."""
+    return (
+        f'kind = "{kind}"',
+        f'numbers = ["{NUMBERS[kind]}"]  # what is computed; docs/datasets.md lists the others',
+        'language = "en"  # of all questions; where each says its own, leave it out',
+        '# unit = "dish"  # of sampling: a facet; without it, each question is one',
+        '# words.country = { Nippon = "JP" }  # of a field: what the publisher writes, and what it is called here',
+    )
+
+
+def _of_all(templates: Any) -> Any:
+    """Templates by language; what is no table is for all languages."""
+    return templates if isinstance(templates, Mapping) else {ALL: templates}
 
 
 def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.text.sanitize import mended
 from polyculture.instruments.questions.asking import SLOT
 from polyculture.instruments.questions.model import Prompt, Question
-from polyculture.instruments.questions.rules.model import PromptRules, Rules
+from polyculture.instruments.questions.rules.model import ALL, PromptRules, Rules
 from polyculture.sources.files import read_file
 from polyculture.sources.record import BadRow
 from polyculture.sources.rows import row_place
@@ -41,7 +41,7 @@ def prompts_of(rules: Rules, folder: Path, questions: Sequence[Question]) -> tup
 
 def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> list[Prompt]:
     spoken = "en" if rules.prompts.instruction == "en" else language
-    templates = _of(rules.prompts.templates, spoken)
+    templates = _of(rules.prompts.templates, spoken) or rules.prompts.templates.get(ALL)
     if templates:
         names = [HOUSE] if len(templates) == 1 else [str(number) for number in range(1, len(templates) + 1)]
         unknown = rules.prompts.unknown or (None,) * len(templates)
@@ -50,8 +50,8 @@ def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> 
     if ("open" if rules.kind == "open" else "choose") not in words:
         what = f"has no prompt in {language!r}, the language of some of its questions"
         slots = "{question}" if rules.kind == "open" else "{question}\\n{options}"
-        remedy = f"""Write it under [prompts], as templates.{language} = "...\\n{slots}\\n...", or there \
-instruction = "en" to ask under the English one."""
+        remedy = f"""Write it under [prompts], as templates.{language} = "...\\n{slots}\\n..."; or there \
+templates = "...\\n{slots}\\n..." for all languages, or instruction = "en" to ask under our English words."""
         raise DataSetError(what, where=rules.name, remedy=remedy)
     mine = [question for question in questions if question.language == language]
     template = house_template(words, rules.kind == "open", mine, _labels(rules.prompts.label))
