@@ -86,7 +86,7 @@ def rows(experiment: Path, query: str) -> list[dict[str, Any]]:
 
 
 def run(experiment: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    done = polyculture("run", experiment, *options, cwd=experiment.parent)
+    done = polyculture("run", experiment, *options, cwd=experiment.parent, report=True)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -232,7 +232,7 @@ def test_the_sql_of_a_figure_of_the_report_can_be_asked_as_it_stands(tmp_path: P
 
 @pytest.mark.slow
 def test_the_demo_in_small(tmp_path: Path) -> None:
-    done = polyculture("demo", "--folder", "d", "--samples", "1", cwd=tmp_path)
+    done = polyculture("demo", "--folder", "d", "--samples", "1", cwd=tmp_path, report=True)
     assert done.returncode == 0, done.stderr
     assert "granularity" in done.stdout
     assert max(map(len, done.stdout.splitlines()[:-2])) <= 100  # but for the path of the report

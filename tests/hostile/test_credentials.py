@@ -72,7 +72,8 @@ def test_a_key_that_a_server_echoes_is_in_no_file(
         return Reply(body=(text.replace(KEY, KEY.replace("s", "\\u0073", 1)) if escaped else text).encode())
 
     with StubServer(behaviour=echo) as server:
-        done = polyculture("run", experiment(tmp_path, server.url, options='api_key_env = "MY_KEY"\n'), cwd=tmp_path)
+        file = experiment(tmp_path, server.url, options='api_key_env = "MY_KEY"\n')
+        done = polyculture("run", file, cwd=tmp_path, report=True)
         assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert list((tmp_path / "runs").rglob("*.parquet"))
     assert holds(tmp_path, KEY) == []
@@ -82,7 +83,7 @@ def test_a_key_that_a_server_echoes_is_in_no_file(
 def test_a_password_in_the_address_is_used_and_written_nowhere(tmp_path: Path) -> None:
     with StubServer() as server:
         url = server.url.replace("//", f"//someone:{PASSWORD}@")
-        done = polyculture("run", experiment(tmp_path, url), cwd=tmp_path)
+        done = polyculture("run", experiment(tmp_path, url), cwd=tmp_path, report=True)
         assert server.headers[0]["authorization"].startswith("Basic ")
     assert "Traceback" not in done.stderr
     assert done.returncode == 0, done.stderr

@@ -115,7 +115,7 @@ def test_the_stage_of_each_model_with_a_fault_stops_and_that_of_another_goes_on(
 def test_a_run_with_a_stopped_stage_reports_the_other_models_and_says_why(tmp_path: Path, stub: StubServer) -> None:
     stub.behaviour = of_one(lambda *_: failure(500, "<b>out</b> of disk", retry_after="0.01"))
     file = write(tmp_path, stub.url)
-    result = polyculture("run", file, cwd=tmp_path)
+    result = polyculture("run", file, cwd=tmp_path, report=True)
     assert result.returncode == 6, result.stderr
     report = (tmp_path / "runs" / "faults" / "report.html").read_text(encoding="utf-8")
     assert "Why answers are missing" in report
@@ -139,7 +139,7 @@ def test_an_extractor_with_a_wrong_key_is_paid_for_a_few_texts(tmp_path: Path, s
     stub.behaviour = lambda body, _: mentions(body, key) if body["model"] == "x" else None
     file = write(tmp_path, stub.url, "openai:x")
     texts = 4 * EACH
-    result = polyculture("run", file, cwd=tmp_path)
+    result = polyculture("run", file, cwd=tmp_path, report=True)
     assert result.returncode == 6, result.stderr
     assert asked(stub)["x"] == FIRST
     last = result.stderr.splitlines()[-1]

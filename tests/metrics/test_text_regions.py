@@ -204,7 +204,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert paid in written
         written = written.replace(paid, free)
     file.write_text(written + '\n[options."mock:a"]\nanswers = "answers.toml"\n', encoding="utf-8")
-    done = polyculture("run", file, cwd=tmp_path)
+    done = polyculture("run", file, cwd=tmp_path, report=True)
     assert done.returncode == 0, done.stderr
     return file
 

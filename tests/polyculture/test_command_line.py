@@ -23,7 +23,7 @@ from polyculture.cli.init import TEMPLATE, init
 from polyculture.progress import Rate
 from polyculture.running.call_list import calls_in_file, check_asks
 from polyculture.running.opening import open_workspace
-from tests.stages import check
+from tests.stages import check, without_report
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,10 +41,17 @@ base_url = "{url}"
 """
 
 
-def polyculture(*words: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command line to its end, in this process: seconds faster than in one of its own."""
+def polyculture(
+    *words: str | Path, cwd: Path, report: bool = False, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The command line to its end, in this process: seconds faster than in one of its own.
+
+    A command that ends in a report writes it where the test says so: it takes half of the time of a small run. The
+    command `report` always does.
+    """
     out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(cwd):
+    written = contextlib.nullcontext() if report or words[:1] == ("report",) else without_report()
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(cwd), written:
         patch.setattr(sys, "argv", ["polyculture", *map(str, words)])
         for name, value in environment.items():
             patch.setenv(name, value)

@@ -86,7 +86,7 @@ def test_a_run_asks_measures_and_reports_and_the_next_one_asks_nothing(tmp_path:
     assert planned.returncode == 0, planned.stderr
     assert f"Next: polyculture run {file}" in planned.stderr
     assert f"polyculture run {file}" in polyculture("status", file, cwd=tmp_path).stdout
-    done = polyculture("run", file, cwd=tmp_path)
+    done = polyculture("run", file, cwd=tmp_path, report=True)
     assert done.returncode == 0, done.stderr
     assert "Numbers of question sets" in done.stdout
     assert "Report:" in done.stdout
@@ -126,7 +126,7 @@ def test_killed_in_the_middle_a_run_goes_on_where_it_was(tmp_path: Path, stub: S
     killed.join()
     asked = len(stub.bodies)
     assert asked < ASKED, "the kill came too late to show anything"
-    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert polyculture("run", file, cwd=tmp_path, report=True).returncode == 0
     assert len(stub.bodies) - ASKED <= IN_FLIGHT
     assert set(requests(stub).values()) <= {1, 2}
     is_whole(tmp_path)
@@ -165,7 +165,7 @@ def test_shares_end_in_what_one_process_makes_whichever_is_killed(tmp_path: Path
         assert polyculture(*shlex.split(line)[1:], cwd=tmp_path).returncode == 0
     assert polyculture("plan", file, "--jobs", cwd=tmp_path).stdout == ""
     assert len(stub.bodies) - ASKED <= IN_FLIGHT
-    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert polyculture("run", file, cwd=tmp_path, report=True).returncode == 0
     assert len(stub.bodies) - ASKED <= IN_FLIGHT
     is_whole(tmp_path)
 
@@ -230,7 +230,7 @@ def test_a_step_of_an_instrument_is_done_alone(tmp_path: Path, stub: StubServer)
     assert (asked, answers) == (ASKED // 2, ASKED // 2)
     assert readings >= answers
     assert only("ask") == (ASKED, ASKED, readings)
-    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert polyculture("run", file, cwd=tmp_path, report=True).returncode == 0
     assert len(stub.bodies) == ASKED
     is_whole(tmp_path)
 

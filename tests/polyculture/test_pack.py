@@ -205,7 +205,7 @@ def test_two_packs_are_checked_planned_and_run_together(tmp_path: Path, packs: t
     (tmp_path / "answers.toml").write_text(ANSWERS, encoding="utf-8")
     build = ("wikidata", "build", "dump.json", "-o", "wikidata.duckdb", "--catalog", "sw", "--catalog", "bn")
     for words in (build, ("plan", "exp.toml"), ("run", "exp.toml")):
-        done = polyculture(*words, cwd=tmp_path)
+        done = polyculture(*words, cwd=tmp_path, report=True)
         assert done.returncode == 0, done.stderr
     query = "SELECT DISTINCT language, topic, qid FROM linked_mentions WHERE status = 'linked' ORDER BY ALL"
     rows = polyculture("sql", "exp.toml", query, "--format", "json", cwd=tmp_path).stdout.splitlines()

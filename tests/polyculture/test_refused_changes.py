@@ -15,7 +15,6 @@ from tests.instruments.test_probe import write_questions
 from tests.instruments.test_swaps_command import write as write_swaps
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer
-from tests.stages import without_report
 from tests.stored import rows
 from tests.tiny_models import save_causal
 
@@ -141,40 +140,39 @@ def test_answers_that_would_be_made_again_are_refused_and_more_are_not(
     section, line = kind.changed
     changed = {"asked": f"{kind.asked}\n{line}"} if section == "asked" else {section: line}
 
-    def run(*words: str) -> str:
-        done = polyculture("run", "exp.toml", *words, cwd=tmp_path)
+    def run(*words: str, report: bool = False) -> str:
+        done = polyculture("run", "exp.toml", *words, cwd=tmp_path, report=report)
         assert done.returncode == 0, done.stderr
         return done.stderr
 
     def stored() -> tuple[int, int]:
         return rows(tmp_path, f"SELECT count(*) FROM stored_{kind.table}")[0][0], len(server.asked)
 
-    with without_report():  # but for the last, whose folder has rows of all kinds
-        write(tmp_path, server, kind, model)
-        run()
-        first = stored()
-        assert first[0]
-        write(tmp_path, server, kind, model, **changed)
-        for command in ("plan", "run"):
-            refused = polyculture(command, "exp.toml", cwd=tmp_path)
-            assert refused.returncode == 2, refused.stdout + refused.stderr
-            assert kind.said in refused.stderr
-            assert f"To be redone: {first[0]} {kind.unit}" in refused.stderr
-            assert "--accept-changes" in refused.stderr
-            assert len(refused.stderr.splitlines()) == 1
-        assert stored() == first, "what is refused asks nothing"
-        write(tmp_path, server, kind, model, asked=kind.asked.replace(*kind.more))
-        run()
-        more = stored()
-        assert more[0] > first[0], "what only adds answers is asked"
-        write(tmp_path, server, kind, model)
-        run()
-        assert stored() == more, "fewer make nothing again"
-        write(tmp_path, server, kind, model, **changed)
-        assert "no longer current" in run("--accept-changes")
-        accepted = stored()
-        assert accepted[0] > more[0]
     write(tmp_path, server, kind, model)
     run()
+    first = stored()
+    assert first[0]
+    write(tmp_path, server, kind, model, **changed)
+    for command in ("plan", "run"):
+        refused = polyculture(command, "exp.toml", cwd=tmp_path)
+        assert refused.returncode == 2, refused.stdout + refused.stderr
+        assert kind.said in refused.stderr
+        assert f"To be redone: {first[0]} {kind.unit}" in refused.stderr
+        assert "--accept-changes" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+    assert stored() == first, "what is refused asks nothing"
+    write(tmp_path, server, kind, model, asked=kind.asked.replace(*kind.more))
+    run()
+    more = stored()
+    assert more[0] > first[0], "what only adds answers is asked"
+    write(tmp_path, server, kind, model)
+    run()
+    assert stored() == more, "fewer make nothing again"
+    write(tmp_path, server, kind, model, **changed)
+    assert "no longer current" in run("--accept-changes")
+    accepted = stored()
+    assert accepted[0] > more[0]
+    write(tmp_path, server, kind, model)
+    run(report=True)  # of a folder that has rows of all kinds
     assert stored() == accepted, "what was made before the change is current again"
     assert (tmp_path / "runs" / "asked" / "report.html").exists()
