@@ -7,14 +7,15 @@ themselves. It misbehaves when told to.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs
 
 import orjson
-from pyoxigraph import BlankNode, NamedNode, Quad, QueryResultsFormat, QuerySolutions, Store
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, QuerySolutions, Store
 
 from polyculture.link.entity import PROPERTIES, Claims, best_targets, decoder
 from tests.wikidata_server import WikidataServer
@@ -38,32 +39,36 @@ FORBIDDEN: Fault = (403, {}, b"Please set a user-agent")
 _ENTITY = "http://www.wikidata.org/entity/"
 _DIRECT = "http://www.wikidata.org/prop/direct/"
 _SAME = "http://www.w3.org/2002/07/owl#sameAs"
+_LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
+_ALIAS = NamedNode("http://www.w3.org/2004/02/skos/core#altLabel")
 
 
 class SparqlServer:
     """Serves `entities`; `redirects` maps a merged QID to its target.
 
     `faults` are answered first, one a request; None stands for the right answer. `refuses` is asked of every query:
-    where it says so, the query takes too long.
+    where it says so, the query takes too long. It sends `most_rows` of an answer, without saying so.
     """
 
     def __init__(
         self,
-        entities: Sequence[Entity],
+        entities: Iterable[Entity],
         redirects: Mapping[str, str] | None = None,
         items: WikidataServer | None = None,
     ) -> None:
         self.faults: list[Fault | None] = []
         self.refuses: Callable[[str], bool] = lambda _query: False
+        self.most_rows: int | None = None
+        self._after: int | None = None
         self.queries: list[str] = []
         self.agents: set[str] = set()
         self.connections = self.at_once = self.most_at_once = 0
         self.store = Store()
-        self.store.extend(quad for entity in entities for quad in _quads(entity))
+        self.store.bulk_extend(quad for entity in entities for quad in _quads(entity))
         self.store.extend(
             Quad(_item(origin), NamedNode(_SAME), _item(target)) for origin, target in (redirects or {}).items()
         )
-        self.items = items or WikidataServer(entities, redirects)
+        self.items = items or WikidataServer(list(entities), redirects)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -85,8 +90,21 @@ class SparqlServer:
         self._server.server_close()
         self._thread.join()
 
+    def wait_after(self, queries: int) -> Self:
+        """From this query on, callers wait until the server is opened."""
+        self._after = queries
+        return self
+
+    def is_full(self) -> bool:
+        return self._after is not None and len(self.queries) >= self._after
+
+    def open(self) -> None:
+        self._after = None
+
     def answer(self, query: str) -> Fault:
         """The answer to one query."""
+        while self.is_full():
+            time.sleep(0.01)
         fault = self.faults.pop(0) if self.faults else None
         if fault:
             return fault
@@ -98,6 +116,10 @@ class SparqlServer:
             return 400, {}, str(fault).encode()
         assert isinstance(results, QuerySolutions)
         body = results.serialize(format=QueryResultsFormat.JSON)
+        if self.most_rows is not None:
+            whole = orjson.loads(body or b"")
+            del whole["results"]["bindings"][self.most_rows :]
+            body = orjson.dumps(whole)
         return 200, {"Content-Type": "application/sparql-results+json"}, body or b""
 
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805
@@ -132,8 +154,12 @@ class SparqlServer:
 
 
 def _quads(entity: Entity) -> Iterable[Quad]:
-    """The statements of best rank; an unknown value is a blank node, or an IRI that stands for one."""
+    """Names, and the statements of best rank; an unknown value is a blank node, or an IRI that stands for one."""
     claims, subject = decoder(())(orjson.dumps(entity)).claims, _item(entity["id"])
+    for label in (entity.get("labels") or {}).values():
+        yield Quad(subject, _LABEL, Literal(label["value"], language=label["language"]))
+    for alias in (one for several in (entity.get("aliases") or {}).values() for one in several):
+        yield Quad(subject, _ALIAS, Literal(alias["value"], language=alias["language"]))
     for code in PROPERTIES if isinstance(claims, Claims) else ():
         statements = getattr(claims, code)
         for target in best_targets(statements):

@@ -102,7 +102,7 @@ class WikidataServer:
     def __init__(
         self, entities: Sequence[Entity], redirects: Mapping[str, str] | None = None, folding: Folding = normalise
     ) -> None:
-        self.entities = {entity["id"]: entity for entity in entities}
+        self.entities: Mapping[str, Entity] = {entity["id"]: entity for entity in entities}
         self.redirects = dict(redirects or {})
         self.faults: list[Fault] = []
         self.requests: list[dict[str, str]] = []

@@ -13,9 +13,9 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id
 from polyculture.collect.wikidata.collect import TOPIC, Collection, as_catalog
 from polyculture.link.api.client import ApiSettings
+from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.pull.pull import pull_index
-from polyculture.link.pull.sparql import SparqlSettings
 
 FRESH = 7 * 86_400.0  # seconds; older snapshots are pulled again
 

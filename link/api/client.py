@@ -11,22 +11,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import orjson
 
 from polyculture.cache.network.http_answers import TooLargeError, retry_after
 from polyculture.link.entity_json import Rows
-from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, duration
+from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError
 from polyculture.link.qid import number
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 REQUESTS_PER_MINUTE = 200.0  # Wikimedia's limit for a client that is not signed in
-REQUESTS_PER_NAME = 2  # measured: 1.1, and 1.9 where the English name is searched, too
 IDS_A_CALL = 50  # the API's limit for users without bot rights
 HITS_A_CALL = 50
-MOST_HITS = 10_000  # of a search; the API returns no more
 LAG_PAUSES = (5.0, 60.0)  # seconds, least and most, for a lagging service that sends no Retry-After
 _NO_SUCH = "no-such-entity"
 _PROPS = "info|labels|aliases|descriptions|claims|sitelinks"
@@ -50,28 +48,6 @@ class ApiSettings(ServiceSettings):
     requests_per_minute: float = REQUESTS_PER_MINUTE
     maxlag: int = 5  # seconds of replication lag above which the service may refuse a request
 
-    @property
-    def requests_line(self) -> str:
-        """How many requests names take, and how long, in words."""
-        names = 1000
-        return (
-            f"some {REQUESTS_PER_NAME} requests per distinct name, {self.requests_per_minute:g} a minute at most:"
-            f" {names * REQUESTS_PER_NAME / self.requests_per_minute:.0f} minutes per {names:,} names,"
-            " and nothing for names that the file was asked for"
-        )
-
-    def requests_for(self, names: int) -> str:
-        """How many requests so many names take, and how long, in words."""
-        requests, rate = names * REQUESTS_PER_NAME, self.requests_per_minute
-        return f"{requests:,} requests, {duration(requests / rate)} at {rate:g} a minute"
-
-
-class SearchHit(NamedTuple):
-    """An item that a search found, and the matching name."""
-
-    qid: str
-    text: str
-
 
 class ApiClient(PoliteClient):
     """Searches names and fetches entities.
@@ -85,16 +61,10 @@ class ApiClient(PoliteClient):
         super().__init__("the Wikidata service", settings)
         self._at_once = IDS_A_CALL
 
-    def search(self, language: str, term: str, start: int = 0) -> tuple[list[SearchHit], int | None]:
-        """A page of the items that the service finds for a name, in its order, and where the next page starts, if any.
-
-        The service also finds prefixes, after exact names.
-        """
+    def search(self, language: str, term: str) -> list[str]:
+        """The QIDs of the first items that the service finds for a name, in its order: exact names, then prefixes."""
         params = {"action": "wbsearchentities", "search": term, "language": language, "uselang": language}
-        page = {**params, "type": "item", "limit": str(HITS_A_CALL), "continue": str(start)}
-        hits, following = self._request(page, read_hits)
-        more = hits and following is not None and start < following < MOST_HITS
-        return hits, following if more else None
+        return self._request({**params, "type": "item", "limit": str(HITS_A_CALL)}, read_hits)
 
     def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, Entity | None]:
         """The entities by requested QID, with the parts that linking needs; None for one that does not exist.
@@ -174,15 +144,9 @@ def _json_object(response: httpx.Response) -> ApiAnswer | None:
 
 # The readers of answers raise `KeyError`, `TypeError`, `ValueError` or `AttributeError` for one that does not fit the
 # request.
-def read_hits(answer: ApiAnswer) -> tuple[list[SearchHit], int | None]:
-    """The hits of one page of `wbsearchentities`, and the offset of the next page, if any."""
-    hits = [
-        SearchHit(f"Q{number(hit['id'])}", str((hit.get("match") or {}).get("text", "")))
-        for hit in answer["search"]
-        if not _OTHER_ENTITY.fullmatch(hit["id"])
-    ]
-    following = answer.get("search-continue")
-    return hits, None if following is None else int(following)
+def read_hits(answer: ApiAnswer) -> list[str]:
+    """The QIDs of the hits of `wbsearchentities`."""
+    return [f"Q{number(hit['id'])}" for hit in answer["search"] if not _OTHER_ENTITY.fullmatch(hit["id"])]
 
 
 def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAnswer) -> dict[str, Entity | None]:

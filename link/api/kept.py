@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
@@ -26,22 +27,47 @@ from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.draft import Draft, answers_folder, kept_draft
 from polyculture.link.index.snapshot import Snapshot, rows_version
 from polyculture.link.index.tables import PLAIN
+from polyculture.link.ontology import create_members, scopes_of
 from polyculture.link.origins import create_states
 from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
-BY_NUMBER = ""  # in `fetched` in place of a language: items that were asked for by number, and do not exist
+# What a service was asked: who bears a name, what its search finds, and items by number, which do not exist.
+Way = Literal["name", "search", "number"]
+# bearers: a row is an item that bears a name, with a class, or a whole, that stands above it, if any.
 _TABLES = """
-    CREATE TABLE IF NOT EXISTS draft.unfinished (language VARCHAR, term VARCHAR, start BIGINT);
+    CREATE TABLE IF NOT EXISTS draft.bearers (item UINTEGER, property VARCHAR, target UINTEGER);
     CREATE TABLE IF NOT EXISTS draft.topic_items (item UINTEGER);
     CREATE TABLE IF NOT EXISTS draft.pairs (query VARCHAR, above UINTEGER, item UINTEGER)
 """
 
 
-def read_searches(snapshot: Snapshot) -> dict[Term, bool]:
-    """The names that the service was asked for while the snapshot was filled, and whether it found anything."""
+class Asked:
+    """The names that were asked for: by SPARQL, with whether any item bears them, and by the service's search."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, str, bool]] = ()) -> None:
+        self.names: dict[Term, bool] = {}
+        self.searches: set[Term] = set()
+        for way, language, term, found in rows:
+            if way == "name":
+                self.names[language, term] = found
+            else:
+                self.searches.add((language, term))
+
+
+class Bearer(NamedTuple):
+    """An item that bears a name, and what stands above it by a property; None: nothing does."""
+
+    term: Term
+    item: int
+    property: str | None
+    target: int | None
+
+
+def read_asked(snapshot: Snapshot) -> Asked:
+    """What the services were asked while the snapshot was filled."""
     with connect(snapshot.path, read_only=True) as connection:
-        return _searches(connection, "fetched")
+        return Asked(connection.execute(_ASKED.format("fetched")).fetchall())
 
 
 @contextmanager
@@ -59,8 +85,8 @@ def kept_answers(
 class Kept:
     """The answers in `draft`, on top of what the snapshot `base` holds.
 
-    `searched` says for each term that was searched whether anything was found; `unfinished` where its next page starts.
-    Where `base` lacks one of the `languages`, its items are asked for anew, and only its searches are taken over.
+    Where `base` lacks one of the `languages`, its items are asked for anew, and only what says which these are is taken
+    over.
     """
 
     def __init__(
@@ -74,14 +100,16 @@ class Kept:
         with draft.transaction():
             self._connection.execute(_TABLES)
             draft.state = self._state
-        self._create_catalog(catalog)
+        self._catalog, self._settled = catalog, False
+        self._connection.execute("CREATE TABLE belonging (item UINTEGER)")
+        self._connection.execute(statement("fill_found"))
+        create_states(self._connection, catalog)
         if base is not None:
             self._take_over(base)
-        self.unfinished: dict[Term, int] = {
-            (language, term): start for language, term, start in self._fetchall("FROM draft.unfinished")
-        }
-        found = _searches(self._connection, "draft.fetched")
-        self.searched = {term: anything for term, anything in found.items() if term not in self.unfinished}
+        with draft.transaction():
+            for table in ("names", "claims"):  # of items that a snapshot does not hold whole: `write` makes them
+                self._connection.execute(f"DELETE FROM draft.{table} WHERE item NOT IN (SELECT item FROM draft.items)")  # noqa: S608
+        self.asked = Asked(self._fetchall(_ASKED.format("draft.fetched")))
 
     @property
     def answered(self) -> bool:
@@ -94,33 +122,49 @@ class Kept:
         return f"{self._state['began']}+00:00"
 
     def need(self, items: Iterable[int]) -> None:
-        """Says which items are needed as if a search had found them."""
+        """Says which items are needed, as an endpoint says what a topic has."""
         rows = pa.table({"item": pa.array(sorted(items), pa.uint32())})
         with self._draft.transaction():
             self._connection.execute("DELETE FROM draft.topic_items")
             self._draft.insert("topic_items", rows)
+        self._connection.execute("CREATE OR REPLACE TABLE belonging AS FROM draft.topic_items")
+        self._settled = True
 
     def wanted(self) -> list[str]:
-        """The QIDs that are needed by what is there, and that were never asked for."""
-        self._connection.execute(statement("follow_redirects"))
-        needed = {row for name in ("fill_wanted", "origin_sources") for row in self._fetchall(statement(name))}
-        missing = self._fetchall(f"SELECT unnest(hits) FROM draft.fetched WHERE language = '{BY_NUMBER}'")  # noqa: S608
-        return [f"Q{item}" for (item,) in sorted(needed - set(missing))]
+        """The QIDs that are needed by what is there, and that were never asked for.
 
-    def keep_search(self, term: Term, qids: Sequence[str], following: int | None) -> None:
-        """Stores a page of what the service found for a term, in its order; the next one starts at `following`."""
+        First come the classes that say which items belong to a topic; then these; then what their countries rest on.
+        """
+        self._connection.execute(statement("follow_redirects"))
+        missing = {*self._fetchall("SELECT unnest(hits) FROM draft.fetched WHERE way = 'number'")}
+        needed = {*self._fetchall(statement("fill_classes"))} - missing
+        if not needed and not self._settled:
+            self._find_belonging()
+            needed = {*self._fetchall("FROM linked ANTI JOIN draft.items USING (item)")} - missing
+            self._settled = not needed
+        if not needed:
+            needed = {row for name in ("fill_states", "origin_sources") for row in self._fetchall(statement(name))}
+        return [f"Q{item}" for (item,) in sorted(needed - missing)]
+
+    def keep_names(self, terms: Sequence[Term], bearers: Iterable[Bearer]) -> None:
+        """Stores which items an endpoint says to bear these names."""
+        rows = list(bearers)
+        hits: dict[Term, set[int]] = {term: set() for term in terms}
+        for row in rows:
+            hits[row.term].add(row.item)
+        above = sorted({row[1:] for row in rows}, key=str)
+        columns = [pa.array(column, field) for column, field in zip(zip(*above, strict=True), _BEARERS, strict=False)]
         with self._answer():
-            before = self._taken("fetched", "hits", term)
-            self._taken("unfinished", "start", term)
-            hits = [*(before[0] if before else []), *map(number, qids)]
-            self._add_fetched(*term, hits)
-            if following is not None:
-                self._connection.execute("INSERT INTO draft.unfinished VALUES (?, ?, ?)", [*term, following])
-        if following is None:
-            self.searched[term] = bool(hits)
-            self.unfinished.pop(term, None)
-        else:
-            self.unfinished[term] = following
+            self._add_fetched("name", {term: sorted(items) for term, items in hits.items()})
+            if above:
+                self._draft.insert("bearers", pa.table(columns, names=["item", "property", "target"]))
+        self.asked.names |= {term: bool(items) for term, items in hits.items()}
+
+    def keep_search(self, term: Term, qids: Sequence[str]) -> None:
+        """Stores what the service's search found for a term, in its order."""
+        with self._answer():
+            self._add_fetched("search", {term: list(map(number, qids))})
+        self.asked.searches.add(term)
 
     def keep_entities(self, entities: Mapping[str, Entity | None]) -> None:
         """Stores the entities by the QID that was asked for; None: there is no such item."""
@@ -134,7 +178,7 @@ class Kept:
         with self._answer():
             self._draft.add(rows.tables())
             if missing:
-                self._add_fetched(BY_NUMBER, " ".join(f"Q{item}" for item in missing), missing)
+                self._add_fetched("number", {("", " ".join(f"Q{item}" for item in missing)): missing})
 
     def pairs(self, query: str) -> list[tuple[int, int]] | None:
         """What an endpoint answered to a query; None where it was not asked, or not to the end."""
@@ -154,6 +198,13 @@ class Kept:
 
     def write(self, out: Path, provenance: Mapping[str, Any]) -> Snapshot:
         """Writes the snapshot `out` of the answers. Raises what `assemble` raises."""
+        named = Rows(self.languages)
+        for item, rows in groupby(self._fetchall(statement("fill_named")), key=itemgetter(0)):
+            named.add(_entity(item, [(language, name) for _, language, name in rows]))
+        with self._draft.transaction():
+            self._draft.insert("names", named.tables()["names"])
+            partial = "SELECT * FROM wikidata.claims WHERE item NOT IN (SELECT item FROM draft.items)"
+            self._connection.execute(f"INSERT INTO draft.claims {partial}")
         return assemble(out, answers_folder(out), self._draft, self.languages, provenance)
 
     def _check(self, wanted: Mapping[str, Any]) -> None:
@@ -164,13 +215,14 @@ class Kept:
                 told = f"holds answers with other {what}: {there[what]}, not {value}"
                 raise SnapshotError(told, where=self._draft.file, remedy="Delete its folder, or ask the same again.")
 
-    def _create_catalog(self, catalog: Catalog) -> None:
-        """Creates the tables that follow from the catalogue, and the views on all."""
-        kinds = [kind for topic in catalog.topics.values() for kind in topic.kinds.values()]
-        roots = {number(qid) for kind in kinds for qid in (*kind.roots, *kind.types)}
-        self._connection.from_arrow(pa.table({"item": pa.array(sorted(roots), pa.uint32())})).create("roots")
-        create_states(self._connection, catalog)
-        self._connection.execute(statement("fill_found"))
+    def _find_belonging(self) -> None:
+        """Finds which items belong to a topic, by the rules of the linker, over all that is known so far."""
+        scopes = sorted(set(scopes_of(self._catalog, self._catalog.topics).values()))
+        create_members(self._connection, scopes, {scope.rules: place for place, scope in enumerate(scopes)})
+        self._connection.execute(
+            "CREATE OR REPLACE TABLE belonging AS SELECT DISTINCT item FROM members WHERE scope >= 0"
+        )
+        self._connection.execute("DROP TABLE members; DROP TABLE pages")
 
     def _take_over(self, base: Snapshot) -> None:
         if base.identity in self._state["bases"]:
@@ -185,6 +237,7 @@ class Kept:
                 rows = f"{keyed} USING (item, language, name))" if name == "names" else f"base.{name}"
                 columns = ", ".join(PLAIN[name].names)
                 self._connection.execute(f"INSERT INTO draft.{name} SELECT {columns} FROM {rows}")  # noqa: S608  ours
+            self._connection.execute(statement("fill_taken_over"))
             self._note(bases=[*self._state["bases"], base.identity])
         self._connection.execute("DETACH base")
 
@@ -200,14 +253,13 @@ class Kept:
         self._state = {**self._state, **state}
         self._draft.state = self._state
 
-    def _taken(self, table: str, column: str, term: Term) -> list[Any]:
-        """What the row of a term had in a column; the row is deleted."""
-        query = f"DELETE FROM draft.{table} WHERE language = ? AND term = ? RETURNING {column}"  # noqa: S608  our names
-        return [value for (value,) in self._fetchall(query, list(term))]
-
-    def _add_fetched(self, language: str, term: str, hits: Sequence[int]) -> None:
-        row = {"language": language, "term": term, "asked_at": _now(), "hits": list(hits)}
-        self._draft.insert("fetched", pa.Table.from_pylist([row], PLAIN["fetched"]))
+    def _add_fetched(self, way: Way, hits: Mapping[Term, Sequence[int]]) -> None:
+        now = _now()
+        rows = [
+            {"way": way, "language": language, "term": term, "asked_at": now, "hits": list(items)}
+            for (language, term), items in hits.items()
+        ]
+        self._draft.insert("fetched", pa.Table.from_pylist(rows, PLAIN["fetched"]))
 
     def _fetchall(self, query: str, params: list[Any] | None = None) -> list[tuple[Any, ...]]:
         return self._connection.execute(query, params).fetchall()
@@ -217,6 +269,13 @@ def _now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None, microsecond=0)
 
 
-def _searches(connection: duckdb.DuckDBPyConnection, table: str) -> dict[Term, bool]:
-    query = f"SELECT language, term, len(hits) > 0 FROM {table} WHERE language <> '{BY_NUMBER}'"  # noqa: S608  our names
-    return {(language, term): anything for language, term, anything in connection.execute(query).fetchall()}
+def _entity(item: int, names: Iterable[tuple[str, str]]) -> Entity:
+    """An item as the API would send it, of which nothing but these names (language, name) is known."""
+    aliases: dict[str, list[dict[str, str]]] = {}
+    for language, name in names:
+        aliases.setdefault(language, []).append({"language": language, "value": name})
+    return {"type": "item", "id": f"Q{item}", "aliases": aliases}
+
+
+_ASKED = "SELECT way, language, term, len(hits) > 0 FROM {} WHERE way <> 'number'"
+_BEARERS = (pa.uint32(), pa.string(), pa.uint32())

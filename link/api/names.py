@@ -1,16 +1,28 @@
-"""What is searched for a mention: its dictionary form and English name, and other forms where these find nothing."""
+"""How the names of a mention are asked for: each spelling in each language whose names the linker compares with it.
+
+An endpoint finds exact names alone. The linker also accepts names that are spelled a little otherwise. The commonest of
+these are asked for, too: capital letters, quotation marks and apostrophes, both Chinese scripts, and in English the
+plural, the hyphen and the article.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from polyculture.cache.catalog import Catalog
-from polyculture.link.normalise import chinese_forms, fold_of, normalise, without_marks
+from polyculture.cache.text.inflection import Endings, forms, inflections
+from polyculture.link.normalise import chinese_forms, fold_of, without_marks
 
 LONGEST_NAME = 250  # characters; Wikidata's limit for labels
+ENGLISH = "en"
 
-Term = tuple[str, str]  # a language of Wikidata's, and what is searched in it
+Term = tuple[str, str]  # a language of Wikidata's, and a name in it
+_ARTICLE = re.compile("^(the|an?) ", re.IGNORECASE)
+_JOINED = re.compile(r"(?<=\w)-(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,39 +34,72 @@ class Named:
     name: str | None = None
     english: str | None = None
 
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Its texts, each with the language of the catalogue that it is compared in."""
+        own = [(self.language, text) for text in (self.surface, self.name) if text]
+        return [*own, *([(ENGLISH, self.english)] if self.english else [])]
 
-class Searches:
-    """What is searched for a name, in this order: the next only where nothing was found before it."""
 
-    def __init__(self, catalog: Catalog, named: Named) -> None:
-        language = catalog.language(named.language).label_languages[0]
-        surface, name = ([(language, form) for form in _forms(language, text)] for text in (named.surface, named.name))
-        english = [("en", form) for form in _forms("en", named.english)]
-        own = name or surface
-        self._first = list(dict.fromkeys([*own[:1], *english[:1]]))  # both: neither says that the other names the same
-        self._others = [term for term in (*own, *surface, *english) if term not in self._first]
+def exact_terms(catalog: Catalog, named: Named) -> set[Term]:
+    """The names by which an item is found for the mention."""
+    found: set[Term] = set()
+    for code, text in named.texts:
+        chain = catalog.language(code).label_languages
+        found |= {(language, spelled) for spelled in spellings(text, chain[0]) for language in chain}
+    return found
 
-    def next(self, searched: Mapping[Term, bool]) -> list[Term]:
-        """The terms to search now: none where something was found, or nothing is left."""
-        if first := [term for term in self._first if term not in searched]:
-            return first
-        for term in (*self._first, *self._others):
-            if term not in searched:
-                return [term]
-            if searched[term]:
-                return []
+
+def search_terms(catalog: Catalog, named: Named) -> list[Term]:
+    """What is searched where no item bears the mention's names: its dictionary form, and its English name."""
+    own = (catalog.language(named.language).label_languages[0], _plain(named.name or named.surface))
+    return [term for term in (own, (ENGLISH, _plain(named.english or ""))) if _is_name(term[1])]
+
+
+def spellings(text: str, language: str) -> list[str]:
+    """The ways in which a name may be written in a language, as written first."""
+    plain = _plain(text)
+    if not without_marks(plain):
         return []
+    written = [plain, without_marks(plain), plain.replace("\u2019", "'"), plain.replace("'", "\u2019")]
+    if language == ENGLISH:
+        written += _english(plain)
+    if fold_of(language) == "chinese":
+        written = [form for one in written for form in chinese_forms(one)]
+    turkish = fold_of(language) == "turkish"
+    cased = [form for one in dict.fromkeys(written) for form in _cased(one, turkish)]
+    return [form for form in dict.fromkeys(cased) if _is_name(form)]
 
 
-def _forms(language: str, text: str | None) -> list[str]:
-    """How a text is searched: as written, without the marks that normalisation removes, in Turkish in lower case, in
-    both Chinese scripts. What cannot be a name is left out.
-    """
-    if text is None:
-        return []
-    forms, fold = [text.strip(), without_marks(text)], fold_of(language)
-    if fold == "turkish" and "I" in text:
-        forms += normalise([text], fold)
-    if fold == "chinese":
-        forms = [written for form in forms for written in chinese_forms(form)]
-    return [form for form in dict.fromkeys(forms) if 0 < len(form) <= LONGEST_NAME]
+def _english(text: str) -> Iterator[str]:
+    bare = _ARTICLE.sub("", text)
+    yield bare
+    yield _JOINED.sub(" ", bare)
+    yield from forms(bare, ENGLISH, _singulars()) or forms(bare, ENGLISH)
+
+
+@cache
+def _singulars() -> Endings:
+    """The endings of English plurals, the other way round."""
+    return {ENGLISH: [(plural, end) for end, plural in inflections()[ENGLISH]["endings"]]}
+
+
+def _cased(text: str, turkish: bool) -> Iterable[str]:
+    small = (text.replace("I", "\u0131").replace("\u0130", "i") if turkish else text).lower()
+    if small == text and text.upper() == text:  # a script without capital letters
+        return [text]
+    titled = " ".join(_capital(word, turkish) for word in small.split(" "))
+    return [text, _capital(text, turkish), small, _capital(small, turkish), titled]
+
+
+def _capital(text: str, turkish: bool) -> str:
+    first = "\u0130" if turkish and text[:1] == "i" else text[:1].upper()
+    return first + text[1:]
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_NAME and text.isprintable()

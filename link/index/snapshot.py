@@ -28,7 +28,7 @@ from polyculture.link.keys import KEYS, key_version
 from polyculture.link.normalise import NORMALISATION
 
 # Of the tables and their content; an index of another version is refused.
-VERSION = f"6.{NORMALISATION}.{KEYS}"
+VERSION = f"7.{NORMALISATION}.{KEYS}"
 FILLED = "api"  # the kind of source of a snapshot that the live service filled
 VERIFIED = "verified"  # folder of the cache: a mark per file that was read whole
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block
@@ -40,7 +40,10 @@ REMEDIES = {
     "starter": "Delete it: the next command makes it again.",
 }
 UNKNOWN = "Delete it, or name another file; then make it: polyculture wikidata build or pull, or [link] fill = true."
-MISSING = "Is the path right? If there is none yet, build it: polyculture wikidata build DUMP -o FILE"
+MISSING = (
+    "Is the path right? If there is none yet, write fill = true under [link], which makes it of the names of the run,"
+    " or make it: polyculture wikidata pull EXPERIMENT, or polyculture wikidata build DUMP -o FILE"
+)
 
 
 class _Meta(BaseModel):

@@ -23,6 +23,7 @@ _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
     "redirects": [("item", pa.uint32()), ("target", pa.uint32())],
     "kinds": [("item", pa.uint32()), ("topic", pa.string()), ("kind", pa.string())],
     "fetched": [
+        ("way", pa.string()),
         ("language", pa.string()),
         ("term", pa.string()),
         ("asked_at", pa.timestamp("s")),

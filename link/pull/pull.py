@@ -24,10 +24,10 @@ from polyculture.cache.work.outcome import Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.fill import fetch_needed
 from polyculture.link.api.kept import kept_answers
+from polyculture.link.api.sparql import SparqlClient, SparqlSettings
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import Scope, class_paths, scopes_of
 from polyculture.link.polite_client import duration
-from polyculture.link.pull.sparql import SparqlClient, SparqlSettings
 
 _log = get_logger(__name__)
 

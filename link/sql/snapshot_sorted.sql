@@ -53,7 +53,8 @@ ORDER BY property, target, item;
 -- data: a snapshot of a dump has no rows here.
 CREATE TABLE snapshot.kinds AS SELECT DISTINCT item, topic, kind FROM draft.kinds ORDER BY item, topic, kind;
 
--- fetched: a row is a name that the live service was asked for in a language of Wikidata's, with the items that it found,
--- in its order; with '' as language, items that were asked for by number and do not exist. Only a filled snapshot has rows.
+-- fetched: a row is what a live service was asked, with the items that it answered. `way`: 'name', the items that bear a name in a
+-- language of Wikidata's; 'search', what its search finds; 'number', items that do not exist. Only a filled snapshot has rows.
 CREATE TABLE snapshot.fetched AS
-SELECT language, term, max(asked_at) AS asked_at, arg_max(hits, asked_at) AS hits FROM draft.fetched GROUP BY language, term ORDER BY language, term;
+SELECT way, language, term, max(asked_at) AS asked_at, arg_max(hits, asked_at) AS hits
+FROM draft.fetched GROUP BY way, language, term ORDER BY way, language, term;

@@ -137,7 +137,7 @@ def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | 
     from polyculture.cache.files import cache_folder
     from polyculture.collect.wikidata.from_service import pulled
     from polyculture.link.api.client import ApiSettings
-    from polyculture.link.pull.sparql import SparqlSettings
+    from polyculture.link.api.sparql import SparqlSettings
 
     service = ApiSettings(contact or "")
     return pulled(catalog, wanted, cache_folder(), SparqlSettings(contact or "", endpoint), service)

@@ -48,8 +48,11 @@ def pull(
     contact: Contact = None,
     topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
     endpoint: Annotated[
-        str, typer.Option(help="A SPARQL endpoint over Wikidata, which says what belongs to the topics.")
-    ] = ENDPOINT,
+        str | None,
+        typer.Option(
+            help=f"A SPARQL endpoint, which says what belongs to the topics. Default: [link] sparql, {ENDPOINT}."
+        ),
+    ] = None,
     requests_per_minute: Annotated[
         float | None,
         typer.Option(min=0.1, help="How many to send to either service at most. Default: 60 queries; 200 for items."),
@@ -63,8 +66,8 @@ def pull(
     snapshot is written: the same command resumes a pull that failed or was stopped, as one may where it says how many
     items there are. Items outside the topics are missing: a snapshot of a dump has more candidates per name.
     """
+    from polyculture.link.api.sparql import SparqlSettings
     from polyculture.link.pull.pull import pull_index
-    from polyculture.link.pull.sparql import SparqlSettings
     from polyculture.progress import watch
     from polyculture.running.linking import link_lines
 
@@ -73,7 +76,8 @@ def pull(
         if experiment
         else _of_topics(output, contact, topic, catalog)
     )
-    settings = SparqlSettings(wanted.service.contact, endpoint)
+    of_file = wanted.workspace.experiment.link.sparql if wanted.workspace else ENDPOINT
+    settings = SparqlSettings(wanted.service.contact, endpoint or of_file)
     service = wanted.service
     if requests_per_minute is not None:
         settings = dataclasses.replace(settings, requests_per_minute=requests_per_minute)

@@ -102,10 +102,12 @@ class LinkSection(Section):
 
     source: Literal["snapshot", "published"] = "snapshot"
     snapshot: str = "starter"  # a file of `polyculture wikidata build` or `pull`; or the bundled one
-    fill: bool = False  # ask the live service for the names that `snapshot` was never asked for, and keep them in it
+    fill: bool = False  # ask the live services for the names that `snapshot` was never asked for, and keep them in it
+    search: bool = False  # with `fill`: search, too, for names that no item bears exactly
     forms: Forms = "all"  # "paper": labels and aliases as they stand, and the surface alone
     contact: str | None = None  # for the live service: an address that Wikimedia can write to
-    endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
+    sparql: str = Field(default="https://query.wikidata.org/sparql", pattern=r"^https?://")  # which items bear a name
+    endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")  # the items
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
 
     @model_validator(mode="after")
@@ -114,6 +116,8 @@ class LinkSection(Section):
             raise ValueError(
                 'fill is of a file of your own: write snapshot = "FILE.duckdb", which is made where missing'
             )
+        if self.search and not self.fill:
+            raise ValueError("search is a part of fill: write fill = true, or leave search out")
         return self
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
     from polyculture.link.api.client import ApiSettings
     from polyculture.link.api.names import Named
+    from polyculture.link.api.sparql import SparqlSettings
     from polyculture.link.index.snapshot import Snapshot
+    from polyculture.link.polite_client import ServiceSettings
     from polyculture.link.published import PublishedLinker
 
 _log = get_logger(__name__)
+_Settings = TypeVar("_Settings", bound="ServiceSettings")
 LINK = "link"  # the stage
 
 
@@ -110,7 +113,10 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
 
 
 def _snapshot(workspace: Workspace) -> Snapshot:
-    """The snapshot of the experiment; an empty one where it is to be filled and there is none yet."""
+    """The snapshot of the experiment; an empty one where it is to be filled and there is none yet.
+
+    Raises `ExperimentError` for one that cannot be used, or not be filled.
+    """
     from polyculture.link.index.snapshot import FILLED, Snapshot
 
     section = workspace.experiment.link
@@ -120,7 +126,13 @@ def _snapshot(workspace: Workspace) -> Snapshot:
         source = {"kind": FILLED}
         return Snapshot(file, {"languages": languages, "identity": "nothing yet", "complete": False, "source": source})
     try:
-        return find_snapshot(section.snapshot, workspace.file.parent)
+        found = find_snapshot(section.snapshot, workspace.file.parent)
+        if section.fill:
+            from polyculture.link.api.fill import check_base
+
+            chains = (workspace.catalog.language(code).label_languages for code in workspace.experiment.languages)
+            check_base(found, section.endpoint, {code for chain in chains for code in chain})
+        return found
     except SnapshotError as fault:
         what = f"link.snapshot: {fault.where}: {fault.what}"
         raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
@@ -169,35 +181,44 @@ def link_with(workspace: Workspace, name: str) -> None:
     _log.info(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 
 
-def fill_with(workspace: Workspace, names: Iterable[Named], out: Path) -> None:
-    """Fills the snapshot `out` with what `names` may mean, asked as [link] says, and tells how much was asked.
+def fill_with(workspace: Workspace, mentions: Iterable[Named], out: Path) -> None:
+    """Fills the snapshot `out` with what `mentions` may mean, asked as [link] says, and reports how much was asked.
 
     Raises what `fill_snapshot` raises.
     """
     from polyculture.link.api.fill import fill_snapshot
 
+    endpoint, service, search = sparql_settings(workspace), api_settings(workspace), workspace.experiment.link.search
     with watch(f"fill {out.name}, names and items", 0) as progress:
-        report = fill_snapshot(workspace.catalog, names, out, api_settings(workspace), progress)
-    if report.requests:
+        report = fill_snapshot(workspace.catalog, mentions, out, endpoint, service, search=search, progress=progress)
+    if report.queries or report.requests:
         items = report.snapshot.meta["counts"]["items"]
-        _log.info(
-            f"Wrote {out}: {items:,} items; {report.requests:,} requests for {report.names:,} names and their items"
-        )
+        asked = f"{report.queries:,} queries and {report.requests:,} requests for {report.mentions:,} mentions"
+        _log.info(f"Wrote {out}: {items:,} items; {asked}")
 
 
 def api_settings(workspace: Workspace, contact: str | None = None) -> ApiSettings:
-    """How the live service is asked, as [link] says. Raises `ExperimentError` for settings that cannot be sent.
+    """How the Action API is asked, as [link] says. Raises `ExperimentError` for settings that cannot be sent.
 
     A contact that nobody gave is missed only where something is to be asked: a plan needs none.
     """
     from polyculture.link.api.client import REQUESTS_PER_MINUTE, ApiSettings
 
     section = workspace.experiment.link
-    settings = ApiSettings(
-        contact=contact or section.contact or "",
-        endpoint=section.endpoint,
-        requests_per_minute=section.requests_per_minute or REQUESTS_PER_MINUTE,
-    )
+    rate = section.requests_per_minute or REQUESTS_PER_MINUTE
+    return _checked(workspace, ApiSettings(contact or section.contact or "", section.endpoint, rate))
+
+
+def sparql_settings(workspace: Workspace, contact: str | None = None) -> SparqlSettings:
+    """How the SPARQL endpoint is asked, as [link] says. Raises as `api_settings`."""
+    from polyculture.link.api.sparql import QUERIES_PER_MINUTE, SparqlSettings
+
+    section = workspace.experiment.link
+    rate = min(section.requests_per_minute or QUERIES_PER_MINUTE, QUERIES_PER_MINUTE)
+    return _checked(workspace, SparqlSettings(contact or section.contact or "", section.sparql, rate))
+
+
+def _checked(workspace: Workspace, settings: _Settings) -> _Settings:
     try:
         if settings.contact:
             settings.check()
@@ -217,21 +238,24 @@ def request_rows(workspace: Workspace) -> Iterator[tuple[str, str]]:
     """Rows for `plan`: what the live service would be asked, and what a pull would be. None with an own index."""
     section = workspace.experiment.link
     if section.fill:
-        settings, names = api_settings(workspace), assumed_names(workspace)
-        yield "link asks", f"{settings.requests_line}; here {settings.requests_for(names)}"
+        from polyculture.link.api.fill import expected_requests
+
+        mentions, services = assumed_mentions(workspace), (sparql_settings(workspace), api_settings(workspace))
+        yield "link asks", expected_requests(mentions, *services, search=section.search)
         yield (
             "",
             (
-                f"for some {names:,} distinct names. Assumed: {MENTIONS_A_RESPONSE} mentions a response,"
-                f" of m in a language and topic {_DISTINCT:g} m^{_GROWTH:g} distinct"
+                f"for {mentions:,} distinct mentions; nothing for names that the file was asked for. Assumed:"
+                f" {MENTIONS_A_RESPONSE} mentions a response, of m in a language and topic {_DISTINCT:g} m^{_GROWTH:g}"
+                " distinct"
             ),
         )
     if section.fill or section.snapshot == STARTER:
         yield "or pull", pull_line(workspace)
 
 
-def assumed_names(workspace: Workspace) -> int:
-    """How many distinct names the texts that are extracted are assumed to mention, generated or imported ones."""
+def assumed_mentions(workspace: Workspace) -> int:
+    """How many distinct mentions the texts that are extracted are assumed to hold, generated or imported ones."""
     texts = Counter[tuple[str, str]]()
     for job in workspace.jobs:
         texts[job.language, job.topic] += workspace.extracted_of(job)

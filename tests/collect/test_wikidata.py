@@ -16,9 +16,9 @@ from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.collect.wikidata.collect import Collection, collected
 from polyculture.collect.wikidata.from_service import pulled
 from polyculture.collect.wikidata.presets import collection_presets
+from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.index.classes import check_classes
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.pull.sparql import SparqlSettings
 from tests.link.test_api import settings
 from tests.link_world import CATALOG, CLASSES, index_of, item, write_dump
 from tests.polyculture.test_command_line import one_line, polyculture

@@ -12,7 +12,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import WikidataError
 from polyculture.link.api.client import ApiClient, ApiSettings
 from polyculture.link.api.kept import kept_answers
-from polyculture.link.pull.sparql import SparqlClient, SparqlSettings
+from polyculture.link.api.sparql import SparqlClient, SparqlSettings
 from tests.hostile.fault_server import FaultServer
 from tests.hostile.modes import LARGE, MODES, SLOW
 from tests.hostile.test_faults import PROMPTS, rows, write

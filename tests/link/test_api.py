@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import WikidataError
-from polyculture.link.api.client import ApiClient, ApiSettings, SearchHit
+from polyculture.link.api.client import ApiClient, ApiSettings
 from tests.link_world import CLASSES
 from tests.logs import logged
 from tests.wikidata_server import (
@@ -154,14 +154,6 @@ def test_an_answer_to_another_question_is_not_nothing_found(server: WikidataServ
         client.search("en", "tea")
 
 
-def test_a_service_that_goes_on_for_ever_is_left(server: WikidataServer) -> None:
-    page = json.dumps({"search": [{"id": "Q5"}], "search-continue": 1}).encode()
-    server.faults = [(200, {}, page)] * 20
-    with ApiClient(settings(server)) as client:
-        assert client.search("en", "tea", 1) == ([SearchHit("Q5", "")], None)
-    assert len(server.requests) == 1
-
-
 def test_patience_is_kept_for_each_kind_of_fault(server: WikidataServer) -> None:
     server.faults = [TOO_MANY, TOO_MANY, HTML, TOO_MANY, HTML, TOO_MANY]
     with ApiClient(settings(server)) as client:
@@ -212,7 +204,7 @@ def test_hits_that_are_no_items_are_left_out(server: WikidataServer) -> None:
     page = json.dumps({"search": [{"id": "L5"}, {"id": "L5-F1"}, {"id": "Q5"}, {"id": "P31"}]}).encode()
     server.faults = [(200, {}, page)]
     with ApiClient(settings(server)) as client:
-        assert client.search("en", "human")[0] == [SearchHit("Q5", "")]
+        assert client.search("en", "human") == ["Q5"]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from polyculture.cache.errors import WikidataError
-from polyculture.link.api.client import ApiClient, ApiSettings, SearchHit, read_hits
+from polyculture.link.api.client import ApiClient, ApiSettings
 from tests.api_recordings import recorded_bodies, recorded_exchanges
 from tests.wikidata_server import Answer, WikidataServer
 
@@ -40,11 +39,10 @@ def client(server: WikidataServer, *answers: bytes | Answer) -> ApiClient:
     return ApiClient(ApiSettings("test@example.org", server.url, 60_000_000, sleep=lambda _: None))
 
 
-def search(server: WikidataServer, *answers: bytes | Answer) -> tuple[list[str], list[SearchHit]]:
-    """The QIDs of a search, and its hits."""
+def search(server: WikidataServer, *answers: bytes | Answer) -> list[str]:
+    """The QIDs of a search."""
     with client(server, *answers) as asked:
-        hits, _ = asked.search("en", "some name")
-    return [hit.qid for hit in hits], hits
+        return asked.search("en", "some name")
 
 
 def entities(server: WikidataServer, *qids: str, answers: list[bytes | Answer]) -> dict[str, Any]:
@@ -53,32 +51,20 @@ def entities(server: WikidataServer, *qids: str, answers: list[bytes | Answer]) 
 
 
 def test_a_hit_by_alias(server: WikidataServer, bodies: dict[str, bytes]) -> None:
-    found, hits = search(server, bodies["wbsearchentities-abc"])
-    assert found[:2] == ["Q169889", "Q286874"]
-    assert hits[0] == SearchHit("Q169889", "ABC")  # its label is American Broadcasting Company
-    assert search(server, bodies["search_alias"]) == (["Q4115189"], [SearchHit("Q4115189", "test")])
+    found = search(server, bodies["wbsearchentities-abc"])
+    assert found[:2] == ["Q169889", "Q286874"]  # the label of the first is American Broadcasting Company
+    assert search(server, bodies["search_alias"]) == ["Q4115189"]
 
 
 def test_hits_by_label_and_in_another_language(server: WikidataServer, bodies: dict[str, bytes]) -> None:
-    found, _ = search(server, bodies["search_label"])
-    assert found == ["Q36724", "Q17987270", "Q4818461"]
-    found, _ = search(server, bodies["search_crosslang"])
+    assert search(server, bodies["search_label"]) == ["Q36724", "Q17987270", "Q4818461"]
+    found = search(server, bodies["search_crosslang"])
     assert found == ["Q3183295", "Q3666468", "Q47253"]  # the last by its name in Tagalog
-    hits, following = read_hits(orjson.loads(bodies["search_crosslang"]))
-    assert (hits[-1], following) == (SearchHit("Q47253", "uod"), None)
 
 
 @pytest.mark.parametrize("name", ["wbsearchentities-empty", "search_empty"])
 def test_nothing_found(server: WikidataServer, bodies: dict[str, bytes], name: str) -> None:
-    assert search(server, bodies[name]) == ([], [])
-
-
-def test_a_search_is_continued(server: WikidataServer, bodies: dict[str, bytes]) -> None:
-    with client(server, bodies["search_alias"], bodies["search_empty"]) as asked:
-        hits, following = asked.search("en", "test")
-        assert ([hit.qid for hit in hits], following) == (["Q4115189"], 1)
-        assert asked.search("en", "test", 1) == ([], None)
-    assert [request["continue"] for request in server.requests] == ["0", "1"]
+    assert search(server, bodies[name]) == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import pytest
@@ -20,19 +20,22 @@ import pytest
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
 from polyculture.link import keys
 from polyculture.link.api.client import ApiSettings
-from polyculture.link.api.fill import FillReport, fill_snapshot
-from polyculture.link.api.names import Named, Searches
+from polyculture.link.api.fill import FillReport, expected_requests, fill_snapshot
+from polyculture.link.api.names import Named, exact_terms, spellings
+from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.dumps.build import build_index
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import write_snapshot
 from polyculture.link.index.draft import answers_folder
+from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.tables import SCHEMAS
 from polyculture.link.linker import TABLES
-from polyculture.running.linking import api_settings, plan_linking
+from polyculture.running.linking import api_settings, plan_linking, sparql_settings
 from polyculture.running.opening import open_workspace
 from tests.link.test_api import OF_ANOTHER_QUESTION, settings
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, index_of, item, link_all, write_dump
 from tests.polyculture.test_command_line import polyculture
+from tests.sparql_server import SparqlServer
 from tests.wikidata_server import UNAVAILABLE, WikidataServer, as_wikidata
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +45,7 @@ ITEMS: list[Entity] = [
     item("Q11", {"en": "miso soup", "ja": "味噌汁", "zh": "味噌汤"}, {"en": ["misoshiru"]}, 5, P31="Q10", P495="Q17"),
     item("Q12", "Tango", sitelinks=4, P31="Q99"),  # drink, by way of a class that was merged
     item("Q13", "Tango", sitelinks=30, P31="Q2188189", P175="Q20"),
-    item("Q14", "Tango", P31="Q404"),  # of a class that was deleted
+    item("Q14", "Tango", {"de": ["Tänzchen"]}, P31="Q404"),  # of a class that was deleted: of no topic
     item("Q17", "Japan"),
     item("Q20", "Ana", P31="Q5", P27="Q414"),
     *[item(f"Q{number}", f"Tango {number}", P31="Q5") for number in range(100, 180)],
@@ -72,8 +75,8 @@ ASKED = [
 
 
 @pytest.fixture
-def server() -> Iterator[WikidataServer]:
-    with WikidataServer(WORLD, MERGED) as running:
+def server() -> Iterator[SparqlServer]:
+    with SparqlServer(WORLD, MERGED) as running:
         yield running
 
 
@@ -82,8 +85,17 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "wikidata.duckdb"
 
 
-def fill(server: WikidataServer, out: Path, names: list[Named] | None = None, **more: Any) -> FillReport:
-    return fill_snapshot(CATALOG, NAMES if names is None else names, out, settings(server, **more))
+def endpoint(server: SparqlServer, **more: Any) -> SparqlSettings:
+    """Settings that send without pauses."""
+    return SparqlSettings(**{"contact": "test@example.org", "endpoint": server.url, "requests_per_minute": 60_000,
+                             "sleep": lambda _seconds: None, **more})  # fmt: skip
+
+
+def fill(
+    server: SparqlServer, out: Path, names: list[Named] | None = None, *, search: bool = False, **more: Any
+) -> FillReport:
+    asked = NAMES if names is None else names
+    return fill_snapshot(CATALOG, asked, out, endpoint(server, **more), settings(server.items, **more), search=search)
 
 
 def rows_of(snapshot: Path, *tables: str) -> dict[str, list[Any]]:
@@ -91,9 +103,18 @@ def rows_of(snapshot: Path, *tables: str) -> dict[str, list[Any]]:
         return {name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in tables or SCHEMAS}
 
 
+def named(server: SparqlServer) -> list[str]:
+    """The names that the endpoint was asked for, as its queries have them."""
+    return [name for query in server.queries for name in names_in(query)]
+
+
+def names_in(query: str) -> list[str]:
+    return re.findall(r'"(?:[^"\\\\]|\\\\.)*"@[a-z-]+', query)
+
+
 def searched(server: WikidataServer) -> list[tuple[str, str]]:
-    """What was searched, in which language; a search of several pages counts once."""
-    return [(r["language"], r["search"]) for r in server.requests if r.get("continue") == "0"]
+    """What was searched, in which language."""
+    return [(r["language"], r["search"]) for r in server.requests if "search" in r]
 
 
 def fetched(server: WikidataServer) -> list[str]:
@@ -101,7 +122,7 @@ def fetched(server: WikidataServer) -> list[str]:
 
 
 def test_a_fill_holds_and_links_what_a_build_over_the_same_items_does(
-    server: WikidataServer, out: Path, tmp_path: Path
+    server: SparqlServer, out: Path, tmp_path: Path
 ) -> None:
     filled = fill(server, out).snapshot
     there = {f"Q{number}" for number, *_ in rows_of(out, "items")["items"]}
@@ -109,8 +130,11 @@ def test_a_fill_holds_and_links_what_a_build_over_the_same_items_does(
     dump = write_dump(tmp_path / "dump.json", [*(one for one in WORLD if one["id"] in there), moved])
     built = build_index(dump, tmp_path / "built.duckdb", LANGUAGES).snapshot
     content = [name for name in SCHEMAS if name != "fetched"]
-    assert rows_of(out, *content) == rows_of(built.path, *content)
-    by_fill, by_build = (link_all(snapshot, *ASKED) for snapshot in (filled, built))
+    held = {name: [row for row in rows if row[0] != 14] for name, rows in rows_of(out, *content).items()}
+    assert held == rows_of(built.path, *content)
+    by_fill, by_build = (link_all(snapshot, *ASKED) for snapshot in (filled, index_of(tmp_path, [*ITEMS, moved])))
+    for found in (by_fill, by_build):
+        found["candidates"] = found["candidates"].drop_columns("sitelinks")  # unknown of an item outside the topics
     assert all(by_fill[name].equals(by_build[name]) for name in TABLES)
     links = by_fill["links"].to_pylist()
     assert [row["status"] for row in links] == ["linked"] * len(ASKED)
@@ -120,6 +144,17 @@ def test_a_fill_holds_and_links_what_a_build_over_the_same_items_does(
         ("P175/P27", "Q414"),
     }
     assert "Q500" not in there
+
+
+def test_of_an_item_outside_the_topics_its_name_is_known_and_no_more(server: SparqlServer, out: Path) -> None:
+    filled = fill(server, out).snapshot
+    assert "Q14" not in fetched(server.items)
+    found = rows_of(out, "names", "claims", "items")
+    assert {(language, name) for item, language, name, *_ in found["names"] if item == 14} == {("en", "Tango")}
+    assert [row for row in found["claims"] if row[0] == 14] == [(14, "P31", 404, None)]
+    assert 14 not in [item for item, *_ in found["items"]]
+    (row,) = link_all(filled, ("de", "transportation", "vehicle", "Tango"))["links"].to_pylist()
+    assert (row["status"], row["candidates"]) == ("no path", 3)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -156,7 +191,7 @@ def test_in_any_world_the_links_are_those_of_a_build_over_all_of_it(seed: int, t
     moved = {**next(one for one in CLASSES if one["id"] == "Q40050"), "redirects": {"from": "Q99", "to": "Q40050"}}
     built = index_of(tmp_path, [*world, moved])
     names = [Named(language, word) for language, _, _, word in asked]
-    with WikidataServer([*CLASSES, *world], MERGED, folding=as_wikidata) as server:
+    with SparqlServer([*CLASSES, *world], MERGED) as server:
         filled = fill(server, out, names).snapshot
     by_build, by_fill = link_all(built, *asked), link_all(filled, *asked)
     assert by_build["links"].column("status").to_pylist().count("linked") > 5
@@ -183,7 +218,7 @@ def test_birthplaces_decide_in_a_fill_what_they_decide_in_a_build(tmp_path: Path
         ("en", "book", "title", "Letters"),
     ]
     built = index_of(tmp_path, world)
-    with WikidataServer([*CLASSES, *world]) as server:
+    with SparqlServer([*CLASSES, *world]) as server:
         filled = fill(server, out, [Named("en", name) for *_, name in asked]).snapshot
     by_build, by_fill = (link_all(source, *asked)["entity_countries"].to_pylist() for source in (built, filled))
     assert by_fill == by_build
@@ -194,79 +229,189 @@ def test_birthplaces_decide_in_a_fill_what_they_decide_in_a_build(tmp_path: Path
     }
 
 
-def test_a_second_fill_asks_nothing_and_leaves_the_file(server: WikidataServer, out: Path) -> None:
-    first = fill(server, out)
-    asked, written = len(server.requests), out.read_bytes()
-    again = fill(server, out, contact="")
-    assert (first.requests, again.requests, len(server.requests)) == (asked, 0, asked)
+def test_a_second_fill_asks_nothing_and_leaves_the_file(server: SparqlServer, out: Path) -> None:
+    first = fill(server, out, search=True)
+    asked, written = (len(server.queries), len(server.items.requests)), out.read_bytes()
+    again = fill(server, out, search=True, contact="")
+    assert (first.queries, first.requests) == asked == (len(server.queries), len(server.items.requests))
+    assert (again.queries, again.requests) == (0, 0)
     assert out.read_bytes() == written
     assert again.snapshot.identity == first.snapshot.identity
     assert not answers_folder(out).exists()
 
 
-def test_more_names_grow_the_file_and_change_its_identity(server: WikidataServer, out: Path) -> None:
+def test_more_names_grow_the_file_and_change_its_identity(server: SparqlServer, out: Path) -> None:
     first = fill(server, out, NAMES[:3])
-    asked = len(server.requests)
     grown = fill(server, out)
+    assert grown.queries
     assert grown.snapshot.identity != first.snapshot.identity
-    again = Counter([*searched(server), *fetched(server)])
+    again = Counter([*named(server), *fetched(server.items)])
     assert max(again.values()) == 1  # no item, missing ones among them, and no name is asked for twice
-    assert not set(searched(server)) - {("en", "miso soup"), ("ja", "味噌汁"), ("zh-tw", "味噌湯"), ("de", "Tango"),
-                                        ("en", "bar"), ("en", "nothing of the kind")}  # fmt: skip
-    assert asked < len(server.requests)
-    with WikidataServer(WORLD, MERGED) as other:
+    with SparqlServer(WORLD, MERGED) as other:
         at_once = fill(other, out.with_name("at-once.duckdb"))
     names = [name for name in SCHEMAS if name != "fetched"]
     assert rows_of(out, *names) == rows_of(at_once.snapshot.path, *names)
 
 
-def test_it_is_polite(server: WikidataServer, out: Path) -> None:
-    report = fill(server, out)
-    assert report.requests == len(server.requests)
-    assert server.connections == 1
-    assert all("gzip" in headers["Accept-Encoding"] for headers in server.headers)
-    assert all("test@example.org" in agent and agent.startswith("Polyculture/") for agent in server.agents)
-    assert all(request["maxlag"] == "5" and request["format"] == "json" for request in server.requests)
-    assert max(len(r["ids"].split("|")) for r in server.requests if r["action"] == "wbgetentities") == 50
-    assert len(fetched(server)) == len(set(fetched(server)))
-    assert len(searched(server)) == len(set(searched(server))) == len(NAMES) - 1  # no name has 300 characters
+def test_a_topic_more_fetches_what_belongs_to_it_and_asks_for_no_name(server: SparqlServer, out: Path) -> None:
+    food = CATALOG.model_copy(update={"topics": {"food": CATALOG.topics["food"]}})
+    fill_snapshot(food, NAMES, out, endpoint(server), settings(server.items))
+    assert "Q13" not in fetched(server.items)
+    queries = len(server.queries)
+    grown = fill(server, out)
+    assert len(server.queries) == queries
+    assert "Q13" in fetched(server.items)
+    assert {row["status"] for row in link_all(grown.snapshot, *ASKED)["links"].to_pylist()} == {"linked"}
 
 
-def test_what_was_asked_and_what_does_not_exist_is_recorded(server: WikidataServer, out: Path) -> None:
+def test_it_is_polite(server: SparqlServer, out: Path) -> None:
+    report, service = fill(server, out, search=True), server.items
+    assert (report.queries, report.requests) == (len(server.queries), len(service.requests))
+    assert (server.connections, server.most_at_once, service.connections) == (1, 1, 1)
+    assert all("gzip" in headers["Accept-Encoding"] for headers in service.headers)
+    agents = service.agents | server.agents
+    assert all("test@example.org" in agent and agent.startswith("Polyculture/") for agent in agents)
+    assert all(request["maxlag"] == "5" and request["format"] == "json" for request in service.requests)
+    assert max(len(r["ids"].split("|")) for r in service.requests if "ids" in r) == 50
+    assert len(fetched(service)) == len(set(fetched(service)))
+    assert len(named(server)) == len(set(named(server))) == report.names
+    assert not any("xxx" in name for name in named(server))  # no name has 300 characters
+
+
+def test_what_was_asked_and_what_does_not_exist_is_recorded(server: SparqlServer, out: Path) -> None:
     began = time.time()
     fill(server, out)
     rows = rows_of(out, "fetched")["fetched"]
-    found = {(language, term): hits for language, term, _, hits in rows}
-    assert found["en", "miso soup"] == found["zh-tw", "味噌湯"] == [11]
+    found = {(language, term): hits for _, language, term, _, hits in rows}
+    assert found["en", "miso soup"] == found["zh", "味噌汤"] == [11]
     assert found["en", "nothing of the kind"] == []
     assert found["", "Q404"] == [404]
-    assert all(began - 2 < at.timestamp() - time.timezone < time.time() + 2 for _, _, at, _ in rows)
+    assert {way for way, *_ in rows} == {"name", "number"}
+    assert all(began - 2 < at.timestamp() - time.timezone < time.time() + 2 for _, _, _, at, _ in rows)
+
+
+def test_a_name_of_two_hundred_items(out: Path) -> None:
+    """Those of the topic are fetched; the others make the name ambiguous, or not, as in a build."""
+    world = [*CLASSES, *(item(f"Q{1000 + n}", "Union", P31="Q2095" if n % 50 == 0 else "Q900") for n in range(200))]
+    with SparqlServer([*world, item("Q900", "town")]) as server:
+        filled = fill(server, out, [Named("en", "union")])
+        assert {qid for qid in fetched(server.items) if qid.startswith("Q1")} == {"Q1000", "Q1050", "Q1100", "Q1150"}
+        assert (filled.queries, filled.requests) == (1, 2)
+        (row,) = link_all(filled.snapshot, ("en", "food", "dish", "union"))["links"].to_pylist()
+        assert (row["candidates"], row["survivors"]) == (200, 4)
+
+
+@pytest.mark.parametrize("most", [1000, 20_000])
+def test_an_endpoint_that_cuts_its_answers_loses_no_item(most: int, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some endpoints cut at a round number of rows without a word, others at the limit that the query names."""
+    bearers = [item(f"Q{1000 + n}", f"Union {n % 3}", P31="Q900") for n in range(3 * 1100)]
+    monkeypatch.setattr("polyculture.link.api.sparql.LIMIT", 20_000)
+    with SparqlServer([*CLASSES, *bearers, item("Q900", "town")]) as server:
+        server.most_rows = most
+        names = [Named("en", f"Union {n}") for n in range(3)]
+        filled = fill(server, out, names).snapshot
+        rows = link_all(filled, *(("en", "food", "dish", one.surface) for one in names))["links"].to_pylist()
+    assert [row["candidates"] for row in rows] == [1100] * 3
+
+
+def test_items_that_were_merged_since_the_endpoint_was_loaded(out: Path) -> None:
+    """QLever's data are days or weeks old: an item that it names may be a redirect by now, or be deleted."""
+    old = [item("Q30", "Laksa", P31="Q746549"), item("Q31", "laksa", P31="Q746549"), item("Q32", "laksa", P31="Q99")]
+    now = [item("Q30", "Laksa", {"en": ["curry laksa"]}, 7, P31="Q746549")]
+    service = WikidataServer([*CLASSES, *now], {"Q31": "Q30", "Q99": "Q40050"})
+    with SparqlServer([*CLASSES, *old], {"Q99": "Q40050"}, items=service) as server:
+        filled = fill(server, out, [Named("en", "Laksa")]).snapshot
+    (row,) = link_all(filled, ("en", "food", "dish", "Laksa"))["links"].to_pylist()
+    assert (row["status"], row["qid"], row["survivors"]) == ("linked", "Q30", 1)
+    assert rows_of(out, "redirects")["redirects"] == [(31, 30), (99, 40050)]
+
+
+def test_a_search_finds_names_that_are_spelled_otherwise(out: Path) -> None:
+    """Only what no item bears exactly is searched: the service folds accents, which no list of spellings has."""
+    asked = [Named("en", "Misô Soup"), Named("ja", "味噌汁", None, "nothing")]
+    query = ("en", "food", "dish", "Misô Soup")
+    with SparqlServer(WORLD, MERGED, items=WikidataServer(WORLD, MERGED, folding=as_wikidata)) as server:
+        plain = fill(server, out, asked).snapshot
+        assert not searched(server.items)
+        assert link_all(plain, query)["links"].column("status").to_pylist() == ["linked"]  # by another mention's item
+        out.unlink()
+        assert link_all(fill(server, out, asked[:1]).snapshot, query)["links"]["status"].to_pylist() == ["no candidate"]
+        found = fill(server, out, asked, search=True).snapshot
+        assert searched(server.items) == [("en", "Misô Soup")]
+    (row,) = link_all(found, query)["links"].to_pylist()
+    assert (row["status"], row["qid"]) == ("linked", "Q11")
+
+
+BANNED = (
+    429,
+    {"Retry-After": "86400"},
+    b"<html><body><h1>You have been banned until 2026-12-01</h1>\nAsk noc@wikimedia.org",
+)
+
+
+def test_a_ban_is_shown_and_what_was_answered_is_kept(server: SparqlServer, out: Path) -> None:
+    server.faults = [BANNED]
+    with pytest.raises(
+        WikidataError, match=r"wait 24\.0 hours.*You have been banned until 2026-12-01 Ask noc@"
+    ) as told:
+        fill(server, out)
+    assert "answers so far are kept" in str(told.value)
+    assert len(server.queries) == 1
+
+
+def test_the_seconds_that_an_endpoint_asks_for_are_waited(server: SparqlServer, out: Path) -> None:
+    server.faults, pauses = [(429, {"Retry-After": "17"}, b"Too Many Requests")], list[float]()
+    fill(server, out, sleep=pauses.append, clock=lambda: sum(pauses))
+    assert [pause for pause in pauses if pause > 16] == [pytest.approx(17, abs=1)]
+
+
+@pytest.mark.parametrize("most", [400, 1])
+def test_an_endpoint_that_times_out_is_asked_for_fewer_names(server: SparqlServer, out: Path, most: int) -> None:
+    server.refuses = lambda query: query.count('"@') > most
+    fill(server, out, NAMES[:2] if most == 1 else NAMES)
+    with SparqlServer(WORLD, MERGED) as other:
+        at_once = fill(other, out.with_name("at-once.duckdb"), NAMES[:2] if most == 1 else NAMES)
+    assert rows_of(out, "items", "names", "claims") == rows_of(at_once.snapshot.path, "items", "names", "claims")
+
+
+def test_an_answer_about_other_names_is_not_nothing_found(server: SparqlServer, out: Path) -> None:
+    row = b'{"name": {"value": "tea", "xml:lang": "en"}, "item": {"value": "http://www.wikidata.org/entity/Q5"}}'
+    server.faults = [(200, {}, b'{"results": {"bindings": [' + row + b"]}}")] * 3
+    with pytest.raises(WikidataError, match="does not answer"):
+        fill(server, out)
 
 
 @pytest.mark.parametrize(
-    ("name", "terms"),
+    ("text", "language", "found_as"),
     [
-        (Named("en", "Pad Thais", "Pad Thai"), [("en", "Pad Thai"), ("en", "Pad Thais")]),
-        (Named("ja", "ラーメンを", "ラーメン", "ramen"), [("ja", "ラーメン"), ("en", "ramen"), ("ja", "ラーメンを")]),
-        (Named("en", "ramen", "ramen", "ramen"), [("en", "ramen")]),
-        (Named("zh-tw", "味噌湯"), [("zh-tw", "味噌湯"), ("zh-tw", "味噌汤")]),
-        (Named("tr", "IHLAMUR"), [("tr", "IHLAMUR"), ("tr", "ıhlamur")]),
-        (Named("it", "«pizza»"), [("it", "«pizza»"), ("it", "pizza")]),
-        (Named("en", "x" * 251), []),
-        (Named("en", " "), []),
+        ("Pad Thais", "en", {"pad thai", "Pad thai", "Pad Thai", "Pad Thais"}),
+        ("The Curries", "en", {"curry", "Curry"}),
+        ("quiche", "en", {"quiches"}),
+        ("deep-dish pizza", "en", {"deep dish pizza"}),
+        ("Shepherd's Pie", "en", {"shepherd\u2019s pie"}),
+        ("Bratwürste", "de", {"bratwürste"}),
+        ("IHLAMUR", "tr", {"ıhlamur", "Ihlamur"}),
+        ("iskender kebap", "tr", {"İskender kebap", "İskender Kebap"}),
+        ("«pizza»", "it", {"pizza", "Pizza"}),
+        ("味噌湯", "zh-tw", {"味噌汤", "味噌湯"}),
+        ("ラーメン", "ja", {"ラーメン"}),
+        ("cafe\u0301", "fr", {"caf\u00e9"}),
+        ("x" * 251, "en", set()),
+        (" ", "en", set()),
+        ("a\u0000b", "en", set()),
     ],
 )
-def test_a_name_is_searched_once_and_its_other_forms_where_nothing_was_found(
-    name: Named, terms: list[tuple[str, str]]
-) -> None:
-    searches, known = Searches(CATALOG, name), dict[tuple[str, str], bool]()
-    asked = []
-    while more := searches.next(known):
-        asked += more
-        known |= dict.fromkeys(more, False)
-    assert asked == terms
-    first = searches.next({})
-    assert not searches.next(dict.fromkeys(first, True))
+def test_a_name_is_spelled_in_the_ways_that_the_linker_accepts(text: str, language: str, found_as: set[str]) -> None:
+    found = spellings(text, language)
+    assert found_as <= set(found)
+    assert bool(found) == bool(found_as)
+    assert len(found) <= 25
+
+
+def test_a_name_is_asked_for_in_each_language_that_the_linker_compares_it_with() -> None:
+    terms = exact_terms(CATALOG, Named("ja", "ラーメンを", "ラーメン", "ramen"))
+    assert {language for language, text in terms if text == "ラーメン"} == {*CATALOG.language("ja").label_languages}
+    assert {language for language, text in terms if text == "Ramen"} == {*CATALOG.language("en").label_languages}
 
 
 KILLED = """
@@ -274,22 +419,30 @@ import sys
 from pathlib import Path
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import fill_snapshot
+from polyculture.link.api.sparql import SparqlSettings
+from polyculture.link.api import sparql
 from tests.link.test_fill import CATALOG, NAMES
-settings = ApiSettings("test@example.org", sys.argv[1], requests_per_minute=60_000)
-fill_snapshot(CATALOG, NAMES, Path(sys.argv[2]), settings)
+sparql._NAMES_AT_ONCE = 300
+endpoint = SparqlSettings("test@example.org", sys.argv[1], requests_per_minute=60_000)
+service = ApiSettings("test@example.org", sys.argv[2], requests_per_minute=60_000)
+fill_snapshot(CATALOG, NAMES, Path(sys.argv[3]), endpoint, service)
 """
 
 
-@pytest.mark.parametrize("after", [5, 10])
-def test_after_a_kill_nothing_that_was_answered_is_asked_again(server: WikidataServer, out: Path, after: int) -> None:
+@pytest.mark.parametrize("after", [2, 4])
+def test_after_a_kill_nothing_that_was_answered_is_asked_again(
+    server: SparqlServer, out: Path, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyculture.link.api.sparql._NAMES_AT_ONCE", 300)
     gate = WaitingServer(WORLD, MERGED, after)
-    with gate:
-        kill_when_full(gate, KILLED, gate.url, str(out))
+    with SparqlServer(WORLD, MERGED, items=gate) as slow:
+        kill_when_full(gate, KILLED, slow.url, gate.url, str(out))
         assert not out.exists()
-        answered = gate.requests[: after - 1]
-        began = len(gate.requests)
-        resumed = fill(gate, out)
+        answered, queries, began = gate.requests[: after - 1], len(slow.queries), len(gate.requests)
+        resumed = fill(slow, out)
         later = gate.requests[began:]
+        assert queries > 5
+        assert len(slow.queries) == queries
     assert not [request for request in answered if request in later]
     items = [{qid for r in part if "ids" in r for qid in r["ids"].split("|")} for part in (answered, later)]
     assert not items[0] & items[1]
@@ -297,7 +450,26 @@ def test_after_a_kill_nothing_that_was_answered_is_asked_again(server: WikidataS
     assert resumed.snapshot.meta["source"]["content"] == whole["content"]
 
 
-def kill_when_full(gate: WaitingServer, script: str, *words: str) -> None:
+def test_a_kill_between_two_queries_sends_each_once(
+    server: SparqlServer, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyculture.link.api.sparql._NAMES_AT_ONCE", 300)
+    with SparqlServer(WORLD, MERGED) as slow:
+        gate = slow.wait_after(3)
+        kill_when_full(gate, KILLED, slow.url, slow.items.url, str(out))
+        answered, began = slow.queries[:2], len(slow.queries)
+        fill(slow, out)
+        later = slow.queries[began:]
+    assert answered
+    assert not set(answered) & set(later)
+    asked = Counter(name for part in (answered, later) for query in part for name in names_in(query))
+    assert max(asked.values()) == 1
+    whole = fill(server, out.with_name("whole.duckdb")).snapshot.meta["source"]
+    assert rows_of(out, "fetched")["fetched"]
+    assert open_snapshot(out).meta["source"]["content"] == whole["content"]
+
+
+def kill_when_full(gate: Gate, script: str, *words: str) -> None:
     """Runs a script until the server waits, kills it, and opens the server."""
     command = [sys.executable, "-c", script, *words]
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
@@ -309,6 +481,14 @@ def kill_when_full(gate: WaitingServer, script: str, *words: str) -> None:
     process.wait()
     assert process.returncode == -signal.SIGKILL
     gate.open()
+
+
+class Gate(Protocol):
+    """A server that lets its callers wait."""
+
+    def is_full(self) -> bool: ...
+
+    def open(self) -> None: ...
 
 
 class WaitingServer(WikidataServer):
@@ -331,16 +511,17 @@ class WaitingServer(WikidataServer):
 
 
 def test_a_kill_between_the_snapshot_and_the_end_asks_and_changes_nothing(
-    server: WikidataServer, out: Path, monkeypatch: pytest.MonkeyPatch
+    server: SparqlServer, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr("polyculture.link.index.draft.remove_folder", killed)
         with pytest.raises(KeyboardInterrupt):
             fill(server, out)
-    asked, written = len(server.requests), out.read_bytes()
+    asked, written = (len(server.queries), len(server.items.requests)), out.read_bytes()
     assert answers_folder(out).exists()
-    assert fill(server, out).requests == 0
-    assert (len(server.requests), out.read_bytes()) == (asked, written)
+    again = fill(server, out)
+    assert (again.queries, again.requests) == (0, 0)
+    assert (len(server.queries), len(server.items.requests), out.read_bytes()) == (*asked, written)
     assert not answers_folder(out).exists()
 
 
@@ -350,34 +531,35 @@ def killed(_folder: Path) -> None:
 
 @pytest.mark.parametrize("trouble", [[UNAVAILABLE] * 8, [OF_ANOTHER_QUESTION] * 3])
 def test_what_was_answered_is_kept_when_the_service_goes_away(
-    server: WikidataServer, out: Path, trouble: list[Any]
+    server: SparqlServer, out: Path, trouble: list[Any]
 ) -> None:
-    server.faults = [None, None, None, *trouble]
+    server.items.faults = [None, *trouble]
     with pytest.raises(WikidataError, match="again later to resume"):
         fill(server, out)
     assert not out.exists()
-    before = server.requests[:3]
+    before = server.items.requests[:1]
     resumed = fill(server, out)
-    assert not [request for request in before if server.requests.count(request) > 1]
+    assert len(server.queries) == 1
+    assert not [request for request in before if server.items.requests.count(request) > 1]
     whole = fill(server, out.with_name("whole.duckdb")).snapshot.meta["source"]
     assert resumed.snapshot.meta["source"]["content"] == whole["content"]
 
 
-def test_no_network_is_one_line_and_leaves_nothing(out: Path) -> None:
-    nobody = ApiSettings("me@example.org", "http://127.0.0.1:9/w/api.php", sleep=lambda _: None)
+def test_no_network_is_one_line_and_leaves_nothing(server: SparqlServer, out: Path) -> None:
+    nobody = SparqlSettings("me@example.org", "http://127.0.0.1:9/sparql", sleep=lambda _: None)
     with pytest.raises(WikidataError, match="does not answer"):
-        fill_snapshot(CATALOG, NAMES, out, nobody)
+        fill_snapshot(CATALOG, NAMES, out, nobody, settings(server.items))
     assert not answers_folder(out).exists()
     with pytest.raises(WikidataError, match="requires a contact"):
-        fill_snapshot(CATALOG, NAMES, out, ApiSettings(""))
+        fill_snapshot(CATALOG, NAMES, out, endpoint(server), ApiSettings(""))
 
 
-def test_a_language_more_fetches_the_items_anew_and_searches_nothing_again(server: WikidataServer, out: Path) -> None:
+def test_a_language_more_fetches_the_items_anew_and_asks_for_no_name_again(server: SparqlServer, out: Path) -> None:
     english = CATALOG.model_copy(update={"languages": {"en": CATALOG.languages["en"]}})
-    fill_snapshot(english, [Named("en", "miso soup")], out, settings(server))
+    fill_snapshot(english, [Named("en", "miso soup")], out, endpoint(server), settings(server.items))
     assert {language for _, language, *_ in rows_of(out, "names")["names"]} == {"en"}
     fill(server, out, [Named("en", "miso soup"), Named("ja", "味噌汁")])
-    assert searched(server) == [("en", "miso soup"), ("ja", "味噌汁")]
+    assert max(Counter(named(server)).values()) == 1
     assert {language for _, language, *_ in rows_of(out, "names")["names"]} == {"en", "ja", "zh"}
 
 
@@ -390,23 +572,26 @@ def pulled(out: Path, languages: frozenset[str]) -> None:
     write_snapshot(out, languages, [rows.tables()], {"source": source, "complete": False})
 
 
-def test_a_pulled_snapshot_can_be_filled(server: WikidataServer, out: Path) -> None:
+def test_a_pulled_snapshot_can_be_filled(server: SparqlServer, out: Path) -> None:
     pulled(out, LANGUAGES)
     grown = fill(server, out, NAMES[:4])
-    assert not set(fetched(server)) & {entity["id"] for entity in [*CLASSES, *ITEMS[:2]]}
+    assert not set(fetched(server.items)) & {entity["id"] for entity in [*CLASSES, *ITEMS[:2]]}
     assert grown.snapshot.meta["source"]["onto"] == {"kind": "sparql", "endpoint": "http://there"}
     (tango,) = link_all(grown.snapshot, ASKED[3])["links"].to_pylist()
     assert tango["qid"] == "Q12"
 
 
-def test_what_cannot_be_filled_is_one_line(server: WikidataServer, out: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_filled_is_one_line(server: SparqlServer, out: Path, tmp_path: Path) -> None:
     index = index_of(tmp_path, ITEMS).path
     before = index.read_bytes()
     with pytest.raises(SnapshotError, match="there is nothing to fill"):
         fill(server, index)
     fill(server, out, NAMES[:1])
-    with pytest.raises(SnapshotError, match=f"was filled from {re.escape(server.url)}, not from http://elsewhere"):
-        fill_snapshot(CATALOG, NAMES, out, ApiSettings("me@example.org", "http://elsewhere/api.php"))
+    elsewhere = ApiSettings("me@example.org", "http://elsewhere/api.php")
+    with pytest.raises(
+        SnapshotError, match=f"was filled from {re.escape(server.items.url)}, not from http://elsewhere"
+    ):
+        fill_snapshot(CATALOG, NAMES, out, endpoint(server), elsewhere)
     pulled(tmp_path / "pulled.duckdb", frozenset({"en", "mul"}))
     with pytest.raises(SnapshotError, match=r"was pulled without names in de"):
         fill(server, tmp_path / "pulled.duckdb", [Named("de", "Tango")])
@@ -417,20 +602,22 @@ def test_what_cannot_be_filled_is_one_line(server: WikidataServer, out: Path, tm
 
 
 def test_answers_of_one_service_are_not_another_s(
-    server: WikidataServer, out: Path, monkeypatch: pytest.MonkeyPatch
+    server: SparqlServer, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.faults = [None, (404, {}, b"")]
+    server.items.faults = [None, (404, {}, b"")]
     with pytest.raises(WikidataError, match="HTTP 404"):
         fill(server, out)
+    here = re.escape(server.items.url)
     with (
-        WikidataServer(WORLD, MERGED) as other,
-        pytest.raises(SnapshotError, match=f"other endpoint: {re.escape(server.url)}, not {re.escape(other.url)}"),
+        SparqlServer(WORLD, MERGED) as other,
+        pytest.raises(SnapshotError, match=f"other endpoint: {here}, not {re.escape(other.items.url)}"),
     ):
         fill(other, out)
-    assert not other.requests
+    assert not other.queries
+    assert not other.items.requests
     english = CATALOG.model_copy(update={"languages": {"en": CATALOG.languages["en"]}})
     with pytest.raises(SnapshotError, match=r"other languages: .*Delete its folder"):
-        fill_snapshot(english, NAMES[:1], out, settings(server))
+        fill_snapshot(english, NAMES[:1], out, endpoint(server), settings(server.items))
     monkeypatch.setattr(keys, "KEYS", keys.KEYS + 1)  # as a changed rule would
     keys.key_version.cache_clear()
     with pytest.raises(SnapshotError, match=r"other version: .*Delete its folder"):
@@ -473,17 +660,30 @@ def test_a_mistake_in_the_settings_is_one_line(tmp_path: Path, old: str, new: st
     assert str(file) in str(error.value)
 
 
-def test_a_plan_says_how_much_the_service_is_asked(tmp_path: Path) -> None:
+def test_a_plan_says_how_much_the_services_are_asked(tmp_path: Path) -> None:
     file = tmp_path / "exp.toml"
     file.write_text(EXPERIMENT.replace("openai:any", "mock:m"), encoding="utf-8")
     planned = polyculture("plan", file, cwd=tmp_path)
     assert planned.returncode == 0, planned.stderr
     told = " ".join(planned.stdout.split())
-    assert "requests per distinct name, 200 a minute at most" in told
     workspace = open_workspace(file)
     responses = len(workspace.prompts) * workspace.sampling.n
-    names = round(5 * (3 * responses) ** 0.6)  # one language and topic
-    assert f"here {api_settings(workspace).requests_for(names)}" in told
-    assert f"for some {names:,} distinct names. Assumed: 3 mentions a response" in told
+    mentions = round(5 * (3 * responses) ** 0.6)  # one language and topic
+    assert expected_requests(mentions, sparql_settings(workspace), api_settings(workspace)) in told
+    assert "at 60 queries and 200 requests a minute" in told
+    assert f"for {mentions:,} distinct mentions" in told
+    assert "Assumed: 3 mentions a response" in told
     assert "polyculture wikidata pull exp.toml" in told
     assert not (tmp_path / "filled.duckdb").exists()
+
+
+def test_a_file_that_cannot_be_filled_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    index_of(tmp_path, ITEMS).path.rename(tmp_path / "filled.duckdb")
+    file = tmp_path / "exp.toml"
+    file.write_text(EXPERIMENT.replace("openai:any", "mock:m"), encoding="utf-8")
+    refused = polyculture("run", file, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "link.snapshot" in refused.stderr
+    assert "is of a dump" in refused.stderr
+    assert "leave fill out" in " ".join(refused.stderr.split())
+    assert not list(tmp_path.glob("**/responses"))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from polyculture.experiment.snapshots import STARTER, find_snapshot
+from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.linker import Linker
 from polyculture.link.origins import items_by_country, uncovered_topics
 from polyculture.link.pull.pull import pull_index
-from polyculture.link.pull.sparql import SparqlSettings
 from tests.link.test_api import settings
 from tests.link_world import CATALOG, CLASSES, Entity, index_of, item, link_all, queries, statement
 from tests.sparql_server import SparqlServer

@@ -15,11 +15,11 @@ import pytest
 from polyculture.cache.errors import CatalogError, SnapshotError, WikidataError
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.kept import kept_answers
+from polyculture.link.api.sparql import Query, SparqlClient, SparqlSettings, items_of, name_of
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.pull.pull import PullReport, pull_index
-from polyculture.link.pull.sparql import Query, SparqlClient, SparqlSettings
 from tests.link.test_api import settings
 from tests.link.test_fill import WaitingServer, fetched, kill_when_full
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
@@ -244,7 +244,7 @@ def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -
 
 @pytest.mark.parametrize("limit", [100, 7, 1])
 def test_pages_together_hold_every_row(server: SparqlServer, tmp_path: Path, limit: int) -> None:
-    query = Query("below", (5, 10, 2095, 746549), "P31", limit=limit)
+    query = Query("below", items_of([5, 10, 2095, 746549]), "P31", limit=limit)
     polite = SparqlSettings("me@example.org", server.url, 60_000, sleep=lambda _: None)
     with kept_answers(tmp_path / "out.duckdb", {}, LANGUAGES, CATALOG) as kept, SparqlClient(polite, kept) as client:
         items = sorted(item for _, item in set(client.pairs_of(query)))
@@ -269,7 +269,7 @@ import sys
 from pathlib import Path
 from polyculture.link.api.kept import kept_answers
 from polyculture.link.api.client import ApiSettings
-from polyculture.link.pull.sparql import SparqlSettings
+from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.pull.pull import pull_index
 from tests.link.test_pull import CATALOG, TOPICS
 items, endpoint, out = sys.argv[1:]
@@ -351,18 +351,28 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"items": ()},
-        {"items": (0,)},
-        {"items": (10**9,)},
+        {"values": ()},
         {"code": "P31 ?above } #"},
         {"limit": 0},
         {"offset": -1},
     ],
 )
 def test_nothing_but_numbers_and_codes_goes_into_a_query(wrong: dict[str, Any]) -> None:
-    assert "wd:Q5 " in Query("below", (5,)).text
+    assert "wd:Q5 " in Query("below", items_of([5])).text
     with pytest.raises(ValueError, match="cannot query"):
-        Query(**{"name": "below", "items": (5,), **wrong})
+        Query(**{"name": "below", "values": ("wd:Q5",), **wrong})
+
+
+@pytest.mark.parametrize("item", [0, 10**9])
+def test_no_number_that_no_item_has_goes_into_a_query(item: int) -> None:
+    with pytest.raises(ValueError, match="cannot query"):
+        items_of([item])
+
+
+def test_a_name_cannot_leave_its_place_in_a_query() -> None:
+    assert name_of(("en", 'a"b\\c\nd')) == r'"a\"b\\c\nd"@en'
+    with pytest.raises(ValueError, match="cannot query in"):
+        name_of(("en } #", "soup"))
 
 
 OWN = """
