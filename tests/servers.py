@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -60,6 +61,7 @@ class StubServer:
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []  # with their queries
         self.serves: list[str] = []  # the models that its list names
+        self.most_answers = math.inf  # once there are so many, requests wait until it is raised
         self.in_flight = self.most_in_flight = 0
         self._times: Counter[tuple[str, int | None]] = Counter()
         self._lock = Lock()
@@ -137,6 +139,8 @@ class StubServer:
             whole = completion(body, prompt, seed)
             # From arrival to answer: the server's own work is part of the latency, not on top of it.
             await asyncio.sleep(self.latency - (time.perf_counter() - arrived))
+            while len(self.answered) >= self.most_answers:
+                await asyncio.sleep(0.02)
             reply = self.behaviour(body, before) if self.behaviour else None
         finally:
             with self._lock:

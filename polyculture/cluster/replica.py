@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,6 +108,7 @@ def _find(workspace: Workspace, order: Order) -> AskedWork:
     raise StoreError(f"nothing asks for {order.stage} {order.job}", where=workspace.run.root)
 
 
+_MOMENT = 0.1  # seconds
 Line = tuple[str, int, str]  # a record of the log: its logger, its level, what it says
 
 
@@ -133,15 +135,28 @@ class Terminal:
         )
         self._ray = ray
         self.lines: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Lines).remote()
+        self._coming: Any = None  # the future of what has come since the last time
 
-    def show(self) -> None:
-        """Logs what has come since the last time; nothing where the actor was lost with its machine."""
-        try:
-            lines: list[Line] = self._ray.get(self.lines.take.remote())
-        except self._ray.exceptions.RayError:
-            return
-        for name, level, line in lines:
-            get_logger(name).log(level, line)
+    def show(self, seconds: float = 0.0) -> None:
+        """Logs what has come since the last time; nothing where the actor was lost with its machine.
+
+        The actor is asked without waiting for it, since a busy machine starts it late; or for so many seconds.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            self._coming = self._coming or self.lines.take.remote()
+            done, _ = self._ray.wait([self._coming], timeout=max(end - time.monotonic(), _MOMENT))
+            if not done:
+                return
+            try:
+                lines: list[Line] = self._ray.get(self._coming)
+            except self._ray.exceptions.RayError:
+                lines = []
+            self._coming = None
+            for name, level, line in lines:
+                get_logger(name).log(level, line)
+            if not lines:
+                return
 
 
 class _ToTerminal(logging.Handler):

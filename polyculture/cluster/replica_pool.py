@@ -18,7 +18,10 @@ _log = get_logger(__name__)
 
 LOST_AT_MOST = 3  # times that a job's worker may be lost before the job itself is taken for the reason
 LOOK_EVERY = 0.2  # seconds
-PLACE_WITHIN = 60.0  # seconds after which a line says that no replica has a place yet
+_SHOWN = 300  # characters of a reason, the last ones: Ray's say first where they come from
+LOST_UNBEGUN = 3  # times as many workers as a model has at once: if so many in a row end before they begin, none will
+PLACE_WITHIN = 60.0  # seconds without any replica after which a line says what is waited for; then twice as many, ...
+LONGEST_SILENCE = 1800.0  # seconds between two such lines
 CLOSED_WITHIN = 30.0  # seconds that a replica may take to free its model before it is ended all the same
 
 
@@ -56,17 +59,16 @@ class ReplicaPool:
         self._working: dict[Any, tuple[Any, Order]] = {}  # future of the result -> replica and what it works on
         self._idle: list[Any] = []
         self._stopped: set[str] = set()  # stages
-        self._silent_since: float | None = time.monotonic()  # None: a replica had a place, or that none has was told
+        self._without_since: float | None = None  # since when no replica has had a place; None: one has
+        self._said = self._silence = 0.0  # when a line said so last, and the seconds until the next one
+        self._unbegun = 0  # workers in a row that ended before they began
         self._most = min(len(orders), need.replicas or self._fitting())
 
     def step(self) -> bool:
         """Waits a moment for news and acts on them. Says whether there is more to come."""
         self._bring_back()
         self._hand_out()
-        if self._silent_since is not None and time.monotonic() - self._silent_since > PLACE_WITHIN:
-            self._silent_since = None
-            place = f"a place with 1 CPU and {self._need.gpus:g} GPUs"
-            _log.warning(f"no worker has {place} yet: has the cluster one, and the same RAY_AUTH_MODE as this machine?")
+        self._say_what_is_waited_for()
         futures = [*self._coming, *self._working]
         if futures:
             done, _ = self._ray.wait(futures, num_returns=1, timeout=LOOK_EVERY)
@@ -100,6 +102,30 @@ class ReplicaPool:
         fitting = resources.get("GPU", 0) / self._need.gpus if self._need.gpus else resources.get("CPU", 1)
         return max(int(fitting), 1)
 
+    def _say_what_is_waited_for(self) -> None:
+        """Lines as long as no worker has a place: after a minute, two more, four more, ... and each half hour."""
+        now = time.monotonic()
+        if self._working or self._idle or not (self._coming and self._waiting):
+            self._without_since = None
+        elif self._without_since is None:
+            self._without_since, self._said, self._silence = now, now, PLACE_WITHIN
+        elif now - self._said >= self._silence:
+            self._said, self._silence = now, min(2 * self._silence, LONGEST_SILENCE)
+            first = self._waiting[0]
+            _log.warning(f"{first.stage} {first.job}: {self._waits(now - self._without_since)}")
+
+    def _waits(self, seconds: float) -> str:
+        free, whole = self._ray.available_resources(), self._ray.cluster_resources()
+        there = ", ".join(f"{whole.get(kind, 0):g} {kind}s ({free.get(kind, 0):g} free)" for kind in ("CPU", "GPU"))
+        place = f"1 CPU and {self._need.gpus:g} GPUs on one machine"
+        if whole.get("CPU", 0) < 1 or whole.get("GPU", 0) < self._need.gpus:
+            why = "Add a machine that has it, or give --gpus and --replicas that fit."
+        elif free.get("CPU", 0) < 1 or free.get("GPU", 0) < self._need.gpus:
+            why = "Others use the rest, such as other models of this run: it waits until they are done."
+        else:
+            why = "Has each machine of the cluster the same RAY_AUTH_MODE as this one, and memory for the model?"
+        return f"no worker has had a place for {seconds:.0f} s; it needs {place}, and the cluster has {there}. {why}"
+
     def _bring_back(self) -> None:
         now = time.monotonic()
         self._waiting.extend(order for moment, order in self._later if moment <= now)
@@ -124,10 +150,22 @@ class ReplicaPool:
         replica = self._coming.pop(future)
         try:
             self._ray.get(future)
-        except self._ray.exceptions.RayActorError:  # lost before it began: another one is hired
+        except self._ray.exceptions.RayError as fault:  # lost before it began: another one is hired
+            self._unbegun += 1
+            reason = " ".join(str(fault).split())[-_SHOWN:]
+            _log.warning(f"a worker ended before it began ({type(fault).__name__}: {reason})")
+            if self._unbegun >= LOST_UNBEGUN * self._most:
+                self._give_up(reason)
             return
-        self._silent_since = None
+        self._unbegun = 0
         self._idle.append(replica)
+
+    def _give_up(self, reason: str) -> None:
+        """No worker begins: what waits has failed, and workers that began go on with what they have."""
+        waiting = [*self._waiting, *(order for _, order in self._later)]
+        what = f"{len(waiting)} jobs were not begun: {self._unbegun} workers ended before they began: {reason}"
+        self.outcome += RunOutcome(failed=(f"{waiting[0].stage} {waiting[0].job}: {what}",) if waiting else ())
+        self._waiting, self._later = deque(), []
 
     def _finished(self, future: Any) -> None:
         replica, order = self._working.pop(future)

@@ -19,6 +19,7 @@ from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner
 
 _log = get_logger(__name__)
+LAST_LINES_WITHIN = 30.0  # seconds
 
 
 @dataclass
@@ -55,7 +56,7 @@ class RayCluster:
             while [pool for pool in pools if pool.step()]:
                 terminal.show()
         finally:
-            terminal.show()
+            terminal.show(LAST_LINES_WITHIN)
             for pool in pools:
                 pool.dismiss()
         return sum((pool.outcome for pool in pools), outcome)

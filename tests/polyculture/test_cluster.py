@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import signal
@@ -12,12 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from polyculture.cache.errors import JobHeldError, SystematicFaultError, UserError
+from polyculture.cache.locks import is_locked
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.shards import JobShards
@@ -38,6 +40,14 @@ from tests.stages import do_stages, prepare
 ray = pytest.importorskip("ray", reason="the package ray is not installed")
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the package ray is not installed")
 
+# How long Ray's processes take to start depends on what else the machine does: nothing here has a limit of its own.
+LONG = 3600  # seconds
+pytestmark = pytest.mark.timeout(LONG)
+PATIENT = {
+    "RAY_raylet_start_wait_time_s": str(LONG),
+    "RAY_worker_register_timeout_seconds": str(LONG),
+    "RAY_health_check_failure_threshold": str(LONG),
+}
 NODE = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
 ROOT = Path(__file__).parents[2]
 CONCURRENCY = 2  # of the experiment's engine
@@ -57,9 +67,11 @@ def nothing_stays() -> Iterator[None]:
         patch.setenv(*mark.split("="))
         patch.setenv("PYTHONPATH", str(ROOT))
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        for name, value in PATIENT.items():
+            patch.setenv(name, value)
         patch.delenv("PYTHONWARNINGS", raising=False)
         yield
-    wait_for(lambda: not inheritors(mark.encode()))
+    wait_for(lambda: not inheritors(mark.encode()), LONG)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +100,28 @@ def workers(run: RunFolder, stage: str = "responses") -> list[int]:
     """The processes that hold jobs, alive or not."""
     said = [file.read_text(encoding="utf-8") for file in run.root.glob(f"{stage}/*/*/*/.holder")]
     return [int(match[1]) for words in said if (match := re.match(r"process (\d+) on ", words))]
+
+
+def nodes_at_work(run: RunFolder, stage: str = "responses") -> dict[int, int]:
+    """The raylets whose workers hold jobs now, each with such a worker."""
+    locked = [file for file in run.root.glob(f"{stage}/*/*/*/.lock") if is_locked(file)]
+    said = [file.with_name(".holder").read_text(encoding="utf-8") for file in locked]
+    found = [int(match[1]) for words in said if (match := re.match(r"process (\d+) on ", words))]
+    return {parent: process for process in found if (parent := parent_of(process)) is not None}
+
+
+def parent_of(process: int) -> int | None:
+    """The process that started another one; None where that has ended."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def raylet(node: Any) -> int:
+    [process] = node.all_processes["raylet"]
+    return int(process.process.pid)
 
 
 def ask_texts(workspace: Workspace, executor: Executor) -> RunOutcome:
@@ -134,26 +168,43 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
     asked = Counter(map(key, stub.bodies))
     assert set(asked.values()) == {1}
     many = write_experiment(tmp_path / "many", stub.url, n=20)
+    many.write_text(many.read_text(encoding="utf-8") + f"deadline = {LONG}\n", encoding="utf-8")
     workspace = prepare(open_workspace(many))
-    before, lost = len(stub.answered), []
-    stub.latency = 0.5  # until both are lost: the rest of the work waits for it
+    stub.most_answers, lost = len(stub.answered), []
+    head, node = raylet(cluster.head_node), raylet(cluster.node)
+    ended = Event()
+
+    def wait_until(condition: Callable[[], bool]) -> None:
+        """Nothing but the run's end ends it: then the condition never comes true."""
+        while not condition():
+            assert not ended.wait(0.05), "the run ended before"
+
+    def answer_some() -> None:
+        """Both workers go on for a while, until whatever they ask waits again."""
+        stub.most_answers = len(stub.answered) + 8
+        wait_until(lambda: len(stub.answered) >= stub.most_answers)
 
     def disturb() -> None:
-        wait_for(lambda: len(stub.answered) > before + 6)
-        lost.append(workers(workspace.run)[0])
-        os.kill(lost[0], signal.SIGKILL)
-        killed = len(stub.answered)
-        wait_for(lambda: len(stub.answered) > killed + 6 and len(set(workers(workspace.run))) > 2)
-        cluster.remove_node(cluster.node)
-        lost.append(0)
-        stub.latency = 0.01
+        try:
+            wait_until(lambda: nodes_at_work(workspace.run).keys() >= {head, node})
+            answer_some()
+            os.kill(nodes_at_work(workspace.run)[head], signal.SIGKILL)
+            lost.append("a worker")
+            answer_some()
+            cluster.remove_node(cluster.node)
+            lost.append("a node")
+        finally:
+            stub.most_answers = math.inf
 
     disturbance = in_background(disturb)
-    ask_texts(workspace, RayCluster(cluster.address)).check(workspace)
-    disturbance.join()
+    try:
+        ask_texts(workspace, RayCluster(cluster.address)).check(workspace)
+    finally:
+        ended.set()
+        disturbance.join()
     do_stages(many, "link")
     measure_run(workspace.run, workspace.catalog)
-    assert len(lost) == 2, "the disturbance came too late to show anything"
+    assert lost == ["a worker", "a node"], "the disturbance came too late to show anything"
     assert tables(many) == tables(once)
     twice = Counter(map(key, stub.bodies)) - asked
     assert set(twice) == set(asked), "every answer of the cluster's run was asked for by it"
@@ -184,11 +235,11 @@ def test_a_cluster_asks_instruments_without_texts_and_what_a_lost_worker_leaves(
     stub.latency, stub.behaviour = 0.1, test_instruments_alone.answer
     file = test_instruments_alone.write(tmp_path, stub.url)
     run = RunFolder(tmp_path / "runs" / "alone")
-    cluster = start_polyculture("run", file, "--ray", cwd=tmp_path, stderr=subprocess.PIPE)
-    wait_for(lambda: len(stub.bodies) > test_instruments_alone.ASKED // 4)
+    cluster = start_polyculture("run", file, "--ray", cwd=tmp_path.parent, stderr=subprocess.PIPE)
+    wait_for(lambda: len(stub.bodies) > test_instruments_alone.ASKED // 4, LONG)
     lost = next(process for process in workers(run, "answers") if process != cluster.pid)
     os.kill(lost, signal.SIGKILL)
-    _, said = cluster.communicate(timeout=240)
+    _, said = cluster.communicate(timeout=LONG)
     assert cluster.returncode == 0, said
     assert b"its worker was lost" in said
     assert len(stub.bodies) - test_instruments_alone.ASKED <= test_instruments_alone.IN_FLIGHT
