@@ -99,7 +99,7 @@ class SamplingStep(Step[Sample, Models]):
         cells = [(one.response_id, one.prompt.prompt_id, one.prompt.condition, one.prompt.country) for one in missing]
         columns = zip(*cells, strict=True)
         wanted = pa.table({name: pa.array(column, pa.string()) for name, column in zip(_CELL, columns, strict=True)})
-        return {RESPONSES.name: find_answers(run, work.job, RESPONSES, wanted)}
+        return find_answers(run, work.job, RESPONSES, wanted)
 
     def read_again(self, work: Work[Sample], missing: Sequence[Sample], failed: pa.Table) -> dict[str, pa.Table] | None:
         """The responses whose answers nobody could read when they came, and which can be read now."""

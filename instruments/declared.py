@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
-from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
@@ -59,16 +59,16 @@ class Inquiry(Generic[J]):
     """What a command's options ask, and what is done with the answers."""
 
     jobs: Callable[[str], Iterable[J]]  # that a model is asked, still of no model
-    step: Callable[[Sequence[J]], Step[Any, Models]]  # that asks those of all models
+    # That ask those of all models, in order, and then read the answers.
+    steps: Callable[[Sequence[J]], Iterable[Step[Any, Models]]]
     data: Callable[[Sequence[J]], Mapping[Table[Any], pa.Table]] = _no_tables  # what is asked about, as it is now
     # The rows of requests to write; None: each takes the place of the one that is about the same.
     requests: Callable[[Sequence[J]], Mapping[Table[Any], pa.Table]] | None = None
     setups: Mapping[str, Setup] | None = None  # of models that the options bring; None: those of the experiment
-    then: Sequence[Step[Any, Models]] = ()  # steps that read the answers
     derive: Callable[[], None] = lambda: None
     shown: Sequence[Shown] | Callable[[], Iterable[Listing]] = ()
-    reason: str = ""  # as of `Validity`, like the following
-    ids: Sequence[CurrentId] = ()
+    reason: str = ""  # as of `Validity`
+    ids: Sequence[CurrentId] = ()  # of what reads the answers; those of the jobs are added
 
 
 # What a use of a model takes of its engine, where that has another name.
@@ -81,12 +81,15 @@ class Instrument(Generic[O]):
 
     answers: Table[Any]  # what comes back
     options: type[O]
-    ask: Callable[[AskedExperiment, O], Inquiry[Any]]
     example: str
-    tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
+    tables: Sequence[Path] = ()  # as of `Command`, like the following four
     demo: Demo | None = None
     idle: Sequence[Idle] = ()
-    brings: Callable[[O], bool] = lambda _options: False  # do these options bring models of their own?
+    argument: str | None = None
+    own_experiment: Callable[[O], object] | None = None
+    # What options use the experiment's models for; None: what the requests declare. Empty where they bring models.
+    uses: Callable[[O], Iterable[str]] | None = None
+    ask: Callable[[AskedExperiment, O], Inquiry[Any]] | None = None  # None: `inquiry` in `study`, beside the options
 
     @property
     def asked(self) -> tuple[Table[Any], Requests]:
@@ -106,27 +109,40 @@ class Instrument(Generic[O]):
     @property
     def command(self) -> Command:
         """The command of the instrument."""
-        use = self.asked[1].use
-        need = _NEEDS.get(use, cast("Need", use))
         return Command(
             self.options,
             self.study,
             self.example,
             self.demo,
+            self.argument,
+            self.own_experiment,
             tables=self.tables,
             idle=self.idle,
-            needs=lambda options: () if self.brings(options) else (need,),
+            needs=self._needs,
         )
+
+    def _needs(self, options: O) -> list[Need]:
+        uses = [self.asked[1].use] if self.uses is None else sorted(self.uses(options))
+        return [_NEEDS.get(use, cast("Need", use)) for use in uses]
 
     def study(self, asked: AskedExperiment, options: O) -> Study:
         """What the options ask of each model, and which rows count from then on."""
+        ask = self.ask or import_module(f"{self.options.__module__.rpartition('.')[0]}.study").inquiry
+        return self.study_of(asked, ask(asked, options))
+
+    def study_of(self, asked: AskedExperiment, found: Inquiry[Any]) -> Study:
+        """The study of an inquiry, whoever makes it."""
         from polyculture.cache.store.parquet import present_rows
 
-        found, (table, requests) = self.ask(asked, options), self.asked
-        setups = found.setups
-        if setups is None:
-            setups = {model: asked.setup(model, requests.use) for model in asked.models}
-        jobs = [one.of_model(model, setup) for model, setup in setups.items() for one in found.jobs(model)]
+        table, requests = self.asked
+        jobs: list[ModelJob[Any]] = []
+        setups: dict[str, Setup] = {}
+        for model in asked.models if found.setups is None else found.setups:
+            for one in found.jobs(model):
+                use = requests.use or one.use
+                if (key := f"{use} {model}") not in setups:
+                    setups[key] = asked.setup(model, use) if found.setups is None else found.setups[model]
+                jobs.append(one.of_model(model, setups[key]))
 
         def tables() -> Mapping[Table[Any], pa.Table]:
             if found.requests is not None:
@@ -134,10 +150,9 @@ class Instrument(Generic[O]):
             rows = [row for one in jobs for row in one.wanted()]
             return {**found.data(jobs), **present_rows(asked.run, table, rows)}
 
-        named = {f"{requests.use} {model}": setup for model, setup in setups.items()}
-        validity = Validity(named, found.ids, tables, found.reason)
-        steps = (found.step(jobs), *found.then)
-        return Study(steps, validity, found.derive, found.shown)
+        ids = {one.key: one for one in (*(id_ for job in jobs for id_ in job.ids()), *found.ids)}
+        validity = Validity(setups, list(ids.values()), tables, found.reason)
+        return Study(tuple(found.steps(jobs)), validity, found.derive, found.shown)
 
 
 def text_instrument(
@@ -170,6 +185,10 @@ def text_instrument(
         from polyculture.instruments.text_step import PromptedStep, prompted_jobs
 
         jobs = prompted_jobs(prompts(options), max_tokens, wanted)
-        return Inquiry(lambda _model: jobs, partial(PromptedStep, answers, read), shown=[Shown(one) for one in shown])
+        return Inquiry(
+            lambda _model: jobs,
+            lambda jobs: [PromptedStep(answers, read, jobs)],
+            shown=[Shown(one) for one in shown],
+        )
 
-    return Instrument(answers, options, ask, example)
+    return Instrument(answers, options, example, ask=ask)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from polyculture.cache.store.manifest import CurrentId
     from polyculture.cache.store.run_folder import Job
     from polyculture.cache.store.schema.asked import Requested
     from polyculture.cache.work.worker import Load
@@ -44,6 +45,15 @@ class ModelJob(ABC, Generic[A]):
     def label(self) -> str:
         """The job in messages; empty where it is the job's own name."""
         return ""
+
+    @property
+    def use(self) -> str:
+        """What the model is used for, where the table of requests leaves that to each row."""
+        return ""
+
+    def ids(self) -> Iterator[CurrentId]:
+        """The ids that these answers are kept under, of an instrument whose requests have an `asked_id`."""
+        return iter(())
 
     @abstractmethod
     def asks(self) -> Iterator[A]:

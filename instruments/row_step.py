@@ -66,15 +66,15 @@ class AnswerStep(Step[A, Models], Generic[A, J]):
 
     def adopt(self, run: RunFolder, work: Work[A], missing: Sequence[A]) -> Mapping[str, pa.Table] | None:
         """The answers to the same requests that runs beside this one hold, and this one about something else."""
-        table = self.tables[-1]
+        *committed, table = self.tables
         if not self.of_now:
             if not sibling_parts(run, work.job, table):
                 return None
             keys = pa.array([key for item in missing for key in self.keys(item)], pa.string())
-            return {table.name: find_answers(run, work.job, table, pa.table({table.key or "": keys}))}
+            return find_answers(run, work.job, table, pa.table({table.key or "": keys}), committed=committed)
         columns = {name: [getattr(item, name) for item in missing] for name in self.of_now}
         wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in self.of_now]))
-        return {table.name: find_answers(run, work.job, table, wanted, by=("request_id", "sample"))}
+        return find_answers(run, work.job, table, wanted, by=("request_id", "sample"))
 
 
 class TextStep(AnswerStep[A, J]):

@@ -242,7 +242,7 @@ def test_no_files_import_each_other() -> None:
     files = {module_of(file): file for room in ROOMS for file in (ROOT / room).rglob("*.py")}
     for module, file in files.items():
         graph.add_edges_from((module, name) for name in imports_of(file, files.keys()) if name != module)
-    assert graph.has_edge("instruments.swaps.instrument", "instruments.swaps.study"), "it is imported in a function"
+    assert graph.has_edge("instruments.papers.instrument", "instruments.papers.study"), "it is imported in a function"
     circles = [circle for circle in networkx.strongly_connected_components(graph) if len(circle) > 1]
     assert not list(map(sorted, circles))
 

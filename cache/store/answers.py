@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -19,6 +19,9 @@ from polyculture.cache.store.layout import Table
 from polyculture.cache.store.parquet import check_columns, opened_parquet, rows_to_table
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import part_files
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 BATCH_ROWS = 10_000
 REQUEST_COLUMNS = ("request_id", "sample")  # that say whether a row is wanted
@@ -64,9 +67,15 @@ def _limits(rows: pa.Table | pa.RecordBatch, requests: pa.Array[Any], limits: pa
 
 
 def find_answers(
-    run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table, by: Sequence[str] | None = None
-) -> pa.Table:
-    """The rows of a table in sibling runs for the wanted keys, in no particular order.
+    run: RunFolder,
+    job: Job,
+    table: Table[Any],
+    wanted: pa.Table,
+    by: Sequence[str] | None = None,
+    committed: Sequence[Table[Any]] = (),
+) -> dict[str, pa.Table]:
+    """The rows of a table in sibling runs for the wanted keys, by the table's name, in no particular order; and those
+    of the tables that it commits, each of the part that its row is from.
 
     `wanted` has the table's key, and the columns that a row found takes from here: the cell that its prompt has in this
     run. The key is that of the request as sent, so an answer is valid in every run; by this run nothing was paid for
@@ -75,11 +84,11 @@ def find_answers(
     Where the key says more than the request, the columns `by` tell which answer is to the same one; this run's own rows
     are looked at, too.
     """
-    files = [part for _, part in sibling_parts(run, job, table)] if wanted.num_rows else []
+    parts = sibling_parts(run, job, table) if wanted.num_rows else []
     if by is not None and wanted.num_rows:
-        files = [*part_files(run.shards(table.name, job)), *files]
-    if not files:
-        return rows_to_table(table, [])
+        parts = [*((run, part) for part in part_files(run.shards(table.name, job))), *parts]
+    if not parts:
+        return {one.name: rows_to_table(one, []) for one in (*committed, table)}
     same = by or (table.key,)
     here = [f'wanted."{name}" AS "{name}"' for name in wanted.column_names if name not in same]
     here += ["NULL AS purchase"] if "purchase" in table.columns else []
@@ -92,8 +101,35 @@ def find_answers(
     """  # noqa: S608, our own names
     with memory_database() as connection:
         connection.register("wanted", wanted)
-        found: pa.Table = connection.sql(query, params={"files": [str(file) for file in files]}).to_arrow_table()
-    return found.select(table.schema.names).cast(table.schema)
+        found: pa.Table = connection.sql(query, params={"files": [str(part) for _, part in parts]}).to_arrow_table()
+        tables = {one.name: _committed(connection, job, one, table, parts, found) for one in committed}
+    return {**tables, table.name: found.select(table.schema.names).cast(table.schema)}
+
+
+def _committed(
+    connection: DuckDBPyConnection,
+    job: Job,
+    of: Table[Any],
+    table: Table[Any],
+    parts: Sequence[tuple[RunFolder, Path]],
+    found: pa.Table,
+) -> pa.Table:
+    """The rows of a table that were written together with the rows `found` of the table that commits it."""
+    beside = {str(part): str(run.shards(of.name, job) / part.name) for run, part in parts}
+    from_parts = [beside[str(file)] for file in found["file"].to_pylist()]
+    files = sorted({file for file in from_parts if Path(file).exists()})
+    if not files:
+        return rows_to_table(of, [])
+    keys = pa.table(
+        {table.key or "": found[table.key or ""].combine_chunks(), "part": pa.array(from_parts, pa.string())}
+    )
+    connection.register("keys", keys)
+    query = f"""
+        SELECT stored.* FROM read_parquet($files, filename = 'file') AS stored
+        SEMI JOIN keys ON keys.{table.key} = stored.{table.key} AND keys.part = stored.file
+    """  # noqa: S608, our own names
+    rows: pa.Table = connection.sql(query, params={"files": files}).to_arrow_table()
+    return rows.select(of.schema.names).cast(of.schema)
 
 
 def sibling_parts(run: RunFolder, job: Job, table: Table[Any]) -> list[tuple[RunFolder, Path]]:

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from polyculture.instruments.cbs.layout import SCORES
 from polyculture.instruments.cbs.options import CbsOptions
-from polyculture.instruments.contract import AskedExperiment, Command, Demo
-from polyculture.instruments.declared import Inquiry, Instrument
-
-if TYPE_CHECKING:
-    from polyculture.instruments.cbs.step import ScoringJob
+from polyculture.instruments.contract import Command, Demo
+from polyculture.instruments.declared import Instrument
 
 _OWN = Path(__file__).parent
-
-
-def ask(asked: AskedExperiment, options: CbsOptions) -> Inquiry[ScoringJob]:
-    """Scores the entities, links them, measures. Raises `DataSetError` without anything to query."""
-    from polyculture.instruments.cbs.study import inquiry
-
-    return inquiry(asked, options)
 
 
 CBS = Instrument(
     SCORES,
     CbsOptions,
-    ask,
     "polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100",
     (_OWN / "cbs.sql",),
     Demo(

@@ -44,7 +44,7 @@ def inquiry(asked: AskedExperiment, options: CbsOptions) -> Inquiry[ScoringJob]:
     by_average = options.draws or options.average != "contexts"
     return Inquiry(
         lambda model: chosen[forms[model]],
-        ScoringStep,
+        lambda jobs: [ScoringStep(jobs)],
         requests=partial(asked_tables, asked.run, dataset, prefixes=prefixes),
         derive=partial(measure, asked),
         shown=partial(_listing, asked, options) if by_average else shown(options.rule, asked.models),

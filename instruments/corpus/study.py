@@ -30,7 +30,7 @@ def inquiry(asked: AskedExperiment, options: CorpusOptions) -> Inquiry[ScoringJo
     chosen = scoring_jobs(dataset, "", selection, tell=asked.warning)
     return Inquiry(
         lambda _model: chosen,
-        lambda jobs: CorpusStep(asked, jobs, source, options.processes or cores()),
+        lambda jobs: [CorpusStep(asked, jobs, source, options.processes or cores())],
         requests=partial(asked_tables, asked.run, dataset),
         setups={model: source.setup},
         derive=partial(measure, asked),

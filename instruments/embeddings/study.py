@@ -23,7 +23,7 @@ def inquiry(asked: AskedExperiment, options: EmbeddingsOptions) -> Inquiry[Repre
     chosen = representing_jobs(dataset, selection, asked.warning, options.layer or LAYERS)
     return Inquiry(
         lambda _model: chosen,
-        RepresentingStep,
+        lambda jobs: [RepresentingStep(jobs)],
         data=lambda _jobs: present_tables(asked.run, dataset),
         derive=lambda: measure_separation(asked.run),
         shown=[Shown(Path(__file__).with_name("separations.sql"), {"model": model}) for model in asked.models],

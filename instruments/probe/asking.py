@@ -12,13 +12,14 @@ import numpy as np
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.manifest import CurrentId, setup_id
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.toml_files import read_toml
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
 from polyculture.generate.request import request_id
-from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, ProbeProtocol
+from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, SEEDED, TEXT, Arm, ProbeProtocol
 from polyculture.instruments.probe.layout import ProbedQuestion, WantedProbe
 from polyculture.instruments.probe.taggers import RULE
 from polyculture.instruments.probe.words import function_words, word_rule
@@ -96,9 +97,13 @@ class ProbeRequest:
     arm: Arm
     source: ProbedQuestion | None  # whose answer's vectors are put in place; None: no question can lend it any
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.probe_id,)
+
 
 @dataclass(frozen=True)
-class ProbeJob:
+class ProbeJob(ModelJob[ProbeRequest]):
     """The questions about one culture in one language, to one model."""
 
     job: Job
@@ -123,6 +128,13 @@ class ProbeJob:
                 read = [["user", question.question], ["user", source.question] if source else None]
                 request = request_id("patch", self.job.model, self.setup, [read, rules[arm]], answering)
                 yield ProbeRequest(content_id(request, key), request, question, arm, source)
+
+    def ids(self) -> Iterator[CurrentId]:
+        """Those of the controls that are not asked, too: one of other rules is no control of this probe."""
+        dataset, language = self.questions[0].dataset, self.job.language
+        for arm in (PATCHED, *CONTROLS):
+            what, settings = f"probe {dataset} {arm} {language}", self.rules.settings(arm, language)
+            yield CurrentId(what=what, id=self.rules.asked_id(arm, language), settings=settings)
 
     def wanted(self) -> Iterator[WantedProbe]:
         """What is probed now: a row a question and arm."""

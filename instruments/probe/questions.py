@@ -14,10 +14,8 @@ from polyculture.instruments.probe.flattening import FEWEST
 from polyculture.instruments.probe.layout import (
     PROBE_HUMAN_ANSWERS,
     PROBE_QUESTIONS,
-    WANTED_PROBES,
     HumanAnswerRow,
     ProbedQuestion,
-    WantedProbe,
 )
 from polyculture.instruments.questions.model import Question, QuestionSet
 
@@ -98,18 +96,13 @@ def check_number(one: QuestionSet, chosen: Iterable[ProbedQuestion]) -> None:
         raise DataSetError(what, where=one.folder, remedy=remedy)
 
 
-def present_questions(
-    run: RunFolder, chosen: Iterable[tuple[ProbedQuestion, Question]], wanted: Sequence[WantedProbe] = ()
-) -> dict[Table[Any], pa.Table]:
-    """The tables to write so that these are the run's questions of their sets, asked by these requests; none where they
-    are. Other sets stay, and what was asked of these questions under arms that are not asked now.
-    """
+def present_questions(run: RunFolder, chosen: Iterable[tuple[ProbedQuestion, Question]]) -> dict[Table[Any], pa.Table]:
+    """The tables to write so that these are the run's questions of their sets; none where they are. Other sets stay."""
     several = list(chosen)
     answers = [row for one, question in several for row in _answers(one, question)]
     return {
         **present_rows(run, PROBE_QUESTIONS, [one for one, _ in several]),
         **present_rows(run, PROBE_HUMAN_ANSWERS, answers),
-        **present_rows(run, WANTED_PROBES, wanted),
     }
 
 

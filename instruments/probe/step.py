@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from typing import Any
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.text.folding import fold
-from polyculture.cache.work.worker import AnswerText, Done, Kept, Load, Step, Work
+from polyculture.cache.work.worker import AnswerText, Done, Kept, Load, Work
 from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
-from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Patch, StatesRequest
 from polyculture.instruments.probe.arms import TEXT, noise
 from polyculture.instruments.probe.asking import ProbeJob, ProbeRequest, ProbeRules
@@ -33,6 +33,7 @@ from polyculture.instruments.probe.layout import (
 )
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.words import content_words, word_rule
+from polyculture.instruments.row_step import AnswerStep
 
 PART = 16  # questions that are answered, and whose layers are read, together
 MOST_LAYERS = 128  # that `plan` takes where nobody knows: Llama 3.1 405B has 126 (arXiv:2407.21783, Table 3)
@@ -53,7 +54,7 @@ class _Answered:
     error: str | None = None
 
 
-class ProbingStep(Step[ProbeRequest, Models]):
+class ProbingStep(AnswerStep[ProbeRequest, ProbeJob]):
     """Probes models question by question. A failure is a row with its reason, and is not tried again."""
 
     name = "probe"
@@ -67,17 +68,9 @@ class ProbingStep(Step[ProbeRequest, Models]):
         layers: Callable[[str], int | None] = lambda _model: None,
     ) -> None:
         """`layers` says how many layers a model has, where that is known before it is loaded."""
-        self._jobs = {one.job: one for one in jobs}
+        super().__init__(jobs)
         self._encoders = set(encoders)
         self._layers = cache(layers)
-
-    def works(self) -> Iterator[Work[ProbeRequest]]:
-        """A work per job, with a key per question and arm."""
-        for job, one in self._jobs.items():
-            yield Work(job, {MODEL: job.model}, partial(ProbeJob.asks, one), one.size)
-
-    def keys(self, item: ProbeRequest) -> tuple[str, ...]:
-        return (item.probe_id,)
 
     def loads(self, work: Work[ProbeRequest], items: Iterable[ProbeRequest]) -> Iterator[Load]:
         """A question is read, answered, and read again with its answer; then a text is continued for each layer.
@@ -85,7 +78,7 @@ class ProbingStep(Step[ProbeRequest, Models]):
         The text before the placeholder is read once for all layers of some questions, unless the model's cache holds
         more than keys and values.
         """
-        probing = self._jobs[work.job]
+        probing = self.asked[work.job]
         rules, layers = probing.rules, self._layers(work.job.model)
         answer = AnswerText(None, work.job.model, rules.answering.max_tokens)
         for some in _batches(probing, iter(items)):
@@ -108,7 +101,7 @@ class ProbingStep(Step[ProbeRequest, Models]):
 
         Raises `EngineError` where the model cannot be looked into, or the encoder that is used afterwards is missing.
         """
-        probing = self._jobs[work.job]
+        probing = self.asked[work.job]
         while self._encoders:
             open_encoder(self._encoders.pop())  # before hours of probing
         engine = models.open(PATCHING)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.layout import compose
-from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import known_layers
 from polyculture.generate.engines.base import Decoding
-from polyculture.instruments.contract import AskedExperiment, Shown, Study, Validity
+from polyculture.instruments.contract import AskedExperiment, Shown
 from polyculture.instruments.cultures.cultures import read_cultures
+from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, missing_controls, unkept_lines
 from polyculture.instruments.probe.asking import HOUSE, Lenders, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encoders_of
@@ -40,7 +39,7 @@ from polyculture.instruments.questions.study import chosen_questions, tell_left_
 _FOLDER = Path(__file__).parent
 
 
-def study(asked: AskedExperiment, options: ProbeOptions) -> Study:
+def inquiry(asked: AskedExperiment, options: ProbeOptions) -> Inquiry[ProbeJob]:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
     chosen: dict[str, tuple[ProbedQuestion, Question]] = {}
     lenders: dict[tuple[str, str], Lenders] = {}
@@ -56,17 +55,9 @@ def study(asked: AskedExperiment, options: ProbeOptions) -> Study:
     if LENT in arms and not any(one.topic for one in questions):
         what = f"{', '.join(names)}: no question has a topic, by which {LENT} chooses vectors"
         raise DataSetError(what, remedy="Give the set's rules a facet topic, or leave this control out.")
-    jobs = [job for model in asked.models for job in _jobs(asked, options, questions, arms, lenders, model)]
-    rules = jobs[0].rules
-    ids = [
-        CurrentId(
-            what=f"probe {dataset} {arm} {language}",
-            id=rules.asked_id(arm, language),
-            settings=rules.settings(arm, language),
-        )
-        for dataset, language in lenders
-        for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
-    ]
+    rules = _rules(options, languages)
+    # All models are asked the same.
+    jobs = _jobs(questions, arms, rules, lenders)
     if options.tagger == ("auto",) and (
         lacking := sorted(one for one, name in rules.taggers.items() if name == "rule")
     ):
@@ -83,19 +74,16 @@ def study(asked: AskedExperiment, options: ProbeOptions) -> Study:
         measure_probe(asked.run, options.resamples, options.seed)
         _tell_lacking(asked)
 
-    return Study(
-        (ProbingStep(jobs, encoders.values(), lambda model: known_layers(asked.spec(model))),),
-        Validity(
-            {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
-            ids,
-            partial(present_questions, asked.run, chosen.values(), [one for job in jobs for one in job.wanted()]),
-            f"{', '.join(names)}: not all that was asked before is asked now",
-        ),
-        derive,
-        (
+    return Inquiry(
+        lambda _model: jobs,
+        lambda every: [ProbingStep(every, encoders.values(), lambda model: known_layers(asked.spec(model)))],
+        lambda _jobs: present_questions(asked.run, chosen.values()),
+        derive=derive,
+        shown=(
             Shown(_FOLDER / "flattening_matrix.sql", {"dataset": names, "model": list(asked.models)}),
             Shown(_FOLDER / "arms_beside.sql", {"dataset": names, "model": list(asked.models)}),
         ),
+        reason=f"{', '.join(names)}: not all that was asked before is asked now",
     )
 
 
@@ -131,25 +119,23 @@ def _part_of(
     }
 
 
-def _jobs(
-    asked: AskedExperiment,
-    options: ProbeOptions,
-    questions: Sequence[ProbedQuestion],
-    arms: Sequence[Arm],
-    lenders: Mapping[tuple[str, str], Lenders],
-    model: str,
-) -> list[ProbeJob]:
-    """A job per set, language and culture."""
+def _rules(options: ProbeOptions, languages: Sequence[str]) -> ProbeRules:
     inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
     answering = Decoding(0.0, top_p=1.0, top_k=None, max_tokens=options.answer_tokens)
-    taggers = choose_taggers(options.tagger, {one.language for one in questions})
-    rules = ProbeRules(inspection, answering, options.protocol, options.seed, taggers)
-    setup = asked.setup(model, "patch")
+    taggers = choose_taggers(options.tagger, set(languages))
+    return ProbeRules(inspection, answering, options.protocol, options.seed, taggers)
+
+
+def _jobs(
+    questions: Sequence[ProbedQuestion],
+    arms: Sequence[Arm],
+    rules: ProbeRules,
+    lenders: Mapping[tuple[str, str], Lenders],
+) -> list[ProbeJob]:
+    """A job per set, language and culture."""
     place = attrgetter("dataset", "language", "culture")
     return [
-        ProbeJob(
-            Job(model, language, f"{dataset}-{culture}"), list(some), arms, rules, lenders[dataset, language], setup
-        )
+        ProbeJob(Job("", language, f"{dataset}-{culture}"), list(some), arms, rules, lenders[dataset, language])
         for (dataset, language, culture), some in groupby(sorted(questions, key=place), key=place)
     ]
 

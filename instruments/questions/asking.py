@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.manifest import CurrentId, setup_id
 from polyculture.cache.store.run_folder import Job
 from polyculture.generate.engines.base import Decoding, Message, ScoreRequest
 from polyculture.generate.engines.patching import AttentionRequest
@@ -26,7 +26,7 @@ from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.questions.layout import ATTENTION, USES, QuestionRow, WantedAnswer
-from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question
+from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question, QuestionSet
 
 Order = tuple[int, ...]  # the index of the option at each place
 Orders = Literal["published", "cyclic", "one"]
@@ -122,13 +122,13 @@ METHODS: Mapping[Kind, tuple[Method, ...]] = {  # of each kind of question; the 
 BLOCK = 16
 
 
-def question_row(question: Question, numbers: Sequence[str]) -> QuestionRow:
-    """The row of `questions` that a question becomes; `numbers` are the families of its set."""
-    q = question
-    return QuestionRow(
-        q.question_id, q.set, q.language, q.kind, q.name, q.unit, q.context, q.text, list(q.options), list(q.roles),
-        list(q.right), list(q.answers), list(q.weights), dict(q.facets), list(numbers),
-    )  # fmt: skip
+def question_rows(of: QuestionSet) -> Iterator[QuestionRow]:
+    """The rows of `questions` that the questions of a set become."""
+    for q in of.questions:
+        yield QuestionRow(
+            q.question_id, q.set, q.language, q.kind, q.name, q.unit, q.context, q.text, list(q.options), list(q.roles),
+            list(q.right), list(q.answers), list(q.weights), dict(q.facets), list(of.numbers),
+        )  # fmt: skip
 
 
 def _wording(prompt: Prompt | None) -> Any:
@@ -214,6 +214,12 @@ class AskJob(ModelJob[Ask]):
     @cached_property
     def setup_id(self) -> str:
         return setup_id(self.setup)
+
+    def ids(self) -> Iterator[CurrentId]:
+        what = " ".join((self.questions[0].set, self.job.language, self.method))
+        for prompt in self.prompts:
+            name, settings = prompt.name if prompt else "", self.settings(prompt)
+            yield CurrentId(what=what, prompt=name, id=self.asked_id(prompt), settings=settings)
 
     def asked_id(self, prompt: Prompt | None) -> str:
         """A hash of a prompt's wording and of how it is asked: answers under another one do not count.

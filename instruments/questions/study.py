@@ -5,33 +5,23 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-import pyarrow as pa
-
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.layout import Table
-from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.parquet import present_rows
-from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.run_folder import Job
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.contract import AskedExperiment, Setup, Shown, Study, Validity
-from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
+from polyculture.instruments.contract import AskedExperiment, Shown
+from polyculture.instruments.declared import Inquiry
+from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_rows, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
-from polyculture.instruments.questions.layout import (
-    ANSWERS,
-    ATTENTION,
-    QUESTIONS,
-    USES,
-    WANTED_ANSWERS,
-    WantedAnswer,
-)
+from polyculture.instruments.questions.layout import ANSWERS, ATTENTION, QUESTIONS
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions, SetOptions
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
@@ -39,23 +29,6 @@ from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.rules.questions import LEFT_OUT
 from polyculture.instruments.questions.shown import ATTENTION_TESTS, MAIN, SCORES
 from polyculture.sources.left_out import by_reason
-
-
-def present_tables(
-    run: RunFolder, sets: Sequence[QuestionSet], wanted: Iterable[WantedAnswer]
-) -> dict[Table[Any], pa.Table]:
-    """The tables to write so that the run holds these sets as they are, and what is wanted of them; none that it has.
-
-    Other sets stay, and other languages of these. What was wanted before is still, e.g. after a command that asks fewer
-    units: which of it counts, `wanted.sql` says.
-    """
-    rows = [question_row(question, one.numbers) for one in sets for question in one.questions]
-    questions = list({row.question_id: row for row in rows}.values())
-    return {
-        **present_rows(run, QUESTIONS, questions),
-        **present_rows(run, WANTED_ANSWERS, list(wanted)),
-    }
-
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
 _NAMED = 3  # reasons that a line names
@@ -71,39 +44,35 @@ class AskedPart:
     methods: Sequence[Method]
 
 
-def study(asked: AskedExperiment, options: AskOptions) -> Study:
+def inquiry(asked: AskedExperiment, options: AskOptions) -> Inquiry[AskJob]:
     """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
     sets = options.opened(asked.run.root)
     for one in sets:
         tell_remarks(one, asked.warning)
     parts = [part_of(one, options, asked.seed, asked.info) for one in sets]
-    setups: dict[str, Setup] = {}
-    by_method: dict[Method, list[AskJob]] = {}
-    for part in parts:
-        for method in part.methods:
-            use = USES.get(method, "answer")
-            for model in asked.models:
-                setup = setups.setdefault(f"{use} {model}", asked.setup(model, use))
-                by_method.setdefault(method, []).extend(ask_jobs(part, options, method, model, setup, asked.seed))
-    jobs = [job for some in by_method.values() for job in some]
-    steps: list[Step[Any, Models]] = [_step(method, some) for method, some in by_method.items()]
-    return read_study(
-        asked, sets, steps, setups, asked_ids(jobs), lambda: (row for one in jobs for row in one.wanted())
+    shown = [Shown(ATTENTION_TESTS, {"dataset": [one.name for one in sets], "model": list(asked.models)})]
+    attends = any(ATTENTION in part.methods for part in parts)
+    return replace(
+        read_inquiry(asked, sets, _steps, shown if attends else ()),
+        jobs=lambda model: [job for part in parts for job in ask_jobs(part, options, model, asked.seed)],
     )
 
 
-def read_study(
+def read_inquiry(
     asked: AskedExperiment,
     sets: Sequence[QuestionSet],
-    steps: Sequence[Step[Any, Models]],
-    setups: Mapping[str, Setup],
-    ids: Sequence[CurrentId],
-    wanted: Callable[[], Iterable[WantedAnswer]],
-) -> Study:
-    """A study of some sets: steps that bring answers, then the one that reads them, and the numbers."""
+    steps: Callable[[Sequence[AskJob]], Iterable[Step[Any, Models]]],
+    shown: Iterable[Shown] = (),
+) -> Inquiry[AskJob]:
+    """An inquiry of some sets, whose jobs nobody has named yet: steps that bring answers, then the one that reads them,
+    and the numbers.
+
+    Other sets stay in the run, and other languages of these. What was asked before is still, e.g. after a command that
+    asks fewer units.
+    """
     names = [one.name for one in sets]
     reading = ReadingStep(asked.run, sets)
-    attends = any(isinstance(step, AttentionStep) for step in steps)
+    rows = {row.question_id: row for one in sets for row in question_rows(one)}
 
     def derive() -> None:
         from polyculture.instruments.questions.numbers.measure import measure_questions
@@ -116,19 +85,14 @@ def read_study(
         for line in unread_lines(asked.run, names):
             asked.warning(line)
 
-    return Study(
-        [*steps, reading],
-        Validity(
-            setups,
-            [*ids, *reading.ids],
-            lambda: present_tables(asked.run, sets, wanted()),
-            f"{', '.join(names)}: not all that was asked is among the questions now",
-        ),
-        derive,
-        [
-            Shown(SCORES, {"dataset": names, "metric": [*MAIN]}),
-            *([Shown(ATTENTION_TESTS, {"dataset": names, "model": list(asked.models)})] if attends else []),
-        ],
+    return Inquiry(
+        lambda _model: (),
+        lambda jobs: [*steps(jobs), reading],
+        lambda _jobs: present_rows(asked.run, QUESTIONS, list(rows.values())),
+        derive=derive,
+        shown=[Shown(SCORES, {"dataset": names, "metric": [*MAIN]}), *shown],
+        reason=f"{', '.join(names)}: not all that was asked is among the questions now",
+        ids=reading.ids,
     )
 
 
@@ -167,17 +131,6 @@ def chosen_questions(
     return chosen
 
 
-def asked_ids(jobs: Sequence[AskJob]) -> list[CurrentId]:
-    """What is asked under each prompt: the hash that its answers are kept under, and what that is made of."""
-    found: dict[tuple[str, str], CurrentId] = {}
-    for one in jobs:
-        what = " ".join((one.questions[0].set, one.job.language, one.method))
-        for prompt in one.prompts:
-            name, id_, settings = prompt.name if prompt else "", one.asked_id(prompt), one.settings(prompt)
-            found[what, name] = CurrentId(what=what, prompt=name, id=id_, settings=settings)
-    return list(found.values())
-
-
 def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
     """Reports what of a set's files is left out or read otherwise, by reason, and what cannot be computed."""
     for family, reason in lacking(one):
@@ -194,23 +147,27 @@ def tell_left_out(one: QuestionSet, say: Callable[[str], None]) -> None:
         say(f"{one.name}: {told}" + (more if len(counted) > _NAMED else ""))
 
 
-def ask_jobs(
-    part: AskedPart, options: AskOptions, method: Method, model: str, setup: Setup, seed: int
-) -> Iterator[AskJob]:
-    """A job per language and topic."""
+def ask_jobs(part: AskedPart, options: AskOptions, model: str, seed: int) -> Iterator[AskJob]:
+    """A job per method, language and topic of what a model is asked."""
     sampling = SamplingSettings(options.n, options.temperature, 1.0, None, options.max_tokens, seed)
-    jobs: defaultdict[Job, list[Question]] = defaultdict(list)
-    for question in part.questions:
-        if question.facets.get("model", model) == model:
-            jobs[Job(model, question.language, topic_of(question, method))].append(question)
-    for job, some in sorted(jobs.items()):
-        yield AskJob(job, method, some, part.prompts[job.language], options.orders, part.of.orders, setup, sampling)
+    for method in part.methods:
+        jobs: defaultdict[Job, list[Question]] = defaultdict(list)
+        for question in part.questions:
+            if question.facets.get("model", model) == model:
+                jobs[Job(model, question.language, topic_of(question, method))].append(question)
+        for job, some in sorted(jobs.items()):
+            prompts = part.prompts[job.language]
+            yield AskJob(job, method, some, prompts, options.orders, part.of.orders, sampling=sampling)
 
 
-def _step(method: Method, jobs: Sequence[AskJob]) -> AskStep:
-    if method == GENERATED:
-        return GenerationStep("ask", jobs)
-    return AttentionStep("attend", jobs) if method == ATTENTION else LikelihoodStep(f"score {method}", jobs)
+def _steps(jobs: Sequence[AskJob]) -> Iterator[AskStep]:
+    """A step per method."""
+    for method in dict.fromkeys(job.method for job in jobs):
+        some = [job for job in jobs if job.method == method]
+        if method == GENERATED:
+            yield GenerationStep("ask", some)
+        else:
+            yield AttentionStep("attend", some) if method == ATTENTION else LikelihoodStep(f"score {method}", some)
 
 
 def _only(one: QuestionSet, only: Sequence[str]) -> list[Question]:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import orjson
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import setup_id
+from polyculture.cache.store.manifest import CurrentId, setup_id
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Load
 from polyculture.generate.engines.answer import NO_ANSWER, text_in
@@ -196,6 +196,11 @@ class SwapQuestions:
             yield Request(ask.answer_id, (message,), self.decoding, (ask.seed,))
 
 
+def place_of(asking: Asking, language: str) -> str:
+    """What is asked in a language: as in `answers.sql`."""
+    return f"{asking.question.task} {asking.question.answer_method} {language}"
+
+
 @dataclass(frozen=True)
 class SwapJob(ModelJob[AskedText]):
     """Texts, the model that is asked about them, and how."""
@@ -208,6 +213,14 @@ class SwapJob(ModelJob[AskedText]):
     @property
     def label(self) -> str:
         return f"{self.job.model} {self.job.language} {self.job.topic.partition('-')[2]}"
+
+    def ids(self) -> Iterator[CurrentId]:
+        yield CurrentId(
+            what=place_of(self.asking, self.job.language),
+            id=self.asking.question.asked_id,
+            measure=self.asking.question.task,
+            settings=self.asking.settings,
+        )
 
     @property
     def size(self) -> int:

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from polyculture.instruments.contract import AskedExperiment, Command, Demo, Idle
-from polyculture.instruments.declared import Inquiry, Instrument
+from polyculture.instruments.contract import Command, Demo, Idle
+from polyculture.instruments.declared import Instrument
 from polyculture.instruments.swaps.layout import COUNTS, RATES, SWAP_RESPONSES
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions, SwapOptions
 
-if TYPE_CHECKING:
-    from polyculture.instruments.swaps.asking import SwapJob
-
 _DEMO = Path(__file__).parent / "demo"
-
-
-def ask(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
-    """Asks about the texts and reads the answers. Raises `DataSetError` without any text."""
-    from polyculture.instruments.swaps.study import inquiry
-
-    return inquiry(asked, options)
 
 
 def _demo(**sizes: int) -> Demo:
@@ -43,35 +32,32 @@ def _idle(own: str) -> tuple[Idle, ...]:
     )
 
 
-def _brings(options: SwapOptions) -> bool:
-    """Whether a classifier or tagger answers, and none of the experiment's models."""
-    return options.own_model is not None
+def _uses(options: SwapOptions) -> tuple[str, ...]:
+    """None of the experiment's models where a classifier or tagger answers."""
+    return ("answer",) if options.own_model is None else ()
 
 
 SENTIMENT = Instrument(
     SWAP_RESPONSES,
     SentimentOptions,
-    ask,
     "polyculture swap sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
     (RATES, COUNTS),
     _demo(),
     _idle("classifier"),
-    _brings,
+    uses=_uses,
 )
 QA = Instrument(
     SWAP_RESPONSES,
     QaOptions,
-    ask,
     "polyculture swap qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
     demo=_demo(),
 )
 NER = Instrument(
     SWAP_RESPONSES,
     NerOptions,
-    ask,
     "polyculture swap ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
     demo=_demo(contexts=2),
     idle=_idle("tagger"),
-    brings=_brings,
+    uses=_uses,
 )
 COMMANDS: Mapping[str, Command] = {"sentiment": SENTIMENT.command, "qa": QA.command, "ner": NER.command}

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.parquet import joined, present_rows, read_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import JobShards
@@ -26,7 +27,7 @@ from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.row_step import MadeRow, RowStep, TextStep
-from polyculture.instruments.swaps.asking import AskedText, Asking, SwapJob
+from polyculture.instruments.swaps.asking import AskedText, Asking, SwapJob, place_of
 from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,
     SWAP_READINGS,
@@ -96,6 +97,10 @@ class SwapReadingStep(RowStep):
         self._run, self._task, self._by_language = run, task, by_language
         self._contexts = {context.context_id: context for context in dataset.contexts}
         self._entities = {entity.entity_id: entity for entity in dataset.entities}
+        self.ids = [
+            CurrentId(what=place_of(one, language), id=one.reader_id, reads=True, measure=task)
+            for language, one in by_language.items()
+        ]
 
     def jobs(self) -> Iterator[Job]:
         for job in self._run.jobs(SWAP_RESPONSES.name):

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.instruments.contract import AskedExperiment, Shown
 from polyculture.instruments.datasets.english import ENGLISH
@@ -75,26 +74,18 @@ def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
         for line in apart_lines(asked.run, options.task, models):
             asked.warning(line)
 
+    reading = SwapReadingStep(asked.run, options.task, dataset, by_language)
     return Inquiry(
         lambda _model: jobs,
-        partial(SwapStep, options.task),
+        lambda jobs: [SwapStep(options.task, jobs), reading],
         data=lambda _jobs: present_tables(asked.run, dataset),
         requests=partial(wanted_tables, asked.run, options.task),
         setups={model: asked.setup(model, "answer") for model in models},
-        then=[SwapReadingStep(asked.run, options.task, dataset, by_language)],
         derive=derive,
         shown=tuple(_shown(options, models)),
         reason=changed_reason(dataset),
-        ids=[one for language, asking in by_language.items() for one in _current(asking, language)],
+        ids=reading.ids,
     )
-
-
-def _current(asking: Asking, language: str) -> Iterator[CurrentId]:
-    """What is asked in a language, and who reads it: `what` is as in `answers.sql`."""
-    question = asking.question
-    what = f"{question.task} {question.answer_method} {language}"
-    yield CurrentId(what=what, id=question.asked_id, measure=question.task, settings=asking.settings)
-    yield CurrentId(what=what, id=asking.reader_id, reads=True, measure=question.task)
 
 
 def _languages(texts: Sequence[SwapTexts]) -> list[str]:

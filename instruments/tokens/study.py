@@ -29,7 +29,7 @@ def inquiry(asked: AskedExperiment, options: TokensOptions) -> Inquiry[Vocabular
         Shown(_OWN / "vocabularies.sql", counted),
         *(Shown(_OWN / "entity_lengths.sql", {"model": model}) for model in asked.models),
     )
-    return Inquiry(lambda _model: jobs, VocabularyStep, shown=shown)
+    return Inquiry(lambda _model: jobs, lambda jobs: [VocabularyStep(jobs)], shown=shown)
 
 
 def _languages(asked: AskedExperiment, named: Sequence[str], characters: str) -> list[str]:

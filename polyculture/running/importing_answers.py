@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from polyculture.cache.errors import DataSetError, ExperimentError, UserError
 from polyculture.cache.identity import content_id
 from polyculture.cache.log import get_logger
+from polyculture.cache.store.parquet import present_rows
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace
@@ -19,10 +21,12 @@ from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source
 from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
 from polyculture.instruments.questions.given import AnswerFile, Taken
+from polyculture.instruments.questions.instrument import ASK
+from polyculture.instruments.questions.layout import WANTED_ANSWERS
 from polyculture.instruments.questions.matching import UnknownOrderError, likelihoods_of
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ImportStep
-from polyculture.instruments.questions.study import read_study, tell_remarks
+from polyculture.instruments.questions.study import read_inquiry, tell_remarks
 from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing import Wanted
 from polyculture.running.opening import open_workspace
@@ -65,8 +69,16 @@ def import_answers(
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
     tell_remarks(sets[0], _log.warning)
-    ids = list(taken.ids.values())
-    study = read_study(asked, sets, [ImportStep(list(taken.answers.values()))], {}, ids, lambda: taken.wanted)
+    found = read_inquiry(asked, sets, lambda _jobs: [ImportStep(list(taken.answers.values()))])
+    study = ASK.study_of(
+        asked,
+        replace(
+            found,
+            setups={},
+            requests=lambda _jobs: present_rows(workspace.run, WANTED_ANSWERS, taken.wanted),
+            ids=[*taken.ids.values(), *found.ids],
+        ),
+    )
     make_valid(proposal_of(workspace, "questions", study.validity, study.steps), accept_changes=False)
     runner = StepRunner(workspace=workspace)
     for step in study.steps:

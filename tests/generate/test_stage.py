@@ -220,7 +220,8 @@ def test_an_unreadable_part_of_another_run_is_passed_over(run: RunFolder, tmp_pa
     (folder / "part-00000.parquet").write_bytes(b"no parquet")
     with StubServer() as server:
         assert generate(run, server) == Outcome(30, 0)
-    assert find_answers(run, JOB, RESPONSES, JobShards(run, JOB, [RESPONSES]).read("responses")).num_rows == 0
+    found = find_answers(run, JOB, RESPONSES, JobShards(run, JOB, [RESPONSES]).read("responses"))
+    assert found["responses"].num_rows == 0
 
 
 def test_progress_is_told_at_the_start_and_at_the_end_and_seldom_between(run: RunFolder) -> None:

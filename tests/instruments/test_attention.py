@@ -16,6 +16,7 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.instruments.questions.asking import message
 from polyculture.instruments.questions.asking_step import contribution
@@ -119,6 +120,24 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str, mo
     _check_weights(tmp_path, model)
     _check_z(tmp_path)
     _check_map(tmp_path)
+
+
+def test_what_runs_beside_it_have_read_is_taken_over(
+    tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    write(tmp_path, model)
+    words = ("--method", "attention", "--units", "1")
+    assert polyculture("ask", "culture-mcq", "exp.toml", *words, cwd=tmp_path).returncode == 0
+    read = rows(tmp_path, "FROM answers ORDER BY answer_id")
+    text = (tmp_path / "exp.toml").read_text(encoding="utf-8")
+    (tmp_path / "other.toml").write_text(text.replace('"usual"', '"other"'), encoding="utf-8")
+    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", None)  # no model can be loaded any more
+    done = polyculture("ask", "culture-mcq", "other.toml", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with open_store(RunFolder(tmp_path / "runs" / "other"), store_layout()) as store:
+        assert store.sql("FROM answers ORDER BY answer_id").fetchall() == read
 
 
 def _check_weights(folder: Path, model: str) -> None:

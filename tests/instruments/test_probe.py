@@ -142,6 +142,28 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path, llam
     assert measured[0][1].endswith("questions without an answer")
 
 
+def test_what_runs_beside_it_have_probed_is_taken_over_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two runs hold a probe each way: one has probed it, the other has taken it over."""
+    import transformers
+
+    tables = ("probes", "probe_readings", "probe_items")
+
+    def probed(name: str, *words: str) -> dict[str, list[Any]]:
+        text = (folder / "exp.toml").read_text(encoding="utf-8")
+        (folder / f"{name}.toml").write_text(text.replace('"inside"', f'"{name}"'), encoding="utf-8")
+        done = polyculture("probe", f"{name}.toml", *words, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        with open_store(RunFolder(folder / "runs" / name), store_layout()) as store:
+            return {table: sorted(store.sql(f"FROM {table}").fetchall(), key=str) for table in tables}
+
+    few = probed("first", "--units", "2")
+    every = probed("second")
+    assert (len(few["probes"]), len(every["probes"])) == (6, 9)
+    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", None)  # no model can be loaded any more
+    assert probed("third") == every
+    assert probed("fourth", "--units", "2") == few
+
+
 ARMS = "SELECT units FROM differences WHERE measure = 'probe' AND dimension = 'condition'"
 OWN_NUMBERS = read_sql(Path(papers.__file__).parent / "own_numbers", "probe")
 SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea, lon")

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.store.parquet import write_parquet
+from polyculture.cache.store.parquet import present_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import JobShards
 from polyculture.generate.engines import ModelSpec, Scored, TokenScore
 from polyculture.generate.engines.mock import MockEngine
 from polyculture.generate.sampling import SamplingSettings
+from polyculture.instruments.questions.asking import question_rows
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep, shared_tokens
 from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.reading import readers
 from polyculture.instruments.questions.reading_step import ReadingStep
-from polyculture.instruments.questions.study import present_tables
 from tests.instruments.questions.made_up import GAPPED, OWN, PAIR, choice, made_up
 from tests.instruments.questions.test_asking import GREEDY, job
 from tests.steps import do_step
@@ -160,7 +160,8 @@ def test_the_present_questions_take_the_place_of_those_of_their_set_and_language
     run.root.mkdir()
 
     def write(of: QuestionSet, jobs: Any) -> list[str]:
-        tables = present_tables(run, [of], [row for one in jobs for row in one.wanted()])
+        tables = present_rows(run, QUESTIONS, list(question_rows(of)))
+        tables |= present_rows(run, WANTED_ANSWERS, [row for one in jobs for row in one.wanted()])
         for table, found in tables.items():
             write_parquet(found, run.table(table.name))
         return sorted(table.name for table in tables)
