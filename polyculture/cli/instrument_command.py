@@ -116,6 +116,7 @@ def _ask(
     from polyculture.running.estimate import estimates
     from polyculture.running.executor import Answered, ThisProcess, ask
     from polyculture.running.opening import open_workspace
+    from polyculture.running.start import ask_later
     from polyculture.running.steps import StepRunner
 
     workspace = open_workspace(file, runs)
@@ -126,13 +127,13 @@ def _ask(
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     answered, every = Answered(), list(expanded(asked))
     check_able(every)
-    for turn, calls in enumerate(in_turns(every)):
-        if not accept_changes:
-            check_calls(calls)  # what is refused says nothing of costs
+    check_calls(every, accept_changes=accept_changes)  # what is refused says nothing of costs
+    for turn, _ in enumerate(in_turns(every)):
+        calls = in_turns(expanded(asked))[turn]  # what is known of the results of an earlier turn is known now
         _say_costs(estimates(workspace, calls, runner.retry))
         if turn == 0:
             tell_left_out(every)
-        answered += ask(runner, calls, ThisProcess(), accept_changes=accept_changes)
+        answered += (ask_later if turn else ask)(runner, calls, ThisProcess(), accept_changes=accept_changes)
         for study in answered.studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
     print_tables(workspace, answered.studies)

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polyculture.cache.errors import JobHeldError
+from polyculture.cache.errors import ChangedExperimentError, JobHeldError
 from polyculture.cache.locks import Lock, is_locked
 from polyculture.cache.log import get_logger
-from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.manifest import read_manifest, require_run
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.store import open_store
@@ -41,7 +41,7 @@ from polyculture.running.results import measure_run, report_run
 from polyculture.running.steps import StepRunner
 from polyculture.running.taken_answers import taken_lines
 from polyculture.running.texts import doubts, filled_linking, record_versions, without_texts
-from polyculture.running.validity import make_valid, record_facts
+from polyculture.running.validity import make_valid, record_facts, refuse_redone
 
 _log = get_logger(__name__)
 
@@ -167,11 +167,11 @@ class _Asking:
 
     def later(self) -> Answered:
         """Asks about the results of calls, once these are measured."""
-        answered = Answered()
-        for calls in in_turns(self.calls)[1:]:
-            with self.executor:
-                answered += ask(self.runner, calls, self.executor, accept_changes=True)
-        return answered
+        later = [call for calls in in_turns(self.calls)[1:] for call in calls]
+        if not later:
+            return Answered()
+        with self.executor:
+            return ask_later(self.runner, later, self.executor, accept_changes=self.accept_changes)
 
     def ask_held(self, held: Mapping[Job, str]) -> Answered:
         """Waits until nobody holds the jobs that others held, and does what is left of them."""
@@ -182,6 +182,27 @@ class _Asking:
             time.sleep(LOOK_EVERY)
         again = replace(self, runner=replace(self.runner, retry=None))  # what was named is asked again once
         return again.ask(lambda works: [work for work in works if work.job in held])
+
+
+def ask_later(
+    runner: StepRunner, calls: Sequence[Call], executor: Executor, *, accept_changes: bool = False
+) -> Answered:
+    """Asks calls about the results of others, which are measured now. Nobody could count them before.
+
+    Where a call's answers would have to be made again, because the results are others than before, and that was not
+    accepted, it is left out with a line, and what is there stays.
+    """
+    accepted, refused = list[Call](), list[str]()
+    for call in calls:
+        try:
+            if not accept_changes:
+                refuse_redone([call.proposal(call.study()).compared(read_manifest(runner.workspace.run.manifest))])
+            accepted.append(call)
+        except ChangedExperimentError as fault:
+            refused.append(f"{call.title}: not asked: {fault}".rstrip("."))
+            _log.warning(refused[-1])
+    answered = ask(runner, accepted, executor, accept_changes=True)
+    return answered + Answered(outcome=RunOutcome(missing=tuple(refused)))
 
 
 def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:

@@ -18,6 +18,7 @@ from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import options_of, write_blend, write_sheets
 from tests.instruments.probe_world import layers_say
 from tests.polyculture.test_command_line import polyculture
+from tests.stored import rows
 from tests.tiny_models import save_causal, save_masked
 
 pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
@@ -89,6 +90,31 @@ def test_relevance_is_asked_after_the_probe_under_the_papers_conditions(folder: 
     again = polyculture("paper", "culturescope", "exp.toml", cwd=folder)
     assert " done" not in again.stderr
     assert "asked after" not in polyculture("plan", "exp.toml", cwd=folder).stderr
+
+
+@pytest.mark.slow
+def test_answers_about_other_results_are_made_again_only_where_that_is_accepted(folder: Path) -> None:
+    """Another encoder keeps other items of what was probed. No model is asked for it, but the answers about the former
+    items were paid for."""
+    file = folder / "exp.toml"
+    save_masked(folder / "other", ["rain", "tea"])
+    first = file.read_text(encoding="utf-8").replace('"hard negatives", "attention", ', "")
+    file.write_text(first, encoding="utf-8")
+    assert polyculture("run", file, cwd=folder).returncode in (0, 4)
+    known = "SELECT answer_id FROM answers ORDER BY ALL"
+    before = rows(folder, known, "scope")
+    assert before
+    file.write_text(first.replace(f"{folder}/bert", f"{folder}/other"), encoding="utf-8")
+    # The first run measures what changes the questions; whoever asks again could count them.
+    for words, code in ((("run", file), 4), (("run", file), 2), (("paper", "culturescope", file), 2)):
+        asked = polyculture(*words, cwd=folder)
+        assert asked.returncode == code, asked.stderr
+        assert code == 2 or "relevance of BLEnD: not asked: " in asked.stderr
+        refused = [line for line in asked.stderr.splitlines() if "To be redone: 12 answers" in line]
+        assert "--accept-changes" in refused[-1]
+        assert rows(folder, known, "scope") == before
+    assert polyculture("run", file, "--accept-changes", cwd=folder).returncode in (0, 4)
+    assert rows(folder, known, "scope") != before
 
 
 def test_a_folder_of_several_data_sets_has_one_named_as_each(tmp_path: Path) -> None:
