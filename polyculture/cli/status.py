@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from polyculture.cache.log import get_logger
-from polyculture.cache.store.run_folder import Job
 from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
@@ -27,7 +26,7 @@ _log = get_logger(__name__)
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
 Lines = tuple[Sequence[str], Sequence[Sequence[str]]]  # the columns of a table, and its rows
-COLUMNS = ("model", "language", "topic")
+BY_JOB = ("stage", "model", "language", "topic", "progress")
 ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "failed_to_retry", "left", "running")
 
 
@@ -60,14 +59,9 @@ def status(
 def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     """Prints the jobs or their sums by model, the stages over all jobs, and the command that continues the run."""
     status = run_status(workspace)
-    summed, stages = not all_jobs and len(workspace.jobs) > FEW_JOBS, _stages(workspace, status)
-    columns, lines = _by_model(workspace, status, stages) if summed else _matrix(status, stages)
-    if lines:  # an experiment of instruments alone has none
-        print_table(columns, lines, title=str(workspace.run.root))
-    others = [one for one in status.jobs if one.stage not in stages]
-    if others and not summed:
-        title = None if lines else str(workspace.run.root)
-        print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others], title)
+    summed = not all_jobs and len({one.job for one in status.jobs}) > FEW_JOBS
+    columns, lines = _by_model(status.jobs) if summed else (BY_JOB, list(map(_by_job, status.jobs)))
+    print_table(columns, lines, title=str(workspace.run.root))
     rows = _whole(workspace, status)
     rows += [("to go on", command) for command in _to_go_on(workspace, status)]
     if summed:
@@ -83,43 +77,31 @@ def _to_go_on(workspace: Workspace, status: RunStatus) -> list[str]:
     return [f"polyculture run {workspace.file}"] if left else []
 
 
-def _matrix(status: RunStatus, stages: Sequence[str]) -> Lines:
-    by_job: dict[Job, list[JobStatus]] = {}
-    for one in status.jobs:
-        if one.stage in stages:
-            by_job.setdefault(one.job, []).append(one)
-    return (*COLUMNS, *stages), [
-        (job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()
-    ]
+def _by_job(one: JobStatus) -> tuple[object, ...]:
+    return (one.stage, one.job.model, one.job.language, one.job.topic, _cell(one))
 
 
-def _by_model(workspace: Workspace, status: RunStatus, stages: Sequence[str]) -> Lines:
-    """A line per model with its jobs added up; of very many models the last ones together."""
-    models = list(dict.fromkeys(job.model for job in workspace.jobs))
+def _by_model(jobs: Sequence[JobStatus]) -> Lines:
+    """A line per stage and model with its jobs added up; of very many models the last ones together."""
+    models = list(dict.fromkeys(one.job.model for one in jobs))
     alone = len(models) if len(models) <= MOST_MODELS else MOST_MODELS - 1
     shown, others = models[:alone], models[alone:]
     groups = [(model, {model}) for model in shown]
     groups += [(f"{len(others)} other models", set(others))] if others else []
-    rows = [_sums(name, [one for one in status.jobs if one.job.model in of], stages) for name, of in groups]
-    return ("model", "jobs", *stages), rows
+    stages = dict.fromkeys(one.stage for one in jobs)
+    rows = [
+        (stage, name, _finished(mine), _sum(mine))
+        for stage in stages
+        for name, of in groups
+        if (mine := [one for one in jobs if one.stage == stage and one.job.model in of])
+    ]
+    return ("stage", "model", "jobs", "progress"), rows
 
 
-def _stages(workspace: Workspace, status: RunStatus) -> list[str]:
-    """The stages that work on the experiment's own jobs, which have a column each; others have topics of their own."""
-    own = set(workspace.jobs)
-    others = {one.stage for one in status.jobs if one.job not in own}
-    return [stage for stage in dict.fromkeys(one.stage for one in status.jobs) if stage not in others]
-
-
-def _sums(name: str, jobs: Sequence[JobStatus], stages: Sequence[str]) -> tuple[str, ...]:
-    """'72 of 78 done, 1 running', and the sums of each stage."""
-    mine = [[one for one in jobs if one.stage == stage] for stage in stages]
-    started = {one.job for one in jobs if one.running}
-    open_jobs = {one.job for stage in mine for one in stage if one.count.is_open}
-    every = {one.job for stage in mine for one in stage}
-    finished = f"{len(every - open_jobs)} of {len(every)} done"
-    running = [f"{len(started)} running"] if started else []
-    return (name, ", ".join([finished, *running]), *map(_sum, mine))
+def _finished(jobs: Sequence[JobStatus]) -> str:
+    """'72 of 78 done, 1 running'."""
+    done, running = sum(not one.count.is_open for one in jobs), sum(one.running for one in jobs)
+    return ", ".join([f"{done} of {len(jobs)} done", *([f"{running} running"] if running else [])])
 
 
 def _sum(jobs: Sequence[JobStatus]) -> str:
@@ -135,10 +117,6 @@ def _cell(one: JobStatus) -> str:
     counts = {"done": count.done, **failed, "left": count.left}
     words = [f"{count} {name}" for name, count in counts.items() if count]
     return ", ".join([*words, *(["running"] if one.running else [])]) or "nothing to do"
-
-
-def _instrument_row(one: JobStatus) -> tuple[object, ...]:
-    return (one.stage, one.job.model, one.job.language, one.job.topic, _cell(one))
 
 
 def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:

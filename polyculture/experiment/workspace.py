@@ -99,15 +99,14 @@ class Workspace:
         return prompt_requests(self.present)
 
     @cached_property
-    def wanted_now(self) -> pa.Table:
-        """The rows of `wanted_responses` as the experiment is now, whether it was run or not."""
-        return self.wanted(self.present)
-
-    def wanted(self, manifest: Manifest) -> pa.Table:
-        """The rows of `wanted_responses`: which responses count under a manifest."""
-        imported = self.experiment.imported
-        rows = self.imports.wanted if imported else wanted_responses(manifest, self.prompts)
-        return objects_to_table(WANTED_RESPONSES, rows)
+    def text_tables(self) -> dict[Table[Any], pa.Table]:
+        """The prompts and requests of texts as the experiment is now, whether it was run or not, as tables of the run:
+        with its manifest they say which rows are current."""
+        wanted = self.imports.wanted if self.experiment.imported else wanted_responses(self.present, self.prompts)
+        return {
+            PROMPTS: objects_to_table(PROMPTS, self.prompts),
+            WANTED_RESPONSES: objects_to_table(WANTED_RESPONSES, wanted),
+        }
 
     @cached_property
     def appended(self) -> dict[str, dict[str, str]]:
@@ -190,14 +189,9 @@ class Workspace:
         manifest = Manifest.model_validate({**kept, **asked})
         return manifest if before is None else manifest.following(before)
 
-    def text_tables(self, manifest: Manifest) -> dict[Table[Any], pa.Table]:
-        """The present prompts and requests of texts, as tables of the run: with its manifest they say which rows are
-        current."""
-        return {PROMPTS: objects_to_table(PROMPTS, self.prompts), WANTED_RESPONSES: self.wanted(manifest)}
-
     def write(self, manifest: Manifest) -> None:
         """Writes the tables of texts, the experiment file and `manifest` as the run's own."""
-        self.write_tables(self.text_tables(manifest))
+        self.write_tables(self.text_tables)
         self.write_experiment()
         write_manifest(manifest, self.run.manifest)
 

@@ -33,7 +33,7 @@ from polyculture.instruments import Entry
 from polyculture.instruments.contract import Command, Part, Setup, Study
 from polyculture.progress import watch
 from polyculture.running.models import loaded_as
-from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid, proposal_of
+from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -331,7 +331,7 @@ class InstrumentCall(Call):
         return None
 
     def proposal(self, study: Study) -> Proposal:
-        return proposal_of(self.workspace, self.entry.name, study.validity, study.steps)
+        return Proposal(self.workspace, self.entry.name, study.validity, study.steps)
 
     def make_valid(self, study: Study, *, accept_changes: bool) -> None:
         """As of each call. Keeps the command with its options, too."""

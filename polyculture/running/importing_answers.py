@@ -31,7 +31,7 @@ from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing import Wanted
 from polyculture.running.opening import open_workspace
 from polyculture.running.steps import StepRunner
-from polyculture.running.validity import make_valid, proposal_of
+from polyculture.running.validity import Proposal, make_valid
 from polyculture.sources.record import Record, known_names
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def import_answers(
             ids=[*taken.ids.values(), *found.ids],
         ),
     )
-    make_valid(proposal_of(workspace, "questions", study.validity, study.steps), accept_changes=False)
+    make_valid(Proposal(workspace, "questions", study.validity, study.steps), accept_changes=False)
     runner = StepRunner(workspace=workspace)
     for step in study.steps:
         runner.run_step(step, tell_settled=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import Mistakes
 from polyculture.cache.store.manifest import TEXTS, require_run
+from polyculture.cache.store.schema import WANTED_RESPONSES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step
 from polyculture.experiment.checks import check_prompted
@@ -18,7 +19,7 @@ from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking
-from polyculture.running.validity import Proposal, amend_manifest, proposal_of
+from polyculture.running.validity import Proposal, amend_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,8 +80,9 @@ class TextsCall(Call):
         if tell is not None:
             plan_linking(self.workspace)
         workspace, jobs = self.workspace, self.workspace.jobs
-        sampling, extraction = workspace.sampling_step(jobs), self.extraction.step(jobs, workspace.wanted_now)
-        validity = Validity(workspace.setups, self.extraction.ids)
+        wanted = workspace.text_tables[WANTED_RESPONSES]
+        sampling, extraction = workspace.sampling_step(jobs), self.extraction.step(jobs, wanted)
+        validity = Validity(workspace.setups, self.extraction.ids, lambda: workspace.text_tables)
         if not workspace.experiment.imported:
             return Study((sampling, extraction), validity)
         if tell is not None:
@@ -90,12 +92,12 @@ class TextsCall(Call):
 
     def proposal(self, study: Study) -> Proposal:
         """The experiment as its file is now, whichever of its jobs are asked."""
-        return proposal_of(self.workspace, TEXTS, study.validity, study.steps, self.linking.provenance)
+        return Proposal(self.workspace, TEXTS, study.validity, study.steps, self.linking.provenance)
 
 
 def without_texts(workspace: Workspace) -> Proposal:
     """What an experiment without texts makes of the run's: they stay on disk, and none of them is current."""
-    return proposal_of(workspace, TEXTS, Validity(), of_texts={})
+    return Proposal(workspace, TEXTS, Validity(tables=lambda: workspace.text_tables), text_fields={})
 
 
 def filled_linking(workspace: Workspace) -> LinkingStage:

@@ -11,7 +11,7 @@ models, languages, prompts or questions make no row stale; neither do fewer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from polyculture.cache.store.layout import Layout, Table
 from polyculture.cache.store.manifest import CurrentId, Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import LINKS
+from polyculture.cache.store.schema import LINKS, PROMPTS
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES
@@ -53,55 +53,44 @@ _CURRENT = "SELECT {columns}, count(*) FROM {view} WHERE {which} GROUP BY ALL"
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a call would make the run's present."""
+    """What a call would make the run's present: an instrument's setups and ids, among those of the last run.
+
+    Texts that the run has stay as they are where an instrument proposes, whatever the experiment file says of them now.
+    The texts' own proposal comes with `text_fields`, what else the manifest has of them: then the run has what the file
+    says, and what was asked before is no longer current.
+    """
 
     workspace: Workspace
-    manifest: Callable[[Manifest | None], Manifest]  # from the last run's, the one that says which rows are current
+    instrument: str
     validity: Validity
-    steps: Sequence[Step[Any, Models]]
-    whole: Callable[[Manifest | None], bool]  # whether the experiment's prompts and requests are renewed, too
+    steps: Sequence[Step[Any, Models]] = ()
+    text_fields: Mapping[str, Any] | None = None
+
+    def follows_file(self, before: Manifest | None) -> bool:
+        """Whether the manifest says of texts what the experiment file says: it stays as it is where the run has texts
+        and an instrument proposes."""
+        return self.text_fields is not None or before is None or not before.topics
+
+    def manifest(self, before: Manifest | None) -> Manifest:
+        """The manifest after that of the last run, which says which rows are current."""
+        base = self.workspace.manifest(before) if before is None or self.follows_file(before) else before
+        if base.models != list(self.workspace.experiment.models):
+            told = self.workspace.manifest(before)
+            facts = {"models": told.models, "prices": told.prices, "model_facts": told.model_facts}
+            base = base.model_copy(update={**facts, "setups": {**told.setups, **base.setups}})
+        own = {key: dict(setup) for key, setup in self.validity.setups.items()}
+        changed: dict[str, Any] = {**(self.text_fields or {}), "setups": {**base.setups, **own}}
+        if self.validity.ids:
+            known = base.asked.get(self.instrument, ()) if self.text_fields is None else ()
+            changed["asked"] = {**base.asked, self.instrument: _asked_now(known, self.validity.ids)}
+        return base.model_copy(update=changed)
 
     def compared(self, before: Manifest | None) -> Comparison:
         """The proposal beside the last run."""
         now, run = self.manifest(before), self.workspace.run
-        texts = self.workspace.text_tables(now) if self.whole(before) else {}
-        proposed = {**texts, **self.validity.tables()}
+        proposed = self.validity.tables()
         tables = {table: rows for table, rows in proposed.items() if not is_stored(rows, run.table(table.name))}
         return Comparison(self, before, now if before is None else now.following(before), tables)
-
-
-def proposal_of(
-    workspace: Workspace,
-    instrument: str,
-    validity: Validity,
-    steps: Sequence[Step[Any, Models]] = (),
-    of_texts: Mapping[str, Any] | None = None,
-) -> Proposal:
-    """The proposal of an instrument, or of texts: its setups and ids among those of the last run.
-
-    Texts that the run has stay as they are where an instrument proposes, whatever the experiment file says of them
-    now. Texts themselves hand in `of_texts`, what else the manifest has of them: then the run has what the
-    file says, and what was asked before is no longer current.
-    """
-
-    def renews(before: Manifest | None) -> bool:
-        return of_texts is not None or before is None or not before.topics
-
-    def manifest(before: Manifest | None) -> Manifest:
-        base = workspace.manifest(before) if before is None or renews(before) else before
-        if base.models != list(workspace.experiment.models):
-            told = workspace.manifest(before)
-            setups = {**told.setups, **base.setups}
-            facts = {"models": told.models, "prices": told.prices, "model_facts": told.model_facts}
-            base = base.model_copy(update={**facts, "setups": setups})
-        own = {key: dict(setup) for key, setup in validity.setups.items()}
-        changed: dict[str, Any] = {**(of_texts or {}), "setups": {**base.setups, **own}}
-        if validity.ids:
-            known = base.asked.get(instrument, ()) if of_texts is None else ()
-            changed["asked"] = {**base.asked, instrument: _asked_now(known, validity.ids)}
-        return base.model_copy(update=changed)
-
-    return Proposal(workspace, manifest, validity, steps, renews)
 
 
 def _asked_now(before: Iterable[CurrentId], asked: Iterable[CurrentId]) -> list[CurrentId]:
@@ -145,7 +134,7 @@ class Comparison:
         """The settings that differ and decide which rows are current."""
         if self.before is None:
             return []
-        other_texts = reworded(self.of.workspace) if self.of.whole(self.before) else 0
+        other_texts = reworded(self.of.workspace) if PROMPTS in self.tables else 0
         return changes_between(self.before, self.now, other_texts, made_under(self.of.steps))
 
     @cached_property
@@ -264,7 +253,7 @@ def make_valid(proposal: Proposal, *, accept_changes: bool) -> Manifest:
             refuse_redone([compared])
         _ = compared.lines  # they count the rows of the last run, which is about to end
         workspace.write_tables(compared.tables)
-        if before is None or before.models != compared.now.models or proposal.whole(before):
+        if before is None or before.models != compared.now.models or proposal.follows_file(before):
             workspace.write_experiment()
         if compared.now != before:
             write_manifest(compared.now, workspace.run.manifest)

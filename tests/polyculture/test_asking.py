@@ -13,7 +13,7 @@ from polyculture.cache.errors import ChangedExperimentError, ExperimentError
 from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.schema import RESPONSES, WANTED_RESPONSES
 from polyculture.cache.store.shards import committed_parts
 from polyculture.experiment.file import read_experiment
 from polyculture.running.calls import ExperimentAsked
@@ -252,7 +252,7 @@ def test_a_changed_sentence_makes_the_texts_of_its_language_stale(tmp_path: Path
     changed = manifest.model_copy(update={"appended": {"openai:a": other}})
     workspace = open_workspace(file)
     language = {prompt.prompt_id: prompt.language for prompt in workspace.prompts}
-    before, now = (workspace.wanted(one).to_pylist() for one in (manifest, changed))
+    before, now = (workspace.joining(one).text_tables[WANTED_RESPONSES].to_pylist() for one in (manifest, changed))
     differ = {language[a["prompt_id"]] for a, b in zip(before, now, strict=True) if a["request_id"] != b["request_id"]}
     assert differ == {"ja"}
 

@@ -16,7 +16,7 @@ from polyculture.instruments.contract import Validity
 from polyculture.running.estimate import estimates
 from polyculture.running.opening import open_workspace
 from polyculture.running.texts import record_versions
-from polyculture.running.validity import make_valid, proposal_of
+from polyculture.running.validity import Proposal, make_valid
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
@@ -265,7 +265,7 @@ def test_what_instruments_have_written_is_kept_when_texts_are_done(tmp_path: Pat
         encoding="utf-8",
     )
     workspace = prepare(open_workspace(file))
-    toy = proposal_of(open_workspace(file), "toy", Validity(ids=[CurrentId(what="words", id="some-id")]))
+    toy = Proposal(open_workspace(file), "toy", Validity(ids=[CurrentId(what="words", id="some-id")]))
     make_valid(toy, accept_changes=False)
     do_stages(file, "generate")
     record_versions(workspace)
@@ -284,7 +284,7 @@ def test_prompts_that_are_asked_together_end_the_others_of_the_same_and_nothing_
     workspace = prepare(open_workspace(file))
 
     def asked(*ids: CurrentId) -> set[str]:
-        proposal = proposal_of(open_workspace(file), "toy", Validity(ids=ids))
+        proposal = Proposal(open_workspace(file), "toy", Validity(ids=ids))
         return {one.id for one in make_valid(proposal, accept_changes=True).asked["toy"]}
 
     one, other = (CurrentId(what="set en", prompt=name, id=name) for name in ("1", "1, prompt 2"))
