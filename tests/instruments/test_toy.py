@@ -46,7 +46,7 @@ import json, sys
 from tests.polyculture.test_command_line import polyculture
 for line in sys.stdin:
     words, folder = json.loads(line)
-    done = polyculture(*words, cwd=folder)
+    done = polyculture(*words, cwd=folder, report=True)
     print(json.dumps([done.returncode, done.stdout, done.stderr]), flush=True)
 """
 
