@@ -79,7 +79,8 @@ def run(
     why and what to do, exit code 6. Nothing of it is settled: once it is mended, the same command goes on.
 
     With --only, no other step is done. An unknown one lists those that the experiment has, as `plan` and `status` name
-    them; `--only measure` prints the metrics with their intervals.
+    them; `--only measure` makes all numbers of the run anew, and prints those of its texts, or without texts of its
+    instruments.
 
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
@@ -91,8 +92,11 @@ def run(
         raise typer.BadParameter(f"--only {only} is of all jobs: leave out --job, --model, --language and --topic")
     workspace = open_workspace(experiment, runs)
     if only == MEASURE:
-        run_measure(workspace)
-        print_metrics(workspace)
+        studies = run_measure(workspace)
+        if workspace.jobs:
+            print_metrics(workspace)
+        else:
+            print_tables(workspace, studies)
         return
     if only is not None:
         run_stage(workspace, only, part, accept_changes=accept_changes, retry=retry)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from pydantic import BaseModel
 
-from polyculture.cache.errors import DataSetError, EngineError, PolycultureError, StoreError
+from polyculture.cache.errors import DataSetError, EngineError, Mistakes, PolycultureError, StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
@@ -30,7 +30,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import check_can
 from polyculture.generate.engines.capabilities import CAPABILITIES
 from polyculture.instruments import Entry
-from polyculture.instruments.contract import Command, Part, Setup, Study
+from polyculture.instruments.contract import Command, NamesData, Part, Setup, Study
 from polyculture.progress import watch
 from polyculture.running.models import loaded_as
 from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid
@@ -283,8 +283,20 @@ class InstrumentCall(Call):
                 raise DataSetError(what, where=file, remedy=remedy.strip())
 
     def check_able(self) -> None:
-        """As of each call; and `DataSetError` of a path in the experiment file where there is nothing."""
+        """As of each call; and `DataSetError` of a path in the experiment file where there is nothing, and of a name
+        that no data set has. All that is wrong is said at once, the data first."""
         self._check_paths()
+        mistakes = Mistakes()
+        for check in (self._check_names, self._check_models):
+            with mistakes:
+                check()
+        mistakes.tell()
+
+    def _check_names(self) -> None:
+        if isinstance(self.options, NamesData):
+            self.options.check_names()
+
+    def _check_models(self) -> None:
         unable = list(self.unable())
         if unable and len(unable) == len(self._every(_silent).models):
             fault = unable[0][1]

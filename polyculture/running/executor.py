@@ -170,7 +170,7 @@ def _ask_together(
             runner.rules.note(came.stopped)  # of other processes, too
             _say_empty(runner.workspace, works, came)
             outcome += replace(came, empty=())
-    return Answered(tuple(_followed(begun)), outcome)
+    return Answered(tuple(followed(begun)), outcome)
 
 
 def shared_works(call: Call, step: Step[Any, Models], share: Share) -> list[Work[Any]]:
@@ -248,7 +248,7 @@ def _numbers(works: Sequence[AskedWork]) -> dict[str, int]:
     return numbers
 
 
-def _followed(begun: Sequence[tuple[Call, Study]]) -> Iterator[Study]:
+def followed(begun: Sequence[tuple[Call, Study]]) -> Iterator[Study]:
     """The studies, of which the last of each command does what follows: it is done for the whole run."""
     last = {call.command: study for call, study in begun if study.steps}
     for call, study in begun:

@@ -26,14 +26,15 @@ from polyculture.running.call_list import (
     check_able,
     check_asks,
     check_calls,
+    entry_of,
     in_turns,
     jobs_of,
     known_calls,
     texts_in_file,
 )
-from polyculture.running.calls import Call, tell_left_out
+from polyculture.running.calls import Call, read_kept, tell_left_out
 from polyculture.running.changes import warn_of_changes
-from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, begin, whole
+from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, begin, followed, whole
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import LINK, tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
@@ -134,14 +135,28 @@ def run_stage(
         outcome = ask(runner, [call], ThisProcess(), share, stage=stage, accept_changes=accept_changes).outcome
         _tell_taken(workspace, chosen)
         record_versions(workspace)
-    FinishedRun(workspace, outcome).check()
+    if entry_of(call.command) is None:
+        FinishedRun(workspace, outcome).check()
+    else:  # nothing was done that could make texts doubtful
+        outcome.check(workspace)
 
 
-def run_measure(workspace: Workspace) -> None:
-    """Computes the metrics of a run and their intervals, by what the experiment file says of its models now."""
+def run_measure(workspace: Workspace) -> tuple[Study, ...]:
+    """Computes all numbers of a run and their intervals, by what the experiment file says of its models now: those of
+    its texts, and of all that instruments asked. Returns the studies of these."""
     record_facts(workspace)
     warn_of_changes(workspace)
-    measure_run(workspace.run, workspace.catalog)
+    asked = read_kept(workspace)
+    turns = in_turns(one for one in calls_of_run(workspace) if (one.whole or one).command in asked)
+    studies = list[Study]()
+    for calls in turns:
+        known, _ = known_calls(calls)
+        studies += followed([(call, call.known) for call in known])
+        for study in studies:  # what was asked about results is data of measures before it, too
+            study.derive()
+    if workspace.jobs:
+        measure_run(workspace.run, workspace.catalog)
+    return tuple(studies)
 
 
 @dataclass(frozen=True, slots=True)
