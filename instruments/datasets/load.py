@@ -91,15 +91,15 @@ class Loader:
 
     def _read(self, path: Path) -> None:
         name = path.relative_to(self.folder).as_posix()
-        for contexts, blocks in ((False, self.rules.entities), (True, self.rules.contexts)):
-            for block in blocks:
-                if (match := block.match(name)) is not None:
-                    self._read_by(block, path, match.groupdict(), contexts)
+        for of_any_type in (False, True):  # a table of the type that a block names is that block's
+            for block in (*self.rules.entities, *self.rules.contexts):
+                if (match := block.match(name, of_any_type=of_any_type)) is not None:
+                    self._read_by(block, path, match.groupdict())
                     return
         if path.suffix.lower() not in RECORDS:
             self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
 
-    def _read_by(self, block: DataBlock, path: Path, said: Mapping[str, str], contexts: bool) -> None:
+    def _read_by(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> None:
         """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
         try:
             sheets = self._sheets(block, path, said)
@@ -109,7 +109,7 @@ class Loader:
         for place, rows in sheets.items():
             try:
                 for row in self._rows(block, place, rows):
-                    (self._add_context if contexts else self._add_entity)(row)
+                    (self._add_context if block.target == "contexts" else self._add_entity)(row)
             except MissingColumnError as fault:
                 remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
                 self._leave_out(place, f"the sheet is not read: {fault}. {remedy}")
@@ -316,17 +316,23 @@ def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> Da
         raise DataSetError(f"there is no folder with the data set {rules.name!r}", where=folder, remedy=remedy)
     found = replace(Loader(rules, folder).load(), as_published=as_published)
     if not found.entities or not found.contexts:
-        lacking = "entities" if not found.entities else "contexts"
-        first = min(found.left_out, key=lambda line: line.reason.startswith("kept"), default=None)
-        blocks = rules.contexts if found.entities else rules.entities
-        names = [path.relative_to(folder).as_posix() for path in folder.rglob("*")]
-        why = ""
-        if first:
-            why = f"; {len(found.left_out)} left out, the first: {first.place}: {first.reason}"
-        elif not any(block.match(name) for block in blocks for name in names):
-            why = f": there is no file {' or '.join(dict.fromkeys(one for block in blocks for one in block.files))}"
+        lacking, blocks = ("contexts", rules.contexts) if found.entities else ("entities", rules.entities)
+        why = _why_none(lacking, blocks, found)
         raise DataSetError(f"holds no {lacking} of {rules.title}{why}", where=folder, remedy="See docs/datasets.md.")
     return found
+
+
+def _why_none(lacking: str, blocks: Sequence[DataBlock], found: DataSet) -> str:
+    """Why a data set has no entities, or no contexts: no rule, no file, or what is wrong in the first of its files."""
+    if not blocks:
+        return f": its rules have no [[{lacking}]]"
+    names = [path.relative_to(found.folder).as_posix() for path in found.folder.rglob("*")]
+    theirs = tuple(name for name in names if any(block.match(name) for block in blocks))
+    lines = [line for line in found.left_out if line.place.file.startswith(theirs)]
+    if not theirs:
+        return f": there is no file {' or '.join(dict.fromkeys(one for block in blocks for one in block.files))}"
+    more = f", and {len(lines) - 1} more lines" if len(lines) > 1 else ""
+    return f": {lines[0].place}: {lines[0].reason}{more}" if lines else ""
 
 
 def _name(entity: CulturalEntity) -> tuple[str, str, str]:

@@ -57,14 +57,15 @@ class DataBlock(FileRules):
             raise ValueError("join: needs `key`, the column that its rows are found by")
         return self
 
-    def match(self, path: str) -> re.Match[str] | None:
+    def match(self, path: str, *, of_any_type: bool = True) -> re.Match[str] | None:
         """What a path, with forward slashes, says of its file; None where the block does not read it.
 
-        A table may come in any of the file types that are read, and capitals in names do not count.
+        Capitals in names do not count. A table may come in any of the file types that are read, but where `of_any_type`
+        says otherwise.
         """
         if any(re.fullmatch(path_expression(one), path, re.IGNORECASE) for one in self.without):
             return None
-        return next((match for files in self.files if (match := _pattern(files).fullmatch(path))), None)
+        return next((match for files in self.files if (match := _pattern(files, of_any_type).fullmatch(path))), None)
 
 
 class EntityBlock(DataBlock):
@@ -92,9 +93,9 @@ class ContextBlock(DataBlock):
 
 
 @lru_cache(maxsize=256)
-def _pattern(files: str) -> re.Pattern[str]:
+def _pattern(files: str, of_any_type: bool) -> re.Pattern[str]:
     stem, dot, suffix = files.rpartition(".")
-    known = f"{dot}{suffix}" in SUFFIXES
+    known = of_any_type and f"{dot}{suffix}" in SUFFIXES
     ending = f"(?:{'|'.join(map(re.escape, SUFFIXES))})" if known else ""
     return re.compile(path_expression(stem if known else files, "[^/]+?") + ending, re.IGNORECASE)
 

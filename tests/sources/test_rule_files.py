@@ -363,3 +363,23 @@ def test_one_template_asks_every_language_but_those_with_their_own(tmp_path: Pat
     (tmp_path / "soups.toml").write_text(text + own, encoding="utf-8")
     found = open_set(str(tmp_path / "soups.toml")).prompts
     assert [(one.language, one.template[:5]) for one in found] == [("de", "Frage"), ("ha", "{ques"), ("yo", "{ques")]
+
+
+def test_a_table_of_the_type_that_a_block_names_is_read_by_that_block(tmp_path: Path) -> None:
+    """`*.jsonl` took the contexts, as tables may come in any type, and another file's line said why none was read."""
+    rules = ENTITIES.replace("dishes.json", "*.jsonl").replace('rows = "dishes"\n', "").replace("join =", "# join =")
+    rules = rules.replace('culture = "coast"', 'fixed.culture = "Swahili"').replace("skip =", "# skip =")
+    (tmp_path / "dishes.jsonl").write_text(json.dumps(DISHES[0]) + "\n", encoding="utf-8")
+    (tmp_path / "contexts.csv").write_text("context\nLeo nimekula [MASK]\n", encoding="utf-8")
+    (tmp_path / "dishes.toml").write_text(rules, encoding="utf-8")
+    found = load(read_data_rules(tmp_path / "dishes.toml"), tmp_path)
+    assert (len(found.entities), len(found.contexts)) == (1, 1)
+    (tmp_path / "contexts.csv").write_text("context\nLeo nimekula\n", encoding="utf-8")
+    with pytest.raises(DataSetError, match=r"no contexts .*contexts\.csv row 2: no gap"):
+        load(read_data_rules(tmp_path / "dishes.toml"), tmp_path)
+    (tmp_path / "contexts.csv").unlink()
+    with pytest.raises(DataSetError, match=r"there is no file contexts\.csv"):
+        load(read_data_rules(tmp_path / "dishes.toml"), tmp_path)
+    (tmp_path / "dishes.toml").write_text(rules.partition("[[contexts]]")[0], encoding="utf-8")
+    with pytest.raises(DataSetError, match=r"have no \[\[contexts\]\]"):
+        load(read_data_rules(tmp_path / "dishes.toml"), tmp_path)
