@@ -2,7 +2,8 @@
 
 - `places`, `fetch`: where a data set is published, patterns of its files, and one commit of it on this machine
 - `files`, `tables`, `cells`, `encoding`, `compressed`: a file of any kind as records (`record`)
-- `rules`: what a rules file says of files, rows and fields
+- `headers`: which row of a table has the names of its columns
+- `rules`: what a rules file says of files, rows and fields; `template`: the same for people, as a table and a file
 - `rows`, `fields`, `values`: a block's rows, and their fields
 - `left_out`: what is left out or changed, where, and why
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -141,12 +142,21 @@ class FileRules(TableRules):
     replace: Mapping[str, Annotated[str, AfterValidator(parse_name)]] = {}
 
     @classmethod
-    def target_fields(cls) -> list[TargetField]:
+    @cache
+    def target_fields(cls) -> tuple[TargetField, ...]:
         """The fields that a row of the target has."""
         every: list[tuple[str, str | None, Any]] = [
             (name, one.description, one.json_schema_extra) for name, one in cls.model_fields.items()
         ]
-        return [TargetField(name, meaning, **more) for name, meaning, more in every if meaning is not None and more]
+        return tuple(
+            TargetField(name, meaning, **more) for name, meaning, more in every if meaning is not None and more
+        )
+
+    @classmethod
+    def missing(cls, values: Mapping[str, str], kind: str = "") -> str | None:
+        """The first needed field that a row has nothing of; None where it has all."""
+        needed = (one.name for one in cls.target_fields() if one.is_needed(kind) and one.name in values)
+        return next((name for name in needed if not values[name]), None)
 
     def says(self, name: str) -> bool:
         """Whether the block says of a field what it is: by a column, for all rows, or by the paths of its files."""

@@ -34,7 +34,7 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import SUFFIXES, DataBlock, DatasetRules
+from polyculture.instruments.datasets.rules import SUFFIXES, ContextBlock, DataBlock, DatasetRules, EntityBlock
 from polyculture.sources.fields import filled, in_our_words
 from polyculture.sources.files import RECORDS
 from polyculture.sources.headers import titles
@@ -116,13 +116,14 @@ class Loader:
 
     def _sheets(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> dict[SourceLocation, list[Row]]:
         """The rows of each sheet of a file, with joined columns, without rows that are skipped or empty."""
+        name = path.relative_to(self.folder).as_posix()
         sheets: dict[SourceLocation, list[Row]] = {}
         for row in read_rows(self.folder, path, block, said, known_columns(self.rules, block)):
             taken = row if isinstance(row, LeftOut) else self._taken(row, block)
             if isinstance(taken, LeftOut):
                 self.left_out.append(taken)
             elif any(map(cell_text, taken.record.values.values())):
-                sheets.setdefault(SourceLocation(taken.place.file, taken.place.sheet), []).append(taken)
+                sheets.setdefault(SourceLocation(name, taken.place.sheet), []).append(taken)
         return sheets
 
     def _taken(self, row: Row, block: DataBlock) -> Row | LeftOut:
@@ -213,7 +214,7 @@ class Loader:
             return "the entity has no visible sign"
         if not row.language:
             return "no language"
-        if missing := next((name for name in ("culture", "type") if not row.values[name]), None):
+        if missing := EntityBlock.missing(row.values):
             return f"no {missing}"
         if any(unicodedata.category(sign) == "Cc" for sign in row.text):
             return "the entity has a line break or another control sign"
@@ -280,9 +281,8 @@ class Loader:
         gaps = text.count(MASK)
         if gaps != 1:
             return f"no gap {MASK}" if gaps == 0 else f"{gaps} gaps {MASK} where one is needed"
-        missing = [name for name in ("culture", "type", "setting") if not row.values[name]]
-        if missing or not row.language:
-            return f"no {(missing or ['language'])[0]}"
+        if missing := ContextBlock.missing(row.values) or ("" if row.language else "language"):
+            return f"no {missing}"
         return self._fault_of_type(row.values["type"]) or _fault_of_gender(row.get("gender"))
 
     def _fault_of_type(self, kind: str) -> str | None:

@@ -383,3 +383,12 @@ def test_a_table_of_the_type_that_a_block_names_is_read_by_that_block(tmp_path: 
     (tmp_path / "dishes.toml").write_text(rules.partition("[[contexts]]")[0], encoding="utf-8")
     with pytest.raises(DataSetError, match=r"have no \[\[contexts\]\]"):
         load(read_data_rules(tmp_path / "dishes.toml"), tmp_path)
+
+
+def test_a_column_that_all_objects_lack_is_told_once(tmp_path: Path) -> None:
+    nouns = {one: {"singular": one} for one in ("dada", "mama", "kaka")}
+    (tmp_path / "nouns.json").write_text(json.dumps(nouns), encoding="utf-8")
+    block = '[[entities]]\nfiles = "nouns.json"\nrows = "object"\ntext = "singular"\ntype = "kind"\nculture = "side"\n'
+    (tmp_path / "nouns.toml").write_text(ENTITIES.partition("[[entities]]")[0] + block, encoding="utf-8")
+    (told,) = Loader(read_data_rules(tmp_path / "nouns.toml"), tmp_path).load().left_out
+    assert (told.place.file, "no column 'side'" in told.reason) == ("nouns.json", True)
