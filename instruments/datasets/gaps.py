@@ -49,19 +49,17 @@ class GapReading:
     changes: tuple[str, ...]
 
 
-def read_gaps(text: str, spellings: Sequence[str]) -> GapReading:
-    """The text with every gap as `MASK`. The first of `spellings` is right; what is read as it is told in `changes`.
+def read_gaps(text: str, spellings: Sequence[str] = ()) -> GapReading:
+    """The text with every gap as `MASK`; what is read as it is told in `changes`.
 
-    Besides the listed spellings, 'mask' in brackets is a gap however it is written, in Latin letters or in the text's
+    Besides `spellings`, 'mask' in brackets is a gap however it is written, in Latin letters or in the text's
     own script. Several gaps in a row with nothing between are one: a name of several words.
     """
     changes = []
-    right, *others = spellings
-    for other in sorted(others, key=len, reverse=True):
-        if other in text and other != right:
+    for other in spellings:
+        if other in text:
             text = text.replace(other, MASK)
             changes.append(_read_as(other))
-    text = text.replace(right, MASK)
     has_right = MASK in text
     for found in dict.fromkeys(_other_spellings(text)):
         if has_right and found[0] in _ROUND:
@@ -80,9 +78,9 @@ def read_gaps(text: str, spellings: Sequence[str]) -> GapReading:
     return GapReading(joined, tuple(changes))
 
 
-def own_spelling(texts: Sequence[str], spellings: Sequence[str]) -> tuple[str, ...]:
-    """How a column writes the gap, where nobody has listed it: what nearly all texts without one have, once each."""
-    without = [text for text in texts if spellings[0] not in text and MASK not in read_gaps(text, spellings).text]
+def own_spelling(texts: Sequence[str]) -> tuple[str, ...]:
+    """How a column writes the gap in its own way: what nearly all texts without another have, once each."""
+    without = [text for text in texts if MASK not in read_gaps(text).text]
     if len(without) < _FEWEST:
         return ()
     found = Counter(token for text in without for token, times in Counter(_TOKEN.findall(text)).items() if times == 1)

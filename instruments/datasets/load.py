@@ -61,7 +61,7 @@ class DatasetRow:
     language: str
     text: str
     values: Mapping[str, str]
-    masks: tuple[str, ...]  # the spellings of a gap in its sheet
+    gaps: tuple[str, ...]  # how its sheet writes a gap in its own way
 
     def get(self, name: str) -> str | None:
         return self.values.get(name) or None
@@ -150,11 +150,10 @@ class Loader:
             self._leave_out(sheet, told, languages=self.rules.cultures.get(known["culture"], ()))
         texts = {code: column for code, column in texts.items() if not languages or code in languages}
         written = [cell_text(row.get(column)) for column in texts.values() for row in rows]
-        own = own_spelling([*filter(None, written)], self.rules.masks) if block.target == "contexts" else ()
-        masks = tuple(dict.fromkeys((*self.rules.masks, *own)))
+        gaps = own_spelling([*filter(None, written)]) if block.target == "contexts" else ()
         for row in rows:
             try:
-                yield from self._row(row, block, present, texts, known, masks)
+                yield from self._row(row, block, present, texts, known, gaps)
             except RowError as fault:
                 self._leave_out(row.place, str(fault))
 
@@ -165,7 +164,7 @@ class Loader:
         present: Sequence[str],
         texts: Mapping[str, Name],
         known: Mapping[str, str],
-        masks: tuple[str, ...],
+        gaps: tuple[str, ...],
     ) -> Iterator[DatasetRow]:
         """The row in each language. `known` is what block and path say of all rows, `present` what columns say."""
         own = {name: in_our_words(self.rules.words, name, cell_text(row.get(getattr(block, name)))) for name in present}
@@ -179,7 +178,7 @@ class Loader:
             values[name] = filled(values[name], row, block.replace)
         for language, column in texts.items():
             text = filled(cell_text(row.get(column)), row, block.replace)
-            yield DatasetRow(row.place, language or values.get("language", ""), text, values, masks)
+            yield DatasetRow(row.place, language or values.get("language", ""), text, values, gaps)
 
     def _culture_and_languages(self, said: str) -> tuple[str, tuple[str, ...]]:
         """The culture that block or path say, in our words; and the languages, where one is named in its place."""
@@ -249,12 +248,12 @@ class Loader:
             yield entity
 
     def _add_context(self, row: DatasetRow) -> None:
-        read = read_gaps(row.text, row.masks)
+        read = read_gaps(row.text, row.gaps)
         fault = self._fault_of_context(read.text, row)
         if fault:
             self._leave_out(row.place, fault, row.text, (row.language,))
             return
-        english = read_gaps(row.get("english") or "", self.rules.masks)
+        english = read_gaps(row.get("english") or "")
         kind, gender = _split_gender(row.values["type"], row.get("gender"))
         context = MaskedContext(
             self.rules.name, row.language, row.values["culture"], kind, gender, row.values["setting"],

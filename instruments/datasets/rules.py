@@ -105,7 +105,6 @@ class DatasetRules(SourceRules):
 
     published: Mapping[Literal["entities", "contexts"], int] = {}  # what the paper says there is
     reference: str = "Western"
-    masks: tuple[str, ...] = ("[MASK]",)  # the first is right; the others are read as it, and listed
     types: tuple[str, ...] = ()  # of entities, all that there are; (): any
     cultures: Mapping[str, tuple[str, ...]] = {}  # culture -> its languages
     others: tuple[str, ...] = ()  # cultures that are kept and are neither native nor the reference

@@ -357,15 +357,15 @@ def test_a_file_may_be_named_after_a_language(camellia: Path) -> None:
     ],
 )
 def test_gaps_in_other_spellings_are_read_and_told(text: str, read: str) -> None:
-    found = read_gaps(text, ["[MASK]"])
+    found = read_gaps(text)
     assert found.text == read
     assert found.changes
 
 
 @pytest.mark.parametrize("other", ["<mask>", "[MSAK]", "____", "{ mask }"])
 def test_a_second_gap_in_another_spelling_is_no_word_of_the_text(other: str) -> None:
-    assert read_gaps(f"I met [MASK] and {other} there", ["[MASK]"]).text.count("[MASK]") == 2
-    assert read_gaps(f"I met [MASK] {other} there", ["[MASK]"]).text == "I met [MASK] there"
+    assert read_gaps(f"I met [MASK] and {other} there").text.count("[MASK]") == 2
+    assert read_gaps(f"I met [MASK] {other} there").text == "I met [MASK] there"
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_a_second_gap_in_another_spelling_is_no_word_of_the_text(other: str) -> 
     ["He wore a mask [sic] today", "[London] and [Paris]", "[MASK] with a (mask)", "the [mark] here", "[MASK] (मास्क)"],
 )
 def test_other_words_in_brackets_are_no_gap(text: str) -> None:
-    found = read_gaps(text, ["[MASK]"])
+    found = read_gaps(text)
     assert found.text == text
     assert bool(found.changes) is ("(" in text)  # what may have been meant for a gap is told
 
@@ -586,10 +586,10 @@ fil,filipino,drink,neutral,Uminom ako ng [MASK]
     ["[MASK", "MASK]", "[MASK)", "]MASK[", "[MASK[", "[[MASK]", "[[MASK]]", "《MASK]", "［mask}", "⟦MASK⟧", "[/MASK]"],
 )
 def test_a_gap_with_a_broken_bracket_is_read_and_told(gap: str) -> None:
-    found = read_gaps(f"나는 {gap} 먹었다", ("[MASK]",))
+    found = read_gaps(f"나는 {gap} 먹었다")
     assert found.text == "나는 [MASK] 먹었다"
     assert len(found.changes) == 1
-    assert read_gaps("a [b] [MASK] c]", ("[MASK]",)) == GapReading("a [b] [MASK] c]", ())
+    assert read_gaps("a [b] [MASK] c]") == GapReading("a [b] [MASK] c]", ())
 
 
 def test_a_remark_counts_what_is_left_out_of_the_languages_that_are_asked(camellia: Path) -> None:
