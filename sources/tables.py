@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -72,12 +72,12 @@ def _rows_of(
     lines = csv.reader(file, delimiter=separator_of(path, first, more, known), strict=True, quotechar=quote)
     if _told(first):
         next(lines)
-    while True:
+    for row in count(1):
         try:
             cells = next(lines, None)
         except csv.Error as fault:
             if known.by_people:
-                what = f"cannot be read: row {lines.line_num}: {fault}; is a quotation mark open?"
+                what = f"cannot be read: row {row}: {fault}; is a quotation mark open?"
                 raise UserError(what, where=path, remedy="Save or fetch it again.") from fault
             yield BadRow(str(lines.line_num), f"no CSV: {fault}")
             continue
