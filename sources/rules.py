@@ -109,6 +109,12 @@ class SourceRules(Source):
     # By field: what a publisher writes, in any case, and what it is called here.
     words: Annotated[Mapping[str, Mapping[str, str]], AfterValidator(_spelt)] = {}
 
+    def check_words(self, fields: Iterable[str]) -> None:
+        """Raises `ValueError` where there are words for something that is no field."""
+        known = [*dict.fromkeys(fields)]
+        if unknown := next((name for name in self.words if name not in known), None):
+            raise ValueError(f"words.{unknown}: is no field of these rules; these are {', '.join(known)}")
+
 
 class TargetField(NamedTuple):
     """A field as a target declares it."""

@@ -8,6 +8,7 @@ from textwrap import wrap
 from polyculture.sources.rules import FileRules, TargetField
 
 _WIDTH = 100
+_MORE = "# rows, join, skip, split, header, fixed, replace: see docs/datasets.md"
 
 
 def fields_table(block: type[FileRules]) -> list[str]:
@@ -23,7 +24,7 @@ def rules_template(name: str, head: Sequence[str], blocks: Sequence[type[FileRul
     """
     lines = [f'name = "{name}"', f'title = "{name}"', 'licence = "yours"', *head]
     for block in blocks:
-        lines += ["", f"[[{block.target}]]", f'files = "{block.target}.csv"']
+        lines += ["", f"[[{block.target}]]", f'files = "{block.target}.csv"', _MORE]
         of_kind = [one for one in block.target_fields() if isinstance(one.needed, bool) or kind in one.needed]
         for one in sorted(of_kind, key=lambda one: not one.is_needed(kind)):
             lines += _field(one, kind)

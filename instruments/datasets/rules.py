@@ -113,7 +113,8 @@ class DatasetRules(SourceRules):
     contexts: tuple[ContextBlock, ...] = ()
 
     @model_validator(mode="after")
-    def _languages(self) -> DatasetRules:
+    def _complete(self) -> DatasetRules:
+        self.check_words(one.name for block in (EntityBlock, ContextBlock) for one in block.target_fields())
         for block in () if self.cultures else (*self.entities, *self.contexts):
             if not block.says("language"):
                 raise ValueError(

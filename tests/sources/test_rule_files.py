@@ -303,6 +303,8 @@ def test_words_of_a_publisher_are_ours_in_every_target_and_in_any_case(tmp_path:
         (ENTITIES.replace("fixed.setting", "fixed.seting"), read_data_rules, "fixed.seting"),
         (ENTITIES.replace('"name.en"', '["name.en", "english"]'), read_data_rules, "'this one|or this one'"),
         (QUESTIONS.replace('text = "asked"\n', ""), read_set_rules, "needs 'text'"),
+        (f'{QUESTIONS}\n[words.contry]\nNippon = "JP"\n', read_set_rules, "words.contry"),
+        (f'{ENTITIES}\n[words.kind]\nmeal = "food"\n', read_data_rules, "words.kind"),
         (QUESTIONS.replace('"{country}"', '"{country}", language = "tongue"'), read_set_rules, "language = COLUMN"),
     ],
 )

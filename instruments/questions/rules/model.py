@@ -224,6 +224,9 @@ class Rules(SourceRules):
                 raise ValueError(f"questions.{number}.facets: {what} 'my_{taken[0]}'")
             if self.unit not in ("row", *block.facets, *block.fixed):
                 raise ValueError(f"unit: {self.unit!r} is no facet of questions.{number}, nor 'row'")
+        facets = {name for block in self.questions for name in (*block.facets, *block.fixed)}
+        facets |= {name for part in self.selections.values() for name in part.set.get("facets", {})}
+        self.check_words([*(one.name for one in QuestionBlock.target_fields()), *sorted(facets)])
         self._check_several()
         unknown = [key for key in self.published if key != "questions" and "=" not in key]
         if unknown:
