@@ -327,11 +327,10 @@ def _why_none(lacking: str, blocks: Sequence[DataBlock], found: DataSet) -> str:
         return f": its rules have no [[{lacking}]]"
     names = [path.relative_to(found.folder).as_posix() for path in found.folder.rglob("*")]
     theirs = tuple(name for name in names if any(block.match(name) for block in blocks))
-    lines = [line for line in found.left_out if line.place.file.startswith(theirs)]
-    if not theirs:
-        return f": there is no file {' or '.join(dict.fromkeys(one for block in blocks for one in block.files))}"
-    more = f", and {len(lines) - 1} more lines" if len(lines) > 1 else ""
-    return f": {lines[0].place}: {lines[0].reason}{more}" if lines else ""
+    lines = [line for line in found.left_out if not theirs or line.place.file.startswith(theirs)]
+    patterns = dict.fromkeys(pattern for block in blocks for pattern in block.files)
+    why = "" if theirs else f": there is no file {' or '.join(patterns)}"
+    return f"{why}; {len(lines)} left out, the first: {lines[0].place}: {lines[0].reason}" if lines else why
 
 
 def _name(entity: CulturalEntity) -> tuple[str, str, str]:

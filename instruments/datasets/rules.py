@@ -33,13 +33,17 @@ HEAD = (  # of a rules file to start from
     '# words.culture = { coast = "Swahili" }  # of a field: what the publisher writes, and what it is called here',
 )
 SUFFIXES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # of the files that are read
-_OF_EACH = "; `{language}` and `{code}` in it stand for the name and the code of each language of the culture"
 
 
 class DataBlock(FileRules):
     """What entities and contexts have alike."""
 
-    text: Name = field("the name, or the text with its gap", needed=True, default=...)
+    text: Name = field(
+        "the name; of a context the text with its gap, `[MASK]`. `{language}` and `{code}` in it are the name and the "
+        "code of each language of the culture",
+        needed=True,
+        default=...,
+    )
     culture: Name | None = field("the culture that it belongs to", needed=True)
     type: Name | None = field("the type of the entity: food, names, ...", needed=True)
     language: Name | None = field("the code of its language; without it, each language of the culture has a column")
@@ -73,7 +77,6 @@ class EntityBlock(DataBlock):
 
     target: ClassVar[str] = "entities"
 
-    text: Name = field(f"the name{_OF_EACH}", needed=True, default=...)
     country: Name | None = field("the country that it is of, as the publisher writes it")
     qid: Name | None = field("its Wikidata item, or the address of that")
 
@@ -83,7 +86,6 @@ class ContextBlock(DataBlock):
 
     target: ClassVar[str] = "contexts"
 
-    text: Name = field(f"the text with its gap{_OF_EACH}", needed=True, default=...)
     setting: Name | None = field("`grounded` (names of the culture alone fit), `neutral` (any fit), `qa`", needed=True)
     form: Name | None = field("`causal`: what matters is before the gap; `masked`: it may be anywhere")
     sentiment: Name | None = field("positive, negative or neutral")

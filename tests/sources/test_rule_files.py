@@ -377,7 +377,7 @@ def test_a_table_of_the_type_that_a_block_names_is_read_by_that_block(tmp_path: 
     found = load(read_data_rules(tmp_path / "dishes.toml"), tmp_path)
     assert (len(found.entities), len(found.contexts)) == (1, 1)
     (tmp_path / "contexts.csv").write_text("context\nLeo nimekula\n", encoding="utf-8")
-    with pytest.raises(DataSetError, match=r"no contexts .*contexts\.csv row 2: no gap"):
+    with pytest.raises(DataSetError, match=r"no contexts .*1 left out, the first: contexts\.csv row 2: no gap"):
         load(read_data_rules(tmp_path / "dishes.toml"), tmp_path)
     (tmp_path / "contexts.csv").unlink()
     with pytest.raises(DataSetError, match=r"there is no file contexts\.csv"):
