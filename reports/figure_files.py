@@ -156,7 +156,7 @@ def _drawn(section: str, context: object) -> Iterator[Drawn]:
 
 
 def _named(drawn: Sequence[Drawn]) -> Iterator[tuple[str, Drawn]]:
-    """Each drawing with its file's name: 'diversity-03-gpt-4o-mini'."""
+    """Each drawing with its file's name: 'diversity-03-gpt-6-luna'."""
     numbers: dict[str, int] = {}
     for one in drawn:
         numbers[one.section] = numbers.get(one.section, 0) + 1

@@ -1,6 +1,6 @@
 """Requests and answers: the types that flow between the stages and the engines.
 
-A model is named `engine:name`, e.g. `openai:gpt-4o-mini`. What can be done with a model stands in `capabilities`; what
+A model is named `engine:name`, e.g. `openai:gpt-6-luna`. What can be done with a model stands in `capabilities`; what
 an engine declares of itself in `kind`.
 """
 

@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, Command] = {
     "paper": Command(
         PaperOptions,
         study,
-        "polyculture paper kobbq --model openai:gpt-4o-mini; polyculture paper camellia exp.toml --language ja",
+        "polyculture paper kobbq --model ollama:qwen2.5:7b; polyculture paper camellia exp.toml --language ja",
         argument="name",
         own_experiment=lambda options: options.preset,
         experiment=lambda options: options.preset.experiment_text,

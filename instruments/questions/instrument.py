@@ -1,4 +1,4 @@
-"""Question sets as an instrument: `polyculture ask kobbq --model openai:gpt-4o-mini`."""
+"""Question sets as an instrument: `polyculture ask kobbq --model ollama:qwen2.5:7b`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEMO = _FOLDER / "demo"
 ASK = Instrument(
     ANSWERS,
     AskOptions,
-    "polyculture ask kobbq --model openai:gpt-4o-mini --units 20",
+    "polyculture ask kobbq --model ollama:qwen2.5:7b --units 20",
     (_FOLDER / "question_answers.sql", _FOLDER / "question_tests.sql"),
     Demo(
         _DEMO / "ask_demo.toml",

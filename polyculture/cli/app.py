@@ -50,7 +50,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Numbers": {
         "compare": (
             "Compare models, languages, ..., or test stated claims.",
-            "polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language; "
+            "polyculture compare exp.toml openai:gpt-6-sol openai:gpt-6-luna --by language; "
             "polyculture compare exp.toml --claims mine.toml",
         ),
         "table": (

@@ -15,6 +15,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import store_faults
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.console import say
+from polyculture.generate.engines.openai.hosted import HOSTED, HOSTED_OPTIONS
 
 TEMPLATE = Path(__file__).with_name("experiment.toml")
 PRESETS = Path(__file__).with_name("presets")  # a folder each: experiment.toml, and catalog/ for beside it
@@ -43,6 +44,8 @@ def init(
     if preset is None:
         model, found = _model_here()
         text = _with_list(text.replace("THIS-FILE", str(file)), "models", model)
+        if model == HOSTED:
+            text += f"\n{HOSTED_OPTIONS}"
         if model == SMALL:
             text = _with_list(text, "languages", "en", "the small model writes English alone; other models: ")
         say(found)
@@ -76,7 +79,7 @@ def _model_here() -> tuple[str, str]:
             "No server listens on its usual port: the file asks the demo's small model. Name yours in `models`.",
         )
     if os.environ.get("OPENAI_API_KEY"):
-        return "openai:gpt-4o-mini", "Found OPENAI_API_KEY: the file asks gpt-4o-mini, which costs money."
+        return HOSTED, f"Found OPENAI_API_KEY: the file asks {HOSTED.partition(':')[2]}, which costs money."
     return MODEL, "No server was found: start one (ollama serve), or name your model in `models`."
 
 

@@ -1,4 +1,4 @@
-"""Experiment files of commands that name their models themselves: `polyculture ask kobbq --model openai:gpt-4o`."""
+"""Experiment files of commands that name their models themselves: `polyculture ask kobbq --model ollama:qwen2.5:7b`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ models = {models}
 # Where models are, and what they cost:
 # [options.openai]
 # base_url = "http://localhost:8000/v1"
-# [prices."openai:gpt-4o-mini"]
-# input = 0.15
-# output = 0.60
+# [prices."{hosted}"]
+# input = {price[0]}
+# output = {price[1]}
 """
 
 
@@ -70,9 +70,12 @@ def add_models(file: Path, models: Sequence[str], command: str = "import", desig
         if added:
             _log.info(f"{file}: added {', '.join(added)}")
         return
+    from polyculture.generate.engines.openai.hosted import HOSTED, HOSTED_PRICE
+
     with replacing(file) as temporary:
         listed = json.dumps(list(models), ensure_ascii=False)
         words = {"command": command_line(command), "file": file, "models": listed, "design": design}
+        words |= {"hosted": HOSTED, "price": HOSTED_PRICE}
         text = _TEXT.format(name=json.dumps(name_of(file)), **words)
         temporary.write_text(text, encoding="utf-8")
     _log.info(f"Wrote {file}")

@@ -1,9 +1,9 @@
 """Variants of a model: the same model asked in another way, under a name of its own in every table.
 
-    [variants."openai:gpt-4o-mini"]
+    [variants."openai:gpt-6-luna"]
     polite = { system = "You are a polite assistant." }
 
-gives the model `openai:gpt-4o-mini@polite`. All that the file says of a model holds for its variants, too.
+gives the model `openai:gpt-6-luna@polite`. All that the file says of a model holds for its variants, too.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ import pytest
 import polyculture as package
 from polyculture.__main__ import main
 from polyculture.cache.errors import UserError
-from polyculture.cli.init import TEMPLATE, init
+from polyculture.cli.init import PRESETS, TEMPLATE, init
+from polyculture.experiment.file import read_experiment
+from polyculture.generate.engines.openai.hosted import HOSTED
 from polyculture.progress import Rate
 from polyculture.running.call_list import calls_in_file, check_asks
 from polyculture.running.opening import open_workspace
@@ -235,6 +237,26 @@ def test_init_asks_the_small_model_for_the_language_that_it_writes(
     init(tmp_path / "mine.toml")
     asked = open_workspace(tmp_path / "mine.toml").experiment
     assert (list(asked.models), list(asked.languages)) == (["llamacpp:smollm2"], ["en"])
+
+
+def test_the_hosted_model_of_init_is_asked_without_reasoning_and_is_that_of_the_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its maker ends models: what init writes and what pages name is one constant, and its options go with it."""
+    monkeypatch.setattr("polyculture.generate.engines.openai.kind.LOCAL", {})  # no server is looked for
+    monkeypatch.setattr("polyculture.cli.init.find_spec", lambda _: None)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    init(tmp_path / "hosted.toml")
+    written = read_experiment(tmp_path / "hosted.toml")
+    for experiment in (written, read_experiment(PRESETS / "camel-texts" / "experiment.toml")):
+        assert experiment.models == (HOSTED,)
+        assert experiment.model_spec(HOSTED).options["extra_body"] == {"reasoning_effort": "none"}
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "polyculture" / "cli").rglob("*.toml")]
+    named = {
+        (page.name, name) for page in pages for name in re.findall(r"openai:gpt-[\w.-]*\w", page.read_text("utf-8"))
+    }
+    others = {(page, name) for page, name in named if name != HOSTED}
+    assert others == {("statistics.md", "openai:gpt-6-sol")}, "pages name the model that init writes, or none that ends"
 
 
 def test_the_readme_shows_what_init_writes() -> None:

@@ -1,6 +1,6 @@
 """Any OpenAI-compatible server: OpenAI, DeepSeek, `vllm serve`, llama.cpp's.
 
-models = ["openai:gpt-4o-mini"]
+models = ["openai:gpt-6-luna"]
 
 [options.openai]
 base_url = "http://localhost:8000/v1"
