@@ -16,6 +16,7 @@ from tests import servers
 from tests.link_world import CLASSES, item
 from tests.polyculture.test_command_line import polyculture, start_polyculture
 from tests.servers import StubServer
+from tests.sparql_server import SparqlServer
 from tests.test_nothing_is_lost import DISHES, UNWRITTEN, run_folder, say, tables, write_experiment
 from tests.wikidata_server import WikidataServer
 
@@ -26,6 +27,7 @@ snapshot = "filled.duckdb"
 fill = true
 contact = "nobody@example.org"
 requests_per_minute = 60000
+sparql = "{sparql}"
 endpoint = "{url}"
 """
 
@@ -90,9 +92,10 @@ def test_linking_in_front_of_the_live_service(
 ) -> None:
     dishes = [item(f"Q{number}", dish, P31="Q746549") for number, dish in enumerate(DISHES, 1000)]
     experiment = write_experiment(tmp_path / "stopped", stub.url, n=10)
-    with SlowWikidata([*CLASSES, *dishes]) as wikidata:
+    wikidata = SlowWikidata([*CLASSES, *dishes])
+    with SparqlServer([*CLASSES, *dishes], items=wikidata) as endpoint:
         with experiment.open("a", encoding="utf-8") as file:
-            file.write(LIVE.format(url=wikidata.url))
+            file.write(LIVE.format(url=wikidata.url, sparql=endpoint.url))
         monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path / "cache"))
         for stage in ("generate", "extract"):
             assert polyculture("run", "--only", stage, experiment, cwd=experiment.parent).returncode == 0
@@ -103,6 +106,13 @@ def test_linking_in_front_of_the_live_service(
         assert not [request for request in asked if wikidata.requests.count(request) > 1]
         before = len(wikidata.requests)
         assert polyculture("run", "--only", "link", experiment, cwd=experiment.parent).returncode == 0
-        assert len(wikidata.requests) == before
+        assert (len(wikidata.requests), len(endpoint.queries)) == (before, 1)
+        again = polyculture("link", experiment, "--snapshot", "new.duckdb", cwd=experiment.parent)
+        assert again.returncode == 0, again.stderr  # the second snapshot is made by the command that links with it
+        assert (experiment.parent / "new.duckdb").is_file()
+        assert len(endpoint.queries) == 2
+        drift = polyculture("compare", experiment, "--snapshot", "new.duckdb", cwd=experiment.parent)
+        assert drift.returncode == 0, drift.stderr
+        assert "new.duckdb changes no link" in drift.stdout + drift.stderr
     linked = {(row[4], row[8]) for row in tables(run_folder(experiment), "link")["links"]}
     assert linked == {(dish, f"Q{number}") for number, dish in enumerate(DISHES, 1000)}

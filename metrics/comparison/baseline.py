@@ -25,7 +25,7 @@ LEFT JOIN (FROM baseline WHERE model = $other) AS b
         AND (a.purchase IS NULL OR b.purchase IS NULL)
 """
 _ANSWERS = "SELECT model, request_id, sample, text, purchase FROM responses WHERE status = 'ok'"
-SAME_ANSWERS = "same answers"  # why there is no interval
+SAME_ANSWERS, LINKED_TWICE = "same answers", "linked twice"  # why there is no interval
 _BOTH = "Name the candidate's model and the baseline's: compare CANDIDATE MODEL MODEL --baseline BASELINE."
 _MOST_SETTINGS = 4  # that are named
 Models = tuple[tuple[str, str], ...]  # of the candidate, and of the baseline

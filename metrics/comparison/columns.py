@@ -38,9 +38,8 @@ SELECT language, topic, condition, coalesce(country, 'none'), wording, prompt_id
 class ComparedRun:
     """A run whose numbers are compared: its responses, read when they are needed."""
 
-    def __init__(self, store: Store, deterministic: bool = False, same_texts_as: int | None = None) -> None:
-        """`deterministic`: texts drawn at temperature 0. `same_texts_as`: the place of a run of the same texts."""
-        self.same_texts_as = same_texts_as
+    def __init__(self, store: Store, deterministic: bool = False) -> None:
+        """`deterministic`: texts drawn at temperature 0."""
         self.reader = ResponseReader(store)
         self.deterministic = deterministic
         self.store = store
@@ -231,7 +230,7 @@ def columns_of(
             tables.append(cells.table(metric, sizes[number] if sizes else {}))
             places += [(place, number) for place in tables[-1].places]
             answers.append(cells.answers)
-            block.append((number if run.same_texts_as is None else run.same_texts_as, model))
+            block.append((number, model))
     rows, prompts = _rows(answers, block)
     found = [table.found for table in tables]
     changes = [one.changes.tocoo() for one in found]
@@ -246,8 +245,7 @@ def columns_of(
         csr_array(matrix),
         np.concatenate([one.told for one in found]),
         np.concatenate([one.single for one in found]),
-        # What is too rare to be seen is so with either snapshot.
-        np.concatenate([one.rare for one in found]) * (not any(run.same_texts_as is not None for run in runs)),
+        np.concatenate([one.rare for one in found]),
     )
     parts = np.concatenate([one.parts for one in tables], axis=1)
     return Columns(metric, places, stacked, prompts, parts, runs, selection)

@@ -17,6 +17,7 @@ from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics.audit.corrected import between_languages, is_judged, with_judges
 from polyculture.metrics.comparison.baseline import (
+    LINKED_TWICE,
     SAME_ANSWERS,
     measured_otherwise,
     paired_models,
@@ -307,7 +308,7 @@ def _fixed(own: Manifest, other: Manifest, taken_over: bool) -> Mapping[str, str
 
 
 def _with_snapshots(own: OpenedRun, snapshots: Sequence[tuple[str, ComparedRun]]) -> Iterator[Group]:
-    """The run's own links against those of each snapshot: the same texts, linked twice."""
+    """The run's own links against those of each snapshot: the same texts, linked twice. They are no samples."""
     name = Path(str(own.manifest.linker.get("snapshot", "the run's links"))).name
     for snapshot, other in snapshots:
-        yield [own.run, other], [Sides(SNAPSHOT, name, snapshot)], disqualified(own.manifest)
+        yield [own.run, other], [Sides(SNAPSHOT, name, snapshot)], dict.fromkeys(_OF_TEXTS, LINKED_TWICE)

@@ -14,7 +14,7 @@ from polyculture.cache.store.schema import DIFFERENCES
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.corrected import turned
-from polyculture.metrics.comparison.baseline import SAME_ANSWERS
+from polyculture.metrics.comparison.baseline import LINKED_TWICE, SAME_ANSWERS
 from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
 from polyculture.metrics.comparison.gate import BLIND, CANNOT_FAIL, NOT_COVERED, SHOWN_FOR_SAME
 from polyculture.metrics.comparison.stored import NEW_ALONE
@@ -68,6 +68,10 @@ _REASONS = {
     ),
     "all agree": ("nothing varies: both sides are the same everywhere", "more texts or questions"),
     NEW_ALONE: ("this measure compares new prompts alone", "--target new_prompts"),
+    LINKED_TWICE: (
+        "the same texts, linked twice, are no sample: the difference is exact",
+        "look at the links that changed",
+    ),
     SAME_ANSWERS: (
         "both sides are the same answers, which one run took over from the other",
         'name the build that answers: deployment = "BUILD" in the options of the candidate\'s model',

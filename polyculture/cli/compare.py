@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +24,7 @@ from polyculture.metrics.comparison.table import as_table, lines_of, named, rema
 from polyculture.metrics.declared import COMPARED, ON_REQUEST
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.running.changes import warn_of_changes
-from polyculture.running.comparing import compared
+from polyculture.running.comparing import LinkChanges, compared, link_changes
 from polyculture.running.opening import open_workspace
 
 
@@ -139,6 +139,9 @@ def compare(
     JSON, CSV and Parquet have all columns of the view `differences`, such as `units`, `topics`, `left_out`, and a row
     for each selection of texts.
 
+    --snapshot prints, too, which links the other snapshot changes. Both sides are the same texts, so that the
+    differences are exact, and have no interval.
+
     --baseline compares this run with another one: models of one name, the two where each run has one, or the first
     named model with the second of the baseline. Cells whose prompts differ are left out and counted.
 
@@ -194,8 +197,22 @@ def compare(
     with ExitStack() as stack:
         found = compared(stack, workspace, question, runs=runs)
     write_comparison(found, format, output)
+    if format is Format.TABLE and output is None:
+        _print_changes(link_changes(workspace, question.snapshots))
     if found.conditions:
         tell_decisions(found.conditions, found.decisions, allow_untestable)
+
+
+def _print_changes(several: Iterable[LinkChanges]) -> None:
+    """Which links another snapshot changes: these are what moves the numbers."""
+    for each in several:
+        if not each.counts:
+            say(f"{each.snapshot} changes no link")
+            continue
+        print_table(("change", "queries", "mentions"), each.counts, f"Links that {each.snapshot} changes")
+        columns = ("change", "language", "topic", "surface", "mentions", "here", "there")
+        print_table(columns, each.links, "Those with the most mentions")
+        say('all of them: polyculture sql EXPERIMENT "FROM changed_links"')
 
 
 _SHOWN = 5

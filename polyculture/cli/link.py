@@ -112,7 +112,10 @@ def link(
     snapshot: Annotated[str, typer.Option(help="Its links stand beside those of the run: in `snapshot_links`.")],
     runs: Runs = None,
 ) -> None:
-    """Link every distinct surface of the run with another snapshot, or record why there is no entity."""
+    """Link every distinct surface of the run with another snapshot, or record why there is no entity.
+
+    With fill = true under [link], a snapshot that does not exist yet is filled from the live services first.
+    """
     from polyculture.running.linking import link_with
     from polyculture.running.opening import open_workspace
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,40 @@ def experiment_facts(workspace: Workspace) -> ExperimentFacts:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class LinkChanges:
+    """What the links of another snapshot change: by kind of change the queries and their mentions; and single links."""
+
+    snapshot: str
+    counts: list[tuple[object, ...]]
+    links: list[tuple[object, ...]]
+
+
+def link_changes(workspace: Workspace, names: Sequence[str], shown: int = 10) -> Iterator[LinkChanges]:
+    """The links that each snapshot changes, the `shown` ones with the most mentions. Raises what `compared` raises."""
+    if not names:
+        return
+    with ExitStack() as stack:
+        run = _opened(stack, workspace.run).run
+        for name in names:
+            of = {"identity": _identity(run, name)}
+            counts = run.store.execute(_CHANGE_COUNTS, of).fetchall()
+            yield LinkChanges(name, counts, run.store.execute(_CHANGES, of | {"shown": shown}).fetchall())
+
+
+_CHANGE_COUNTS = """
+    SELECT change, count(*), sum(mentions)::BIGINT FROM changed_links WHERE identity = $identity
+    GROUP BY change ORDER BY 3 DESC, change
+"""
+_CHANGES = """
+    SELECT change, language, topic, surface, mentions,
+        concat_ws(' ', coalesce(qid, status), nullif(array_to_string(countries, ' '), '')),
+        concat_ws(' ', coalesce(snapshot_qid, snapshot_status), nullif(array_to_string(snapshot_countries, ' '), ''))
+    FROM changed_links WHERE identity = $identity
+    ORDER BY mentions DESC, language, topic, kind, surface, query LIMIT $shown
+"""
+
+
 def _opened(stack: ExitStack, run: RunFolder) -> OpenedRun:
     """A run with its store."""
     manifest = require_run(run)
@@ -113,7 +148,7 @@ def _with_snapshots(
             for table, query in _OF_SNAPSHOT.items()
         }
         store = stack.enter_context(open_store(run, store_layout(), rows=rows, keep=KEPT))
-        yield name, ComparedRun(store, opened.deterministic, same_texts_as=0)
+        yield name, ComparedRun(store, opened.deterministic)
 
 
 def _identity(run: ComparedRun, name: str) -> str:

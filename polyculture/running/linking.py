@@ -170,12 +170,18 @@ def tell_uncovered_countries(workspace: Workspace, source: Snapshot) -> None:
 
 
 def link_with(workspace: Workspace, name: str) -> None:
-    """Links the run's mentions with another snapshot, beside the run's own links, and says so."""
+    """Links the run's mentions with another snapshot, beside the run's own links, and says so.
+
+    Where [link] says `fill`, and there is no such file yet, it is filled with the names of the run first.
+    """
     from polyculture.cache.store.manifest import require_run
     from polyculture.link.index.snapshot import verify
-    from polyculture.link.stage import link_beside
+    from polyculture.link.stage import current_names, link_beside
 
-    manifest, snapshot = require_run(workspace.run), find_snapshot(name, Path.cwd())
+    manifest, file = require_run(workspace.run), Path.cwd() / name
+    if workspace.experiment.link.fill and name != STARTER and not file.exists():
+        fill_with(workspace, current_names(workspace.run, manifest), file)
+    snapshot = find_snapshot(name, Path.cwd())
     verify(snapshot)
     outcome = link_beside(workspace.run, manifest, workspace.catalog, snapshot, workspace.experiment.link.forms)
     _log.info(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")

@@ -75,7 +75,7 @@ def whole_slice(shared_data: Path) -> Iterator[SparqlServer]:
 def test_a_fill_from_the_whole_slice_asks_little_and_links_as_the_slice_does(
     slice_index: Snapshot, whole_slice: SparqlServer, tmp_path: Path
 ) -> None:
-    """Our hard cases with the extractor's forms. One search a name took 1,182 requests for as many right links."""
+    """Our hard cases with the extractor's forms. One search a name took 1,187 requests for as many right links."""
     gold = [
         one for one in read_gold_mentions(HARD_CASES, CATALOG, ["confirmed"]) if "invented" not in one.other.values()
     ]

@@ -80,7 +80,7 @@ class DrawnRun:
         self._popularity = (popularity / popularity.sum()).cumsum()
         self._random = random
         names = [f"m{at}" for at in range(world.models)]
-        self.deterministic, self.same_texts_as = False, None
+        self.deterministic = False
         self.reader = cast("ResponseReader", SimpleNamespace(models=names))
         self._drawn = {name: self._model(at, name) for at, name in enumerate(names)}
         self._metrics: dict[tuple[str, bool], CellMetrics] = {}

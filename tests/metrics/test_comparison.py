@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import polyculture as api
@@ -20,13 +21,13 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
-from polyculture.metrics.comparison.baseline import measured_otherwise
+from polyculture.metrics.comparison.baseline import LINKED_TWICE, measured_otherwise
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.question import Compared, Question, choose_sides
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
-from polyculture.running.comparing import compared, experiment_facts
+from polyculture.running.comparing import compared, experiment_facts, link_changes
 from polyculture.running.opening import open_workspace
 from tests.extracted import extracted_by
 from tests.link_world import index_of, item
@@ -236,13 +237,45 @@ def linked_twice(pilot: Path, tmp_path: Path) -> Path:
     return file
 
 
+def test_the_links_that_another_snapshot_changes_are_listed_and_counted(linked_twice: Path) -> None:
+    run = RunFolder(linked_twice.parent / "runs" / "pilot")
+    rows = read_rows(run.table("snapshot_links"), SNAPSHOT_LINKS).to_pylist()
+    same = [row for row in rows if row["identity"] == "b2"]
+    lost, other, elsewhere = [row for row in same if row["status"] == "linked"][:3]
+    lost |= {"status": "ambiguous"}  # still with its first candidate
+    other |= {"qid": "Q999"}
+    elsewhere |= {"countries": ["FR"]}
+    write_parquet(pa.Table.from_pylist(rows, SNAPSHOT_LINKS.schema), run.table("snapshot_links"))
+    old, new = link_changes(open_workspace(linked_twice), ("old.duckdb", "b2"))
+    links = read_rows(run.table("links"), LINKS).to_pylist()
+    lacking = [row for row in links if int(row["qid"][1:]) % 3 == 0]
+    (gone,) = old.counts
+    assert gone[:2] == ("item gone", len(lacking))
+    with open_store(run) as store:
+        [(mentions,)] = store.execute(
+            "SELECT count(*) FROM mentions WHERE counted AND NOT hallucinated AND query IN (SELECT unnest($queries))",
+            {"queries": [row["query"] for row in lacking]},
+        ).fetchall()
+    assert gone[2] == mentions > 0
+    found = {row[0]: (row[3], row[6]) for row in new.links}
+    assert found == {
+        "item gone": (lost["surface"], "ambiguous"),
+        "another item": (other["surface"], f"Q999 {other['countries'][0]}"),
+        "other countries": (elsewhere["surface"], f"{elsewhere['qid']} FR"),
+    }
+    assert {kind: queries for kind, queries, _ in new.counts} == dict.fromkeys(found, 1)
+
+
 def test_two_snapshots_links_of_one_run_are_two_sides(linked_twice: Path) -> None:
     snapshots = ("elsewhere/old.duckdb", "b2")
     found = ask(linked_twice, metrics=("diversity", "specificity"), targets=("same_prompts",), snapshots=snapshots)
     told = {
         (one.b, one.metric, one.condition): one for one in (r.difference for r in found.rows) if one.selection == "all"
     }
-    assert told["elsewhere/old.duckdb", "diversity", "*"].verdict == "higher"  # a third of the items is not known there
+    drift = told["elsewhere/old.duckdb", "diversity", "*"]
+    assert drift.difference is not None
+    assert drift.difference > 0  # a third of the items is not known there
+    assert (drift.low, drift.p, drift.reason) == (None, None, LINKED_TWICE)  # the same texts are no sample
     assert told["b2", "diversity", "*"].difference == 0
     assert told["b2", "specificity", "explicit"].difference == 0
     other = index_of(linked_twice.parent, [item("Q1", "soup", P31="Q746549")]).path  # of its name, and not linked with

@@ -1,0 +1,27 @@
+-- changed_links: a row is a query whose link another snapshot changes (`snapshot_links`): another item, none, or other countries.
+--   change: 'item gone': it is linked to nothing there; 'another item'; 'linked anew': only there; 'other countries' of one item
+--   snapshot_status: the status of its link there
+--   snapshot_qid: the item that it is linked to there
+--   countries: those of its item, ISO 3166
+--   snapshot_countries: those of its item there
+--   mentions: how many current mentions ask it
+CREATE VIEW changed_links AS
+SELECT
+    s.snapshot, s.identity, CASE
+        WHEN s.status <> 'linked' THEN 'item gone'
+        WHEN l.status <> 'linked' THEN 'linked anew'
+        WHEN s.qid <> l.qid THEN 'another item'
+        ELSE 'other countries'
+    END AS change,
+    l.language, l.topic, l.kind, l.surface, l.status, if(l.status = 'linked', l.qid, NULL) AS qid, if(l.status = 'linked', coalesce(c.countries, []), []) AS countries,
+    s.status AS snapshot_status, if(s.status = 'linked', s.qid, NULL) AS snapshot_qid,
+    if(s.status = 'linked', s.countries, []) AS snapshot_countries,
+    coalesce(m.mentions, 0) AS mentions, l.query
+FROM links AS l
+INNER JOIN snapshot_links AS s USING (query)
+LEFT JOIN (
+    SELECT qid, list(DISTINCT country ORDER BY country) AS countries FROM associations GROUP BY qid
+) AS c ON l.qid = c.qid
+LEFT JOIN (SELECT query, count(*) AS mentions FROM mentions WHERE counted AND NOT hallucinated GROUP BY query) AS m ON l.query = m.query
+WHERE (l.status = 'linked') <> (s.status = 'linked')
+   OR (l.status = 'linked' AND (l.qid <> s.qid OR coalesce(c.countries, []) <> list_sort(s.countries)));
