@@ -23,7 +23,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.identity import content_id
-from polyculture.link.forms import Forms
+from polyculture.link.forms import PARENTHESIS, Forms
 from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.keys import KEYS, key_version
@@ -33,7 +33,7 @@ from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.queries import create_queries, label_chain
 from polyculture.link.statements import statement
 
-ALGORITHM = 17  # raise when the same input may give other links
+ALGORITHM = 18  # raise when the same input may give other links
 MEMORY = "1.5GB"  # DuckDB's memory limit while it links; the rest goes to disk
 # So few queries, looked up in a file of fewer bytes, keep one thread busy for a tenth of a second: to share them with
 # others takes more CPU time than it saves by the clock.
@@ -69,6 +69,7 @@ class Linker:
             connection.execute("SET preserve_insertion_order = false")  # the output tables are sorted at the end
             scopes = open_members(connection, self.catalog, _distinct(queries, "topic"), self.source.scopes)
             connection.execute("SET VARIABLE paper = $paper", {"paper": self.forms == "paper"})
+            connection.execute("SET VARIABLE parenthesis = $pattern", {"pattern": PARENTHESIS})
             create_queries(connection, queries, self.catalog, scopes)
             names = connection.execute("SELECT DISTINCT name_language FROM chain").fetchall()
             name_languages = frozenset(language for (language,) in names)

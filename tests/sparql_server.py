@@ -17,6 +17,7 @@ from urllib.parse import parse_qs
 import orjson
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, QuerySolutions, Store
 
+from polyculture.link.api.names import is_tag
 from polyculture.link.entity import PROPERTIES, Claims, best_targets, decoder
 from tests.wikidata_server import WikidataServer
 
@@ -157,9 +158,11 @@ def _quads(entity: Entity) -> Iterable[Quad]:
     """Names, and the statements of best rank; an unknown value is a blank node, or an IRI that stands for one."""
     claims, subject = decoder(())(orjson.dumps(entity)).claims, _item(entity["id"])
     for label in (entity.get("labels") or {}).values():
-        yield Quad(subject, _LABEL, Literal(label["value"], language=label["language"]))
+        if is_tag(label["language"]):
+            yield Quad(subject, _LABEL, Literal(label["value"], language=label["language"]))
     for alias in (one for several in (entity.get("aliases") or {}).values() for one in several):
-        yield Quad(subject, _ALIAS, Literal(alias["value"], language=alias["language"]))
+        if is_tag(alias["language"]):
+            yield Quad(subject, _ALIAS, Literal(alias["value"], language=alias["language"]))
     for code in PROPERTIES if isinstance(claims, Claims) else ():
         statements = getattr(claims, code)
         for target in best_targets(statements):

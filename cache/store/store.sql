@@ -20,7 +20,7 @@ CREATE VIEW prompt_reviews AS SELECT * FROM stored_prompt_reviews;
 -- nothing.
 --   name: the dictionary form that was looked up, too; NULL where the extractor gives none
 --   english: the English name that was looked up, too; NULL where the extractor gives none
---   only_english: does the English name alone lead to the item? NULL without one
+--   only_english: is the mention in another language, and its item found by an English name alone? NULL without an item
 CREATE VIEW links AS SELECT * FROM stored_links;
 
 -- candidates: a row is an item that a query may mean, and what became of it.

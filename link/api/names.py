@@ -1,8 +1,8 @@
 """How the names of a mention are asked for: each spelling in each language whose names the linker compares with it.
 
 An endpoint finds exact names alone. The linker also accepts names that are spelled a little otherwise. The commonest of
-these are asked for, too: capital letters, quotation marks and apostrophes, both Chinese scripts, and in English the
-plural, the hyphen and the article.
+these are asked for, too: capital letters, quotation marks and apostrophes, a parenthesis at the end, both Chinese
+scripts, and in English the plural, the hyphen and the article.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from functools import cache
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.text.inflection import Endings, forms, inflections
+from polyculture.link.forms import PARENTHESIS
 from polyculture.link.normalise import chinese_forms, fold_of, without_marks
 
 LONGEST_NAME = 250  # characters; Wikidata's limit for labels
 ENGLISH = "en"
 
 Term = tuple[str, str]  # a language of Wikidata's, and a name in it
+_TAG = re.compile("[a-z]{1,8}(-[a-z0-9]{1,8})*", re.IGNORECASE)
 _ARTICLE = re.compile("^(the|an?) ", re.IGNORECASE)
 _JOINED = re.compile(r"(?<=\w)-(?=\w)")
 
@@ -46,8 +48,14 @@ def exact_terms(catalog: Catalog, named: Named) -> set[Term]:
     found: set[Term] = set()
     for code, text in named.texts:
         chain = catalog.language(code).label_languages
-        found |= {(language, spelled) for spelled in spellings(text, chain[0]) for language in chain}
+        tags = list(filter(is_tag, chain))
+        found |= {(language, spelled) for spelled in spellings(text, chain[0]) for language in tags}
     return found
+
+
+def is_tag(language: str) -> bool:
+    """Can a literal in SPARQL be in this language of Wikidata's? Not in zh-classical, whose names are not asked for."""
+    return _TAG.fullmatch(language) is not None
 
 
 def search_terms(catalog: Catalog, named: Named) -> list[Term]:
@@ -61,9 +69,10 @@ def spellings(text: str, language: str) -> list[str]:
     plain = _plain(text)
     if not without_marks(plain):
         return []
-    written = [plain, without_marks(plain), plain.replace("\u2019", "'"), plain.replace("'", "\u2019")]
+    bare = re.sub(PARENTHESIS, "", plain)
+    written = [bare, without_marks(bare), bare.replace("\u2019", "'"), bare.replace("'", "\u2019"), plain]
     if language == ENGLISH:
-        written += _english(plain)
+        written += _english(bare)
     if fold_of(language) == "chinese":
         written = [form for one in written for form in chinese_forms(one)]
     turkish = fold_of(language) == "turkish"

@@ -24,7 +24,7 @@ from msgspec import Struct, field
 from polyculture.cache.identity import content_id
 from polyculture.cache.network.http_answers import TooLargeError, retry_after
 from polyculture.link.api.kept import Bearer, Kept
-from polyculture.link.api.names import Term
+from polyculture.link.api.names import Term, is_tag
 from polyculture.link.entity import PROPERTIES
 from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError
 from polyculture.link.qid import LARGEST
@@ -47,7 +47,6 @@ _FOLDER = Path(__file__).with_name("sparql")
 _BODY = 200  # characters of an answer that refuses, for the message
 _MARKUP = re.compile(r"<(script|style).*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
-_LANGUAGE = re.compile("[a-zA-Z]+(-[a-zA-Z0-9]+)*")
 
 Name = Literal["below", "idle", "names"]
 # Of `names`: the variables of what stands above an item that bears a name, by property.
@@ -114,7 +113,7 @@ def items_of(items: Iterable[int]) -> tuple[str, ...]:
 def name_of(term: Term) -> str:
     """A name in a language as a query has it. Raises `ValueError` for an invalid language."""
     language, text = term
-    if not _LANGUAGE.fullmatch(language):
+    if not is_tag(language):
         raise ValueError(f"cannot query in {language!r}")
     return _literal(language, text)
 

@@ -7,8 +7,9 @@ SET VARIABLE first_form = (SELECT least(min(normalised), min(key)) FROM normal_f
 SET VARIABLE last_form = (SELECT greatest(max(normalised), max(key)) FROM normal_forms);
 
 -- found: a row is a candidate of a query, by its best name. `grade`: 0 exact (but for capital letters, which begin a sentence),
--- 1 equal normal forms, 2 equal keys. `tier` is how far the name is trusted where an item outside the topic bears it, too: 0 in
+-- 1 equal normal forms, or without a parenthesis, 2 equal keys. `tier` is how far the name is trusted where an item outside the topic bears it, too: 0 in
 -- the language asked for, 1 in English as its last resort, 2 by the key. `only_english`: no other text of the query leads there.
+-- `english_name`: only an English name matches, by the English name that the extractor gives, or as the last resort.
 CREATE TABLE found AS
 WITH bases AS (
     SELECT DISTINCT name_language, base FROM chain
@@ -39,19 +40,20 @@ hits AS (
 ),
 graded AS (
     SELECT text.query, text.part, hits.*, CASE
-        WHEN by_key THEN 2 WHEN name = text THEN 0 ELSE small(name, turkish) <> small(text, turkish)
+        WHEN by_key THEN 2 WHEN cut THEN 1 WHEN name = text THEN 0 ELSE small(name, turkish) <> small(text, turkish)
     END::UTINYINT AS grade
     FROM texts AS text JOIN hits USING (spelling)
 )
 SELECT
-    query, item, best[3] = 2 AS only_english, tier,
+    query, item, best[3] = 2 AS only_english, english_name, tier,
     (best[1], best[2], best[3], best[4], best[5]) AS rank_key,
     {'name': best[7], 'language': best[8]} AS matched
 FROM (
     SELECT
         query, item,
         min((part = 2, grade, part, last_resort, alias, place, name, language)) AS best,
-        min(CASE WHEN grade = 2 THEN 2 WHEN last_resort THEN 1 ELSE 0 END) AS tier
+        min(CASE WHEN grade = 2 THEN 2 WHEN last_resort THEN 1 ELSE 0 END) AS tier,
+        bool_and(part = 2 OR last_resort) AS english_name
     FROM graded
     WHERE NOT getvariable('paper') OR grade = 0
     GROUP BY query, item

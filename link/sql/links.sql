@@ -11,7 +11,7 @@ SELECT
     matched_by(first.rank_key) AS matched_by,
     match_of(first.rank_key) AS match,
     found.matched.name AS matched,
-    found.only_english,
+    found.english_name AND query.language IN (SELECT language FROM chain WHERE last_resort) AS only_english,
     first.reached_kind,
     'Q' || first.root AS root,
     list_transform(first.path, lambda step: 'Q' || step) AS path,

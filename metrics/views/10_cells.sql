@@ -114,7 +114,7 @@ WHERE e.whole;
 --   ambiguous: is the status 'ambiguous'?
 --   start: where the surface begins in the response's text, in characters
 --   end: where it ends, in characters
---   only_english: does its English name alone lead to the item?
+--   only_english: is it in another language, and its item found by an English name alone?
 --   english: its English or international name as the extractor gives it; NULL where it gives none
 --   repaired: did the extractor return other words? `surface` is the passage of the text nearest to them
 --   returned: the words that it returned, of a repaired mention

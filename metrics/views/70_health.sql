@@ -97,7 +97,7 @@ LEFT JOIN cell_mentions USING (cell);
 --   nil: of those: no item bears the name, or only items outside the topic
 --   nil_share: nil over looked_up, 0 to 1; NULL where nothing was looked up
 --   linked: of those: linked to an item
---   by_english: of those: only the English name that the extractor gives leads to the item
+--   by_english: of those: found by an English name alone, in a text of another language
 --   by_english_share: by_english over linked, 0 to 1; NULL where nothing is linked
 --   entities: distinct linked items
 --   surfaces: different words under which they come, counted once for each item

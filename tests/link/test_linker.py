@@ -70,7 +70,8 @@ def test_each_kind_of_match(tmp_path: Path) -> None:
     for found in links:
         match, matched = cases[found["language"], found["surface"]]
         assert (found["qid"], found["status"], found["match"], found["matched"]) == ("Q1", "linked", match, matched)
-        assert (found["matched_by"], found["only_english"]) == ("surface", False)
+        assert found["matched_by"] == "surface"
+        assert found["only_english"] == ((found["language"], found["surface"]) == ("ja", "Ramen"))
     assert row(source, "en", "ramen noodless")["status"] == "no candidate"  # a slip is never linked
 
 
@@ -82,6 +83,41 @@ def test_the_dictionary_form_and_the_english_name_are_looked_up_too(tmp_path: Pa
     assert (by_english["qid"], by_english["matched_by"], by_english["only_english"]) == ("Q1", "english", True)
     assert not by_name["only_english"]
     assert len({by_name["query"], by_english["query"], row(source, "tr", "aş")["query"]}) == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "by_english"),
+    [
+        (("ja", *DISH, "汁", None, "soup"), True),
+        (("ja", *DISH, "汁", "soup"), True),  # the English name in the column of the dictionary form
+        (("ja", *DISH, "Soup"), True),
+        (("ja", *DISH, "スープ", "soup", "soup"), False),
+        (("ja", *DISH, "soup", "スープ"), False),
+        (("en", *DISH, "soup"), False),
+        (("en", *DISH, "broth", None, "soup"), False),  # English is its own language
+    ],
+)
+def test_a_link_by_english_alone_is_known_whichever_column_holds_it(
+    tmp_path: Path, query: tuple[str | None, ...], by_english: bool
+) -> None:
+    source = index_of(tmp_path, [item("Q1", {"en": "soup", "ja": "スープ"}, P31="Q746549")])
+    found = link_one(source, *query)
+    assert (found["qid"], found["only_english"]) == ("Q1", by_english)
+
+
+def test_a_parenthesis_at_the_end_does_not_hide_a_name(tmp_path: Path) -> None:
+    world = [
+        item("Q1", {"en": "potato salad", "ja": "ポテトサラダ"}, P31="Q746549"),
+        item("Q2", {"en": "Fish (dish)"}, P31="Q746549"),
+        item("Q3", {"en": "Fish"}, P31="Q746549"),
+    ]
+    source = index_of(tmp_path, world)
+    for query in (("en", *DISH, "potato salad (dish)"), ("ja", *DISH, "ポテトサラダ（料理）"),
+                  ("de", *DISH, "Salat", None, "Potato Salad (German)")):  # fmt: skip
+        found = link_one(source, *query)
+        assert (found["qid"], found["status"], found["match"]) == ("Q1", "linked", "normalised")
+    assert link_one(source, "en", *DISH, "Fish (dish)")["qid"] == "Q2"  # as it is written comes first
+    assert link_one(source, "en", *DISH, "potato salad (dish)", forms="paper")["status"] == "no candidate"
 
 
 def test_forms_that_end_alike_have_one_key() -> None:

@@ -227,7 +227,7 @@ class Link:
     matched_by: str | None  # 'surface' | 'name' | 'english': what of the mention is a name of the item
     match: str | None  # 'exact' | 'normalised' | 'key'; 'published': taken from an imported study
     matched: str | None  # the label or alias that matched
-    only_english: bool | None  # does the English name alone lead to the item?
+    only_english: bool | None  # does an English name of the item alone match a mention in another language?
     reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
     root: str | None  # the topic's class that was reached
     path: list[str] | None  # QIDs from the entity's class up to the root
