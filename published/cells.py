@@ -22,28 +22,34 @@ UNITS = {"percent": 0.01, "share": 1.0, "index": 1.0, "p": 1.0, "count": 1.0, "w
 UNITS |= {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedCell:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberKey:
+    """What a number is, and of what: the columns by which a run's numbers are matched with a paper's cells."""
+
+    measure: str  # as in `numbers`; 'data' of counts of data
+    metric: str
+    model: str = NONE  # one name a model, however the table spells it
+    dataset: str = NONE
+    language: str = NONE
+    culture: str = NONE
+    topic: str = NONE
+    condition: str = NONE
+    facets: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedCell(NumberKey):
     """A cell of a paper's table."""
 
     paper: str  # one of `PAPERS`
     table: str  # as the paper counts its tables; 'figure 4a'; 'text', where `row` is the section
     row: str  # heads as printed, those of several lines joined
     column: str
-    measure: str  # as in `numbers`; 'data' of counts of data
-    metric: str
     value: Decimal  # as printed, in `unit`; its error is half a unit of the last place
     unit: str  # one of `UNITS`
-    model: str = NONE  # one name a model, however the table spells it
     model_id: str = NONE  # the repository or version that the paper names
-    language: str = NONE
-    culture: str = NONE
-    dataset: str = NONE
-    topic: str = NONE
-    condition: str = NONE
     method: str = NONE
     reader: str = NONE
-    facets: Mapping[str, str] = field(default_factory=dict)
     spread: Decimal | None = None
     spread_kind: str = NONE  # 'sd' | 'variance'
     section: str = NONE  # of the paper, that says how it was made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.store.schema.measured import EVERY
@@ -15,7 +15,7 @@ from polyculture.instruments.cbs.protocol import PlaceScore, lacking, place_scor
 from polyculture.instruments.datasets.presets import Preset
 from polyculture.instruments.papers.options import AsPaper
 from polyculture.metrics.audit.scores import answer_shares, audit_scores
-from polyculture.published.cells import NONE
+from polyculture.published.cells import NONE, NumberKey
 from polyculture.reports.text_labels import shown_shares
 
 _FOLDER = Path(__file__).parent
@@ -24,24 +24,16 @@ _QUERIES = {
     **dict.fromkeys(("sentiment", "qa", "ner"), "swaps"),
     **{name: name for name in ("attention", "embeddings", "entities", "linking", "probe", "questions", "tokens")},
 }
+_UNSAID = {"metric": "", **dict.fromkeys(("language", "culture", "topic"), EVERY)}  # of a query's row
 _OF_COUNTRY = "model, language, condition, country"  # the level of the numbers that MAKIEval counts otherwise
 
 
-@dataclass(frozen=True, slots=True)
-class OwnNumber:
-    """A number of the run, or why a model has none. The columns up to `facets` are those of a published cell."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnNumber(NumberKey):
+    """A number of the run, or why a model has none: the metric of one that was stopped is empty."""
 
-    model: str
     variant: str = ""  # what tells the rows of a model apart: how it was asked, who read; '' as the paper does
-    measure: str = ""
-    metric: str = ""  # '' of a model that was stopped
     level: str = NONE
-    dataset: str = NONE
-    language: str = EVERY
-    culture: str = EVERY
-    topic: str = EVERY
-    condition: str = NONE
-    facets: Mapping[str, str] = field(default_factory=dict)
     estimate: float | None = None
     low: float | None = None
     high: float | None = None
@@ -75,13 +67,13 @@ def own_numbers(
 
 
 def _read(store: Store, file: str) -> list[OwnNumber]:
-    """The rows of a query. A column that it lacks, and NULL, are the default."""
+    """The rows of a query. A column that it lacks, and NULL, are the default: of a number's place, all."""
     cursor = store.execute(read_sql(_FOLDER / "own_numbers", file))
     names = [column[0] for column in cursor.description or ()]
     rows = (
         {name: value for name, value in zip(names, row, strict=True) if value is not None} for row in cursor.fetchall()
     )
-    return [OwnNumber(**row) for row in rows]
+    return [OwnNumber(**{**_UNSAID, **row}) for row in rows]
 
 
 def _counted_as_paper(store: Store, stored: list[OwnNumber], counting: AsPaper) -> Iterator[OwnNumber]:
@@ -110,7 +102,7 @@ def _extraction(store: Store, extractor: str) -> Iterator[OwnNumber]:
     for one in (*audit_scores(store), *answer_shares(store)):
         if one.what in metrics and one.language is not None and one.value is not None:
             yield OwnNumber(
-                extractor, measure="extraction", metric=metrics[one.what], language=one.language, culture=NONE,
+                model=extractor, measure="extraction", metric=metrics[one.what], language=one.language, culture=NONE,
                 topic=one.topic or EVERY, estimate=one.value, low=one.low, high=one.high, n=round(one.of),
                 unit="judged mention",
             )  # fmt: skip
@@ -164,7 +156,8 @@ def _unscored(
         if kind == EVERY and (model, dataset, of_form, setting) not in scored:
             variant = "" if of_form == forms.get(model, of_form if form == "model" else form) else of_form
             yield OwnNumber(
-                model, variant, "cbs", dataset=dataset, language=language, culture=culture, condition=setting,
+                model=model, variant=variant, measure="cbs", metric="", dataset=dataset, language=language,
+                culture=culture, topic=EVERY, condition=setting,
                 lacking=why, form=of_form,
             )  # fmt: skip
 
@@ -175,9 +168,11 @@ def _score(one: PlaceScore, form: str, lacking: str) -> OwnNumber | None:
     group, condition, every = one.group, one.condition, one.score.every
     said = {"phrasing": condition.phrasing, "context_prefix": condition.context_prefix, "gender": one.gender}
     return OwnNumber(
-        group.model, "" if group.form == form else group.form, "cbs", "cbs", NONE, group.dataset, group.language,
-        group.culture, group.entity_type or EVERY, condition.setting, {k: v for k, v in said.items() if v},
-        one.score.value, every.low, every.high, every.lacking, one.score.contexts, "context", lacking, form=group.form,
+        model=group.model, variant="" if group.form == form else group.form, measure="cbs", metric="cbs",
+        dataset=group.dataset, language=group.language, culture=group.culture, topic=group.entity_type or EVERY,
+        condition=condition.setting, facets={k: v for k, v in said.items() if v}, estimate=one.score.value,
+        low=every.low, high=every.high, no_interval=every.lacking, n=one.score.contexts, unit="context",
+        lacking=lacking, form=group.form,
     )  # fmt: skip
 
 
@@ -186,7 +181,7 @@ def _texts(store: Store) -> Iterator[OwnNumber]:
     for one in shown_shares(store):
         if one.share is not None:
             yield OwnNumber(
-                one.model, measure="texts", metric="share", language=one.language, culture=NONE,
+                model=one.model, measure="texts", metric="share", language=one.language, culture=NONE,
                 topic=one.topic or EVERY, condition=one.condition, facets={"label": one.label}, estimate=one.share,
                 low=one.low, high=one.high, no_interval=one.no_interval, n=one.prompts, unit="prompt",
             )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ from polyculture.instruments.tokens.layout import (
     WantedVocabulary,
 )
 from polyculture.metrics.measured import write_differences, write_numbers
-from polyculture.published.cells import PAPERS, published
+from polyculture.published.cells import PAPERS, NumberKey, published
 from tests.extracted import extracted_by
 from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
@@ -137,10 +137,8 @@ def test_the_published_models_own_numbers_come_back_in_their_cells() -> None:
 
 def as_own(one: Any) -> OwnNumber:
     name = "paper" if one.model == "-" else one.name
-    return OwnNumber(
-        name, "", one.measure, one.metric, "-", one.dataset, one.language, one.culture, one.topic, one.condition,
-        one.facets, one.number, None, None, None, None, "", "",
-    )  # fmt: skip
+    key = {column.name: getattr(one, column.name) for column in fields(NumberKey)}
+    return OwnNumber(**{**key, "model": name}, estimate=one.number)
 
 
 @pytest.fixture(scope="module")
@@ -527,7 +525,7 @@ def test_numbers_of_several_languages_have_rows_of_their_own_in_a_figure() -> No
     [table] = [one for one in paper_tables("camel", published("camel")) if one.name == "figure 4"]
     every = [
         OwnNumber(
-            MODEL, measure="sentiment", metric="false_negatives", dataset="camel", language=language,
+            model=MODEL, measure="sentiment", metric="false_negatives", dataset="camel", language=language,
             culture="Japanese", topic="food", condition="grounded", facets={"side": "native"}, estimate=estimate,
         )
         for language, estimate in (("ja", 0.17), ("en", 0.34))
