@@ -66,6 +66,9 @@ class SwapReading:
 
 
 TASKS = ("sentiment", "qa", "ner")
+READING = "reading"  # the facet of numbers that says how answers are read, where an entity is asked for
+# What cannot be read is wrong; it is left out; an answer is right by its characters alone, without normalisation.
+NORMALISED, READABLE, STRICT = "normalised", "readable", "strict"
 # A file a task: what one task asks changes no number of another.
 SWAP_QUESTIONS = Table("swap_questions", SwapQuestion, by_measure=True, same=("asked_id",))
 _LABELLED = "w.asked_id IN (SELECT asked_id FROM stored_swap_questions WHERE answer_method <> 'prompt')"

@@ -18,13 +18,11 @@ from polyculture.cache.store.schema.measured import CELL, WITHOUT, Difference, N
 from polyculture.cache.store.schema.measured import EVERY as ALL
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store, open_store
-from polyculture.instruments.swaps.layout import MEASURES, SWAPS
+from polyculture.instruments.swaps.layout import MEASURES, NORMALISED, READING, SWAPS
 from polyculture.instruments.swaps.rates import (
     EVERY,
     RATES_OF_TASK,
-    READABLE,
     SIDES,
-    STRICT,
     WITHOUT_INTERVAL,
     AnswerColumns,
     AskedType,
@@ -32,9 +30,9 @@ from polyculture.instruments.swaps.rates import (
     Whole,
     asked_alike,
     chosen,
-    metrics_of,
     once_within,
     rate,
+    rates_of,
     sides_of,
     within,
 )
@@ -44,7 +42,6 @@ from polyculture.metrics.measured import renew
 
 QUERIES = Path(__file__).parent / "queries"
 BECAME = ("asked", "answered", "readable", "right")
-OTHERWISE_READ = (READABLE, STRICT)  # how the names of metrics begin that are of the same answers, read otherwise
 POOLED = "settings"  # the facet of numbers over all settings
 _METHOD = "ratio over contexts and entities, linearised, crossed; Wilson's for the effective number of answers"
 
@@ -60,7 +57,7 @@ def measure_swaps(run: RunFolder, task: str) -> None:
 def _measured(store: Store, measure: Measure, inputs: str) -> tuple[Iterator[Number], list[Difference]]:
     wholes = list(_wholes(_asked_types(store, measure.name)))
     # A family of tests has each answer in one reading.
-    rows = in_families(list(_differences(store, wholes, inputs)), lambda row: row.metric.startswith(OTHERWISE_READ))
+    rows = in_families(list(_differences(store, wholes, inputs)), _is_otherwise_read)
     return _numbers(store, wholes, inputs), rows
 
 
@@ -69,15 +66,16 @@ def health_lines(rows: Sequence[Number], task: str, models: Sequence[str]) -> It
     first = next(iter(RATES_OF_TASK[task]))
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for row in rows:
-        if (row.measure, row.metric, row.level) == (task, first, CELL) and row.model in models and not _is_pooled(row):
+        is_first = (row.measure, row.metric, row.level) == (task, first, CELL)
+        if is_first and not _is_otherwise_read(row) and row.model in models and POOLED not in row.facets:
             counts.setdefault((row.model, row.dataset, row.condition), Counter()).update(row.sizes)
     for (model, dataset, setting), found in counts.items():
         told = ", ".join(f"{found[name]} {name}" for name in BECAME)
         yield f"{task}: {model}, {dataset}, {setting}: {told}"
 
 
-def _is_pooled(row: Number) -> bool:
-    return POOLED in row.facets
+def _is_otherwise_read(row: Number | Difference) -> bool:
+    return row.facets.get(READING, NORMALISED) != NORMALISED
 
 
 def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
@@ -154,7 +152,7 @@ def _part_numbers(whole: Whole, part: SwapScope, answers: AnswerColumns, inputs:
     """A number per metric and side that was asked, with an estimate where an answer counts."""
     native, wordings = answers["native"].astype(bool), sorted(set(answers["wording"]) - {""})
     became = {side: _became(answers, here) for side, here in zip(SIDES, (native, ~native), strict=True) if here.any()}
-    for name, (metric, counted) in metrics_of(whole.task).items():
+    for name, metric, counted, reading in rates_of(whole.task):
         read = chosen(answers, answers[counted].astype(bool))
         rests_on = np.atleast_2d(metric(read)[1]).max(axis=0) > 0
         contexts = len(np.unique(read["context"][rests_on]))
@@ -179,7 +177,7 @@ def _part_numbers(whole: Whole, part: SwapScope, answers: AnswerColumns, inputs:
                 condition=whole.condition,
                 wording=wordings[0] if len(wordings) == 1 else ALL if wordings else WITHOUT,
                 method=whole.answer_method,
-                facets={**({POOLED: "all"} if len(whole.settings) > 1 else {}), "side": side},
+                facets={**({POOLED: "all"} if len(whole.settings) > 1 else {}), **reading, "side": side},
                 estimate=found.value if found else None,
                 no_estimate=None if found else "no answer counts",
                 low=low,

@@ -15,7 +15,7 @@ of a sheet is one context in all its languages.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.datasets.model import LABELS
+from polyculture.instruments.swaps.layout import NORMALISED, READABLE, READING, STRICT
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.crossed import crossed_variance, way
 from polyculture.metrics.inference.limits import WilsonEstimate, wilson
@@ -235,8 +236,6 @@ def _f1(answers: AnswerColumns) -> tuple[Floats, Floats]:
     return 2 * _number(answers["matched"]), _number(answers["predicted"]) + 1
 
 
-READABLE = "readable_"  # of a metric's name: answers that could not be read are left out
-STRICT = "strict_"  # the same by the answer's characters, without normalisation
 RATES_OF_TASK: Mapping[str, Mapping[str, Metric]] = {
     "sentiment": {
         "accuracy": _accuracy,
@@ -253,18 +252,28 @@ WITHOUT_INTERVAL = ("macro_f1",)
 SIDES = ("native", "western")
 
 
-def metrics_of(task: str) -> dict[str, tuple[Metric, str]]:
-    """The metrics of a task, and the answers that each rests on.
+class RateOfAnswers(NamedTuple):
+    """A metric of answers in one reading."""
 
-    What cannot be read is no label, and a miss where an entity is asked for; there, a second reading leaves it out.
-    """
-    if task == "sentiment":
-        return {name: (metric, "ok") for name, metric in RATES_OF_TASK[task].items()}
-    found: dict[str, tuple[Metric, str]] = {}
+    name: str
+    metric: Metric
+    counted: str  # the column that says which answers it rests on
+    facets: Mapping[str, str] = {}  # its reading, where there are several
+
+    @property
+    def is_read_otherwise(self) -> bool:
+        return self.facets.get(READING, NORMALISED) != NORMALISED
+
+
+def rates_of(task: str) -> Iterator[RateOfAnswers]:
+    """The rates of a task, in each reading where it asks for an entity. Of sentiment, only what can be read counts."""
     for name, metric in RATES_OF_TASK[task].items():
-        found[name], found[f"{READABLE}{name}"] = (metric, "answered"), (metric, "ok")
-        found[f"{STRICT}{name}"] = (_strictly(metric), "strict_answered")
-    return found
+        if task == "sentiment":
+            yield RateOfAnswers(name, metric, "ok")
+            continue
+        yield RateOfAnswers(name, metric, "answered", {READING: NORMALISED})
+        yield RateOfAnswers(name, metric, "ok", {READING: READABLE})
+        yield RateOfAnswers(name, _strictly(metric), "strict_answered", {READING: STRICT})
 
 
 def _strictly(metric: Metric) -> Metric:

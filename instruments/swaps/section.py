@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from polyculture.instruments.swaps.layout import NORMALISED
 from polyculture.reports.numbers import FormattedEstimate, Row, count, estimate, known, lacking
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.table_section import Column, PageTable, counted, page_table
@@ -25,6 +26,12 @@ def _cell(side: str, row: Row) -> FormattedEstimate:
     return estimate("rate", row[side], *limits)
 
 
+def _rate(row: Row) -> str:
+    """The metric, with its reading where that is not the first one."""
+    reading = known(row["reading"])
+    return f"{'' if reading in (None, NORMALISED) else f'{reading} '}{row['metric'].replace('_', ' ')}"
+
+
 def _both(name: str, row: Row) -> str:
     """A number of texts, native + Western; empty in runs that did not count it."""
     sides = [known(row[f"{side}_{name}"]) for side in SIDES[:2]]
@@ -32,7 +39,7 @@ def _both(name: str, row: Row) -> str:
 
 
 _COLUMNS = (
-    Column("Contexts, rate", lambda row: f"{row['setting']}, {row['metric'].replace('_', ' ')}", is_number=False),
+    Column("Contexts, rate", lambda row: f"{row['setting']}, {_rate(row)}", is_number=False),
     *(Column(side.capitalize(), partial(_cell, side)) for side in SIDES),
     Column("Contexts", counted("contexts")),
     Column("Native entities", counted("native_entities"), "native entities that were put into them"),

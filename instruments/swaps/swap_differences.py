@@ -25,7 +25,7 @@ from polyculture.instruments.swaps.rates import (
     AnswerColumns,
     AskedType,
     DrawRatio,
-    Metric,
+    RateOfAnswers,
     SwapScope,
     Whole,
     asked_alike,
@@ -121,26 +121,20 @@ def _rows(pair: _Pair, parts: Sequence[SwapScope]) -> Iterator[Difference]:
         if not here.any():
             continue
         one, other = chosen(pair.one, here), chosen(pair.other, here)
-        for name, metric, counted in _metrics(pair.whole.task):
-            yield from _metric_rows(pair, part, name, metric, (one, other), counted, cells)
+        for rate in rates.rates_of(pair.whole.task):
+            if not rate.is_read_otherwise:
+                yield from _rate_rows(pair, part, rate, (one, other), cells)
 
 
-def _metrics(task: str) -> list[tuple[str, Metric, str]]:
-    """The metrics of a task, and the answers that count; not those of answers read in another one."""
-    every = rates.metrics_of(task)
-    return [(name, *every[name]) for name in rates.RATES_OF_TASK[task]]
-
-
-def _metric_rows(
+def _rate_rows(
     pair: _Pair,
     part: SwapScope,
-    name: str,
-    metric: Metric,
+    rate: RateOfAnswers,
     columns: tuple[AnswerColumns, AnswerColumns],
-    counted: str,
     cells: dict[tuple[str, str], list[tuple[SwapScope, SharedCell]]],
 ) -> Iterator[Difference]:
     """A row for each side, and for the gap of the sides, over the texts that both have an answer to."""
+    name, metric, counted, reading = rate
     answered = [side[counted].astype(bool) for side in columns]
     both = answered[0] & answered[1]
     if not both.any():
@@ -166,7 +160,7 @@ def _metric_rows(
                 pair.a,
                 pair.b,
                 _place(pair.whole, _whole_part(pair, part)),
-                {"side": side},
+                {**reading, "side": side},
             ),
             found,
             unit=UNIT,
@@ -221,7 +215,7 @@ def _of_sides(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Differ
     """The rates of native less those of Western texts, which stand in the same contexts."""
     once = rates.once_within(answers.columns, part)
     types = _types_in(answers.types, part)
-    for name, (metric, counted) in rates.metrics_of(answers.whole.task).items():
+    for name, metric, counted, reading in rates.rates_of(answers.whole.task):
         own = chosen(answers.columns, once & answers.columns[counted].astype(bool))
         sides = sides_of(own, metric)
         if len(sides) == 2:
@@ -229,7 +223,9 @@ def _of_sides(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Differ
             if reason := _reason(types, name):
                 found = found.without_interval(reason)
             yield from difference_rows(
-                ComparedFacets(answers.whole.task, name, "native", "native", "western", _place(answers.whole, part)),
+                ComparedFacets(
+                    answers.whole.task, name, "native", "native", "western", _place(answers.whole, part), reading
+                ),
                 found,
                 unit=UNIT,
                 units=len(np.unique(own["context"])),

@@ -6,7 +6,7 @@
 --   $task = NULL: sentiment, qa or ner; NULL: all
 --   $model = NULL: the model; NULL: all
 --   place: language, culture and type of the entities; the setting, where there are several
---   rate: the metric's name as it is printed; a strict one only where it is another number
+--   rate: the metric with its reading, as it is printed; a strict one only where it is another number
 --   native: the metric of texts with native entities
 --   western: the metric of texts with Western entities
 --   difference: native less Western
@@ -15,15 +15,14 @@
 WITH shown AS (
     SELECT * FROM swap_rates
     WHERE ($model IS NULL OR model = $model) AND ($task IS NULL OR task = $task)
-        AND (task = 'sentiment' OR starts_with(metric, 'readable_') = ($unreadable = 'left-out')) AND pooled = $pooled
+        AND (task = 'sentiment' OR (reading = 'readable') = ($unreadable = 'left-out')) AND pooled = $pooled
         AND is_of_several
     WINDOW read_otherwise AS (
-        PARTITION BY
-            task, answer_method, model, dataset, language, culture, entity_type, setting, replace(metric, 'strict_', '')
+        PARTITION BY task, answer_method, model, dataset, language, culture, entity_type, setting, metric
     )
-    QUALIFY NOT starts_with(metric, 'strict_') OR (native, western) IS DISTINCT FROM (
-        any_value(native) FILTER (NOT starts_with(metric, 'strict_')) OVER read_otherwise,
-        any_value(western) FILTER (NOT starts_with(metric, 'strict_')) OVER read_otherwise
+    QUALIFY reading IS DISTINCT FROM 'strict' OR (native, western) IS DISTINCT FROM (
+        any_value(native) FILTER (reading <> 'strict') OVER read_otherwise,
+        any_value(western) FILTER (reading <> 'strict') OVER read_otherwise
     )
 )
 SELECT
@@ -33,8 +32,9 @@ SELECT
         CASE WHEN (SELECT count(DISTINCT (dataset, setting)) > 1 FROM shown AS s WHERE s.task = shown.task)
             THEN concat_ws(' ', CASE WHEN (SELECT count(DISTINCT dataset) > 1 FROM shown) THEN dataset END, setting) END
     ) AS place,
-    replace(replace(metric, '_rate', ''), '_', ' ') AS rate,
+    concat_ws(' ', nullif(reading, 'normalised'), replace(replace(metric, '_rate', ''), '_', ' ')) AS rate,
     native, western, difference, difference_low, difference_high, no_interval AS lacking,
     CASE WHEN failed > 0 THEN concat_ws('+', native_asked - native_readable, western_asked - western_readable) END AS unread
 FROM shown
-ORDER BY task DESC, shown.model, dataset, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, setting, metric
+ORDER BY task DESC, shown.model, dataset, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, setting,
+    reading NULLS FIRST, metric

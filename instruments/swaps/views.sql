@@ -1,9 +1,10 @@
 -- swap_rates: a row is a rate of the answers about swapped entities: both sides, and native less Western. NULL in
--- language, culture or entity_type: over all of them. A metric 'readable_...' is without answers that cannot be read,
--- 'strict_...' by exact characters. Of sentiment: a false negative is a text that is labelled negative and is not, a false
+-- language, culture or entity_type: over all of them. Of sentiment: a false negative is a text that is labelled negative and is not, a false
 -- positive one that is labelled positive and is not; missed_positive is the papers' false negative: a positive text with
 -- another label.
 --   metric: the rate: 'accuracy', 'macro_f1', 'false_negative_rate', 'precision', 'recall', 'f1', ...
+--   reading: how answers are read where an entity is asked for: 'normalised', and what cannot be read is wrong; 'readable':
+--     the same without what cannot be read; 'strict': by exact characters. NULL of sentiment
 --   setting: the contexts' setting; of several, 'grounded + neutral', these together
 --   native: the rate of texts with native entities
 --   western: the rate of texts with Western entities
@@ -35,7 +36,7 @@ WITH sides AS (
 ), rates AS (
     SELECT
         measure, method, model, dataset, language, country, topic, condition, facets['settings'] IS NOT NULL AS pooled, metric,
-        wording, max(units) AS contexts, count(*) AS sides,
+        facets['reading'] AS reading, coalesce(facets['reading'], '') AS read_as, wording, max(units) AS contexts, count(*) AS sides,
         max(estimate) FILTER (is_native) AS native_rate,
         max(low) FILTER (is_native) AS native_low,
         max(high) FILTER (is_native) AS native_high,
@@ -59,6 +60,7 @@ WITH sides AS (
 SELECT
     measure AS task, method AS answer_method, model, dataset, nullif(language, '*') AS language, nullif(country, '*') AS culture,
     nullif(topic, '*') AS entity_type, condition AS setting, pooled, nullif(rates.wording, '-') AS wording, metric,
+    rates.reading,
     native_rate AS native, native_low, native_high, western_rate AS western, western_low, western_high,
     difference, d.low AS difference_low, d.high AS difference_high, p,
     CASE WHEN sides < 2 THEN 'one side was asked' WHEN difference IS NULL THEN 'no answer counts' ELSE reason END AS no_interval,
@@ -70,11 +72,12 @@ SELECT
         ELSE count(DISTINCT (language, country)) FILTER (language <> '*') OVER of_setting > 1
     END AS is_of_several
 FROM rates
-LEFT JOIN (FROM differences WHERE dimension = 'native' AND target = 'new_prompts') AS d
-    USING (measure, method, model, dataset, language, country, topic, condition, metric)
+LEFT JOIN (
+    SELECT *, coalesce(facets['reading'], '') AS read_as FROM differences WHERE dimension = 'native' AND target = 'new_prompts'
+) AS d USING (measure, method, model, dataset, language, country, topic, condition, metric, read_as)
 WINDOW
-    of_culture AS (PARTITION BY measure, method, model, dataset, condition, pooled, metric, language, country),
-    of_setting AS (PARTITION BY measure, method, model, dataset, condition, pooled, metric);
+    of_culture AS (PARTITION BY measure, method, model, dataset, condition, pooled, metric, reading, language, country),
+    of_setting AS (PARTITION BY measure, method, model, dataset, condition, pooled, metric, reading);
 
 -- sentiment_counts: a row is a draw of entities of one side in the contexts of a type and setting: how its texts were
 -- labelled. What could not be read is `unreadable`, and in no other count: it is neither a false negative nor a false positive.
@@ -177,7 +180,7 @@ WITH boards AS (
         native_high AS high, contexts, native_entities, western_entities, NULL::BIGINT AS native_fewest,
         NULL::BIGINT AS western_fewest, difference, difference_low, difference_high
     FROM swap_rates
-    WHERE NOT pooled AND NOT regexp_matches(metric, '^(readable|strict|missed)_')
+    WHERE NOT pooled AND coalesce(reading, 'normalised') = 'normalised' AND NOT starts_with(metric, 'missed_')
 )
 SELECT * EXCLUDE (difference, difference_low, difference_high) FROM boards WHERE estimate IS NOT NULL
 UNION ALL BY NAME

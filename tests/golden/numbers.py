@@ -42,7 +42,8 @@ def read_numbers(runs: Path) -> dict[str, Rows]:
         for _, name, row in _read(RunFolder(runs / experiment), "read_papers.sql"):
             _put(files, experiment, name, row)
     files[REPORT] = numbers_of_page(run.report.read_text(encoding="utf-8"))
-    return files
+    folder = f"{runs.parent.resolve()}/"  # models in it have whole paths
+    return {file: {name.replace(folder, ""): values for name, values in rows.items()} for file, rows in files.items()}
 
 
 def _read(run: RunFolder, file: str) -> Iterator[tuple[str, str, dict[str, Any]]]:

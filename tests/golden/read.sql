@@ -119,7 +119,7 @@ FROM vocabulary_shares;
 -- Swapped texts: rates of each side, and their difference.
 SELECT
     'swaps' AS measure, metric,
-    {task: task, side: side, method: answer_method, model: model, dataset: dataset, language: language, culture: culture,
+    {task: task, reading: reading, side: side, method: answer_method, model: model, dataset: dataset, language: language, culture: culture,
      type: entity_type, setting: setting, pooled: nullif(pooled, false), wording: wording} AS facets,
     estimate, n, units, low, high
 FROM (

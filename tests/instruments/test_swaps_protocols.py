@@ -281,11 +281,14 @@ def test_strict_match_stands_beside_the_normalised_one(
         ("ramen", "The RAMEN!", 1, 0),
         ("takoyaki", "food", 0, 0),
     ]
-    rates = "SELECT native, western, difference FROM swap_rates WHERE entity_type = 'food' AND metric = '{}'"
+    rates = (
+        "SELECT native, western, difference FROM swap_rates "
+        "WHERE entity_type = 'food' AND metric = 'accuracy' AND reading = '{}'"
+    )
     normalised = [(pytest.approx(2 / 3), 0.5, pytest.approx(2 / 3 - 1 / 2))]
     strict = [(pytest.approx(1 / 3), 0.5, pytest.approx(1 / 3 - 1 / 2))]
-    assert rows(tmp_path, rates.format("accuracy")) == normalised
-    assert rows(tmp_path, rates.format("strict_accuracy")) == strict
+    assert rows(tmp_path, rates.format("normalised")) == normalised
+    assert rows(tmp_path, rates.format("strict")) == strict
     asked = len(server.asked)
     # Other prompts ask anew; where nothing is found, Camellia's asks for None, which is stored as nothing.
     done = polyculture("swap", "qa", *own, "--preset", "camellia", "--accept-changes", cwd=tmp_path)

@@ -24,7 +24,7 @@ unanswered AS (
 rates AS (
     SELECT
         answer_method, model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, task AS measure,
-        regexp_replace(metric, '^strict_', '') AS metric, dataset, language, culture,
+        metric, dataset, language, culture,
         coalesce(entity_type, '*') AS topic, setting AS condition, contexts,
         unnest([
             {side: 'native', estimate: native, low: native_low, high: native_high},
@@ -37,7 +37,7 @@ rates AS (
                 high: greatest(abs(difference_low), abs(difference_high))
             }
         ], recursive := true),
-        starts_with(metric, 'strict_') AS is_strict
+        reading = 'strict' AS is_strict
     FROM (
         -- An answer that nobody could read is a wrong one; where none of a side could be read, that is all that is known.
         SELECT * REPLACE (
@@ -46,7 +46,7 @@ rates AS (
         )
         FROM swap_rates
     )
-    WHERE task IN ('qa', 'ner') AND metric IN ('accuracy', 'f1', 'strict_accuracy', 'strict_f1') AND culture IS NOT NULL
+    WHERE task IN ('qa', 'ner') AND metric IN ('accuracy', 'f1') AND reading <> 'readable' AND culture IS NOT NULL
 ),
 sides AS (
     FROM rates
