@@ -31,11 +31,11 @@ from polyculture.instruments.swaps.rates import (
     asked_alike,
     chosen,
     once_within,
-    rate,
     rates_of,
     sides_of,
     within,
 )
+from polyculture.instruments.swaps.ratios import rate
 from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.measured import renew

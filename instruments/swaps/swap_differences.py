@@ -24,17 +24,14 @@ from polyculture.instruments.swaps.rates import (
     WITHOUT_INTERVAL,
     AnswerColumns,
     AskedType,
-    DrawRatio,
     RateOfAnswers,
     SwapScope,
     Whole,
     asked_alike,
-    chance_of_size,
     chosen,
-    compared,
-    ratio,
     sides_of,
 )
+from polyculture.instruments.swaps.ratios import DrawRatio, chance_of_size, compared, ratio
 from polyculture.metrics.inference.paired import PairedDifference
 
 UNIT = "context x entity"

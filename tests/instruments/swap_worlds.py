@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyculture.instruments.swaps.rates import DrawRatio, SideAnswers, chance_of_size, compared, rate, ratio
+from polyculture.instruments.swaps.ratios import DrawRatio, SideAnswers, chance_of_size, compared, rate, ratio
 from polyculture.metrics.inference.paired import PairedDifference
 
 Random = np.random.Generator

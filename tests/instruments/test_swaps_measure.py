@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from polyculture.instruments.swaps import measure
-from polyculture.instruments.swaps.rates import SideAnswers, SwapScope, Whole, rate, ratio
+from polyculture.instruments.swaps.rates import SwapScope, Whole
+from polyculture.instruments.swaps.ratios import SideAnswers, rate, ratio
 from tests.instruments.swap_worlds import WORLDS, logistic, tried
 from tests.simulated import data_sets, least, most
 
