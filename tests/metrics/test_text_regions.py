@@ -15,6 +15,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
+from polyculture.generate.engines.openai.hosted import HOSTED, HOSTED_OPTIONS
 from polyculture.metrics.audit.judging import cases_of, drawn, keep_answer, regions_of
 from polyculture.metrics.measure import measure
 from polyculture.metrics.text_regions import RegionShare, region_shares
@@ -193,10 +194,11 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path / "exp.toml"
     assert polyculture("init", file, "--preset", "camel-texts", cwd=tmp_path).returncode == 0
     (tmp_path / "answers.toml").write_text(ANSWERS, encoding="utf-8")
-    written = file.read_text(encoding="utf-8").replace('"openai:gpt-4o-mini"]', '"mock:a"]')
+    written = file.read_text(encoding="utf-8").replace(f'models = ["{HOSTED}"]', 'models = ["mock:a"]')
     written = written.replace('topics = ["food", "beverage", "clothing", "book"]\n', 'topics = ["food"]\n')
     changes = {
-        'with = "openai:gpt-4o-mini"': 'with = "gazetteer"',
+        f'with = "{HOSTED}"': 'with = "gazetteer"',
+        HOSTED_OPTIONS: "",
         "fill = true": "fill = false",
         'snapshot = "camel-texts-wikidata.duckdb"': 'snapshot = "starter"',
     }
