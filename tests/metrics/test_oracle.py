@@ -99,7 +99,7 @@ class Oracle:
     def __init__(self, builder: StoreBuilder, copies: Container[tuple[str, int]] = ()) -> None:
         """`copies`: the request and sample of answers that copy others (`tests/cache/store/test_copies.py`)."""
         rows = builder.rows
-        requests = {request_of(model, row["prompt_id"]) for model in MODELS for row in rows["prompts"]}
+        requests = {request_of(model, row["prompt_id"]) for model in builder.models for row in rows["prompts"]}
         current = {"request_id": requests, "extractor_id": {EXTRACTOR}, "sample": range(builder.n)}
 
         self.wording = {row["prompt_id"]: row["wording"] for row in rows["prompts"]}
@@ -112,7 +112,8 @@ class Oracle:
                     found[*(row[column] for column in CELL), self.wording[row["prompt_id"]]].append(row)
             return found
 
-        cells = ((model, *(prompt[column] for column in KEYS[1:])) for model in MODELS for prompt in rows["prompts"])
+        prompts = [[row[column] for column in KEYS[1:]] for row in rows["prompts"]]
+        cells = ((model, *prompt) for model in builder.models for prompt in prompts)
         self.cells = list(dict.fromkeys(cells))  # several names are one cell
         self.mentions = {
             cell: [row for row in found if row["counted"] and not row["hallucinated"]]
@@ -123,14 +124,22 @@ class Oracle:
         }
         self.links = {(row["language"], row["topic"], row["surface"]): row for row in rows["links"]}
         self.countries = {(row["qid"], row["country"]) for row in rows["entity_countries"] if row["country"]}
+        self.asked_about = builder.countries
+        self.uncovered = {
+            (topic, row["country"]) for row in rows["known_countries"] for topic in row["uncovered_topics"]
+        }
 
-    def granularity(self, cell: Any) -> Any:
+    def labels(self, cell: Any) -> list[Fraction]:
+        """Of each pair of a response and an item: the mean label of its mentions."""
         labels = defaultdict(list)
         for row in self.mentions.get(cell, []):
             link = self.links.get((cell[1], cell[2], row["surface"]))
             if link and link["status"] == "linked":
                 labels[row["response_id"], link["qid"]].append(row["granularity"])
-        return _share([Fraction(sum(own), len(own)) for own in labels.values()])
+        return [Fraction(sum(own), len(own)) for own in labels.values()]
+
+    def granularity(self, cell: Any) -> Any:
+        return _share(self.labels(cell))
 
     def items(self, cell: Any) -> Counter[str] | None:
         """QID -> mentions; None where there is nothing to know them from."""
@@ -146,7 +155,7 @@ class Oracle:
         return {(row["response_id"], link["qid"]) for row, link in found if link and link["status"] == "linked"}
 
     def specificity(self, cell: Any, country: str) -> Any:
-        if (cell[2], country) == ("book", UNCOVERED):
+        if (cell[2], country) in self.uncovered:
             return None
         return _share([(qid, country) in self.countries for _, qid in self.incidences(cell)])
 
@@ -249,7 +258,7 @@ def _of_countries(of: Callable[[Oracle, Any, str], Any], *, neutral: bool) -> De
     return lambda oracle: {
         (*cell[:2], "-", *cell[2:4], country, cell[5]): of(oracle, cell, country)
         for cell in oracle.cells
-        for country in ([cell[4]] if cell[4] else COUNTRIES if neutral else ())
+        for country in ([cell[4]] if cell[4] else oracle.asked_about if neutral else ())
     }
 
 
@@ -373,6 +382,198 @@ def test_a_metric_is_what_plain_python_makes_of_the_same_answers(metric: str, wo
     assert any(value for _, numbers, _ in worlds for value in numbers[metric].values())
 
 
+def _general_words(built: StoreBuilder) -> None:
+    """Sushi twice in one response is one item, also as fish, a general word that means it: its label is then a half."""
+    prompt = built.ask("en", "food", "JP")
+    general = {"surface": "soup", "granularity": 0}
+    built.answer(prompt, ["sushi", "sushi", general, general, "nobody knows"])
+    built.answer(prompt, ["sushi", {"surface": "fish", "granularity": 0}])
+    built.answer(prompt, ["sushi"])
+    built.answer(prompt, [{"surface": "invented", "hallucinated": True}])
+    built.answer(prompt, [{"surface": "Kyoto", "kind": "place", "granularity": None, "counted": False}])
+    built.answer(prompt, [])
+    for surface, qid in (("sushi", "Q1"), ("fish", "Q1"), ("soup", "Q2"), ("nobody knows", None), ("invented", "Q3")):
+        built.link(surface, qid)
+
+
+def _false_friends(built: StoreBuilder) -> None:
+    """A link is of a language and a topic; of music nothing is looked up yet."""
+    english, german, music = built.ask("en"), built.ask("de"), built.ask("en", "music")
+    for prompt in (english, german, music):
+        built.answer(prompt, ["gift"])
+    built.link("gift", "Q1", prompt=english)
+    built.link("gift", prompt=german)
+
+
+def _sushi_of_two_countries(built: StoreBuilder) -> None:
+    """A neutral prompt is held against the countries of the experiment: Japan, Italy. Prompts that name no country in
+    words have a gain, too; of books there is no neutral prompt."""
+    built.answer(built.ask("en"), ["sushi", "pizza"])
+    built.answer(built.ask("en", "food", "JP", "implicit_female"), ["sushi", "sushi"])
+    built.answer(built.ask("en", "book", "JP"), ["sushi"])
+    built.link("sushi", "Q1")
+    built.link("pizza", "Q3")
+    built.entity("Q1", JP="P495", US="P495")
+
+
+def _four_languages(built: StoreBuilder) -> None:
+    """Two share two items of four; one names nothing; of one nobody knows what it named."""
+    for language, surfaces in (("en", ["a", "b", "c"]), ("de", ["b", "c", "d", "x"]), ("ja", [])):
+        built.answer(built.ask(language), surfaces)
+    built.answer(built.ask("ko"), ["a"], extraction="failed")
+    for surface, qid in (("a", "Q1"), ("b", "Q2"), ("c", "Q3"), ("d", "Q4")):
+        built.link(surface, qid)
+    built.link("x", "Q1", "ambiguous")
+
+
+def _two_items(built: StoreBuilder) -> None:
+    """Of Italy: a in three of four responses, b in one. Of Japan: each in one of two."""
+    small, large = built.ask("en", "food", "JP"), built.ask("en", "food", "IT")
+    for prompt, responses in ((small, (["a"], ["b"])), (large, (["a", "a"], ["a", "b"], ["a"], []))):
+        for surfaces in responses:
+            built.answer(prompt, surfaces)
+    built.link("a", "Q1")
+    built.link("b", "Q2")
+
+
+def _tea_of_nowhere(built: StoreBuilder) -> None:
+    """Two of five items have no country; borscht is of a state that is no more."""
+    prompt = built.ask("en", "food", "JP")
+    built.answer(prompt, ["sushi", "tea", "tea"])
+    built.answer(prompt, ["pizza", "borscht", "sushi"])
+    built.answer(built.ask("ja", "food", "JP"), ["sushi"])
+    for number, surface in enumerate(("sushi", "pizza", "tea", "borscht"), start=1):
+        built.link(surface, f"Q{number}")
+    built.entity("Q1", JP="P495")
+    built.entity("Q2", IT="P495")
+    built.from_former_state("Q4", "GE", "RU", "UA", "UZ")
+
+
+FOOD = ("food", "neutral", None)
+ITALY, JAPAN = (("en", "-", "food", "explicit", country) for country in ("IT", "JP"))
+# By metric: what is asked and answered, and the numbers by language, other language, topic, condition and country.
+EXAMPLES: Mapping[str, tuple[Callable[[StoreBuilder], None], Mapping[Any, float | None]]] = {
+    "granularity": (_general_words, {JAPAN: 2.5 / 4}),
+    "diversity": (
+        _false_friends,
+        {("en", "-", *FOOD): 1, ("de", "-", *FOOD): 0, ("en", "-", "music", "neutral", None): None},
+    ),
+    "specificity": (
+        _sushi_of_two_countries,
+        {("en", "-", "food", "neutral", "JP"): 0.5, ("en", "-", "food", "neutral", "IT"): 0},
+    ),
+    "specificity_gain": (
+        _sushi_of_two_countries,
+        {("en", "-", "food", "implicit_female", "JP"): 0.5, ("en", "-", "book", "explicit", "JP"): None},
+    ),
+    "consensus": (
+        _four_languages,
+        {("de", "en", *FOOD): 0.5, ("en", "ja", *FOOD): 0, ("en", "ko", *FOOD): None},
+    ),
+    "hill_1": (_two_items, {ITALY: (4 / 3) ** 0.75 * 4**0.25}),
+    "hill_2": (_two_items, {ITALY: 1 / (9 / 16 + 1 / 16)}),
+    "coverage": (_two_items, {ITALY: 1, JAPAN: 1 - 1 / (1 * 1 + 2)}),
+    "rarefied": (_two_items, {ITALY: 1 + 0.5}),  # any two responses hold a; half of the pairs hold b
+    "dominance": (_two_items, {ITALY: 0.75, JAPAN: 0.5}),
+    "share_without_country": (_tea_of_nowhere, {JAPAN: 0.4, ("ja", "-", "food", "explicit", "JP"): 0}),
+}
+
+
+@pytest.mark.parametrize("metric", EXAMPLES)
+def test_an_example_that_was_worked_out_by_hand(metric: str, tmp_path: Path) -> None:
+    """The definition in plain Python gives what the example says, and so does the number."""
+    answers, expected = EXAMPLES[metric]
+    builder = StoreBuilder(tmp_path / "run")
+    answers(builder)
+    run = builder.write()
+    measure(run)
+    with open_store(run, METRICS_LAYOUT) as store:
+        numbers = _numbers(store)[metric]
+    defined = DEFINITIONS[metric](Oracle(builder))
+    for place, number in expected.items():
+        key = ("m", *place, "paragraph")
+        assert (numbers[key], defined[key]) == (pytest.approx(number), pytest.approx(number)), place
+
+
+def test_a_country_that_the_snapshot_holds_no_item_of_has_no_share_and_a_reason(tmp_path: Path) -> None:
+    """Thai drinks are not in it: neither 0 nor a part of any mean, and Thai dishes count as ever."""
+    builder = StoreBuilder(tmp_path / "run", countries=("JP", "TH"))
+    for topic, country in (("food", "TH"), ("food", "JP"), ("beverage", "TH")):
+        builder.answer(builder.ask("en", topic, country), ["sushi", "pizza"])
+    for topic in ("food", "beverage"):
+        builder.answer(builder.ask("en", topic), ["pizza"])
+    for qid, surface, country in (("Q1", "sushi", "JP"), ("Q3", "pizza", "IT")):
+        builder.link(surface, qid)
+        builder.entity(qid, surface, **{country: "P495"})
+    builder.know()
+    for known in builder.rows["known_countries"]:
+        known["uncovered_topics"] = ["beverage"] if known["country"] == "TH" else []
+    run = builder.write()
+    measure(run)
+    with open_store(run, METRICS_LAYOUT) as store:
+        cells = store.sql("""
+            SELECT metric, topic, condition, estimate, no_estimate FROM numbers
+            WHERE metric IN ('specificity', 'specificity_gain') AND level = 'cell' AND country = 'TH'
+        """).fetchall()
+        means = store.sql("""
+            SELECT condition, country, estimate, cells, missing FROM numbers
+            WHERE metric = 'specificity' AND level = 'model, language, condition, country'
+        """).fetchall()
+    assert {(*place, told) for *place, estimate, told in cells if estimate is None} == {
+        ("specificity", "beverage", "explicit", "snapshot holds no item of TH"),
+        ("specificity", "beverage", "neutral", "snapshot holds no item of TH"),
+        ("specificity_gain", "beverage", "explicit", "snapshot holds no item of TH"),
+    }
+    assert {tuple(told) for _, topic, _, *told in cells if topic == "food"} == {(0.0, None)}
+    assert {("explicit", "TH", 0.0, 1, 1), ("explicit", "JP", 0.5, 1, 0)} <= set(means)
+
+
+SAID = (
+    ("sushi", "fish", "ramen"), ("pizza", "pizza"), (), ("fish", "sushi"), ("ramen",), ("pizza", "ramen", "fish"),
+    ("ramen", "pizza"), ("sushi", "sushi", "fish"), ("fish",), ("pizza", "ramen"), (), ("sushi", "pizza"),
+)  # fmt: skip
+UNLINKED = ({"surface": "nobody knows", "granularity": 0}, {"surface": "rivals", "granularity": 1})
+
+
+def _numbers_of(folder: Path, said: Sequence[Sequence[dict[str, Any]]]) -> list[tuple[Any, ...]]:
+    """Two languages, three prompts each, their responses in turn: the cells' numbers and their means, each with its
+    interval and what it rests on."""
+    built = StoreBuilder(folder, countries=COUNTRIES, n=4)
+    prompts = [built.ask(language, country=country) for language in ("de", "en") for country in (None, *COUNTRIES)]
+    for number, mentions in enumerate(said):
+        built.answer(prompts[number % len(prompts)], mentions, sample=number // len(prompts))
+    for surface, qid in (("sushi", "Q1"), ("fish", "Q1"), ("ramen", "Q2"), ("pizza", "Q3")):
+        built.link(surface, qid)
+    built.link("nobody knows")
+    built.link("rivals", "Q2", "ambiguous")
+    for qid, country in (("Q1", "JP"), ("Q2", "JP"), ("Q3", "IT")):
+        built.entity(qid, **{country: "P495"})
+    run = built.write()
+    measure(run)
+    columns = "metric, model, language, topic, condition, country, estimate, low, high, no_interval, units, n"
+    with open_store(run, METRICS_LAYOUT) as store:
+        compared = [metric.name for metric in DECLARED if metric.compared == "always"]
+        query = f"SELECT {columns} FROM numbers WHERE list_contains($metrics, metric) ORDER BY ALL"
+        found = store.execute(query, {"metrics": compared}).fetchall()
+    return [tuple(round(one, 12) if isinstance(one, float) else one for one in row) for row in found]
+
+
+def test_repeated_and_unlinked_mentions_change_no_number_and_no_interval(tmp_path: Path) -> None:
+    """Every mention repeated as often as the others of its response; unlinked ones anywhere; ramen, which has one
+    surface, three times instead of once."""
+    plain = [[{"surface": one, "granularity": int(one != "fish")} for one in mentions] for mentions in SAID]
+    dice = random.Random(1)
+    changed = {
+        "repeated": [[*mentions, *mentions] for mentions in plain],
+        "beside": [dice.sample([*mentions, *UNLINKED], len(mentions) + 2) for mentions in plain],
+        "often": [[*mentions, *[one for one in mentions if one["surface"] == "ramen"] * 2] for mentions in plain],
+    }
+    expected = _numbers_of(tmp_path / "plain", plain)
+    assert [row for row in expected if row[0] == "granularity" and row[6] is not None]
+    for name, said in changed.items():
+        assert _numbers_of(tmp_path / name, said) == expected, name
+
+
 def test_points_of_saturation_are_what_plain_python_makes_of_the_same_answers(worlds: Any) -> None:
     for oracle, _, run in worlds:
         with open_store(run, METRICS_LAYOUT) as store:
@@ -411,13 +612,22 @@ def _check_views(oracle: Oracle, run: RunFolder) -> None:
             selected = ", ".join((*(keys or KEYS), name))
             return {row[:-1]: row[-1] for row in store.sql(f"SELECT {selected} FROM {view}").fetchall()}
 
+        def known(name: str) -> dict[Any, Any]:
+            """The numbers of cells whose items are known."""
+            return {key: numbers[name][key] for key, value in numbers["rarefied"].items() if value is not None}
+
         of_two = ("model", "language", "coalesce(other_language, '-')", *KEYS[2:])
         of_one = ("model", "language", "'-'", *KEYS[2:])
         views = {"granularity": "granularity", "diversity": "diversity", "specificity": "specificity"}
         for view, name in {**views, "specificity_gain": "gain", "dominance": "dominance"}.items():
             _equal(column(view, name, *of_one), numbers[view])
         _equal(column("consensus", "consensus", *of_two), numbers["consensus"])
+        for name in ("coverage", "rarefied", "hill_1", "hill_2"):
+            _equal(column("diversity_companions", name, *of_one), known(name))
+        smallest = min((oracle.responses[cell] for cell in oracle.cells if oracle.seen(cell) is not None), default=None)
+        assert {*column("diversity_companions", "rarefied_to").values()} <= {smallest}
         _equal(column("granularity", "responses"), {cell: oracle.responses.get(cell, 0) for cell in oracle.cells})
+        _equal(column("granularity", "specific"), {cell: sum(oracle.labels(cell)) for cell in oracle.cells})
         incidences = {cell: len(oracle.incidences(cell)) for cell in oracle.cells}
         for view in ("granularity", "diversity"):
             _equal(column(view, "incidences"), incidences)
@@ -429,8 +639,8 @@ def _check_views(oracle: Oracle, run: RunFolder) -> None:
             SELECT * REPLACE (nullif(country, 'none') AS country) FROM numbers
             WHERE metric = 'granularity' AND level = 'model, language, topic, condition, country'
         )"""
-        known = {key: [value for value in values if value is not None] for key, values in granularities.items()}
-        means = {key: math.fsum(values) / len(values) if values else None for key, values in known.items()}
+        given = {key: [value for value in values if value is not None] for key, values in granularities.items()}
+        means = {key: math.fsum(values) / len(values) if values else None for key, values in given.items()}
         _equal(column(over_wordings, "estimate", *CELL), means)
         without = "FROM numbers WHERE estimate IS NOT NULL AND method_of_interval IS NULL"
         assert not store.sql(without).fetchall()

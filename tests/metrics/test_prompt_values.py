@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -95,29 +95,38 @@ def test_the_value_of_a_prompt_is_that_of_a_cell_of_its_own(tmp_path: Path) -> N
 def test_the_sampling_variance_of_a_prompt_is_that_of_the_jackknife(tmp_path: Path) -> None:
     """And what is too rare to have been seen: an exception as long as the longest response, half an item."""
     built = kitchen(tmp_path, models=1, wordings=1, n=6)
-    native = {"IT": {"item 1", "item 2"}, "JP": {"item 0"}}
-    said: dict[Any, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    named: dict[Any, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for one in built.rows["mentions"]:
-        said[one["language"], one["topic"], one["country"]][one["response_id"]].append(one["surface"])
+        named[one["language"], one["topic"], one["country"]][one["response_id"]].add(one["surface"])
     found = values_of(built)
-    for metric in ("specificity", "diversity"):
-        for value in found[metric]:
-            place = value.place
-            texts = list(said[place.language, place.topic, place.country].values())
+    with open_store(built.write(), METRICS_LAYOUT, KEPT) as store:
+        query = """
+            SELECT c.language, c.topic, c.country, numerator, denominator
+            FROM country_contributions INNER JOIN numbered_cells AS c USING (cell)
+        """
+        contributed = defaultdict(list)  # to a share: a numerator and a denominator of each response
+        for *where, top, bottom in store.sql(query).fetchall():
+            contributed[tuple(where)].append((top, bottom))
 
-            def share(some: list[list[str]], country: str = place.country) -> float:
-                return mean(item in native[country] for text in some for item in text)
+    def variance(of: Callable[[Sequence[Any]], float], texts: Sequence[Any]) -> float:
+        without = [of([*texts[:k], *texts[k + 1 :]]) for k in range(len(texts))]
+        return (len(texts) - 1) / len(texts) * sum((one - mean(without)) ** 2 for one in without)
 
-            def count(some: list[list[str]]) -> float:
-                return len({item for text in some for item in text})
+    def share(texts: Sequence[tuple[int, int]]) -> float:
+        return sum(top for top, _ in texts) / sum(bottom for _, bottom in texts)
 
-            of = share if metric == "specificity" else count
-            without = [of(texts[:k] + texts[k + 1 :]) for k in range(len(texts))]
-            variance = (len(texts) - 1) / len(texts) * sum((one - mean(without)) ** 2 for one in without)
-            longest, items = max(map(len, texts)), sum(map(len, texts))
-            rare = 0.1 * (longest * max(of(texts), 1 - of(texts)) / (items + longest)) ** 2
-            variance += rare if metric == "specificity" else 0.5
-            assert (value.estimate, value.variance) == pytest.approx((of(texts), variance))
+    def count(texts: Sequence[set[str]]) -> float:
+        return len(set().union(*texts))
+
+    for value in found["specificity"]:
+        texts = contributed[value.place.language, value.place.topic, value.place.country]
+        texts += [(0, 0)] * (value.responses - len(texts))
+        longest, items = (of(bottom for _, bottom in texts) for of in (max, sum))
+        rare = 0.1 * (longest * max(share(texts), 1 - share(texts)) / (items + longest)) ** 2
+        assert (value.estimate, value.variance) == pytest.approx((share(texts), variance(share, texts) + rare))
+    for value in found["diversity"]:
+        sets = list(named[value.place.language, value.place.topic, value.place.country].values())
+        assert (value.estimate, value.variance) == pytest.approx((count(sets), variance(count, sets) + 0.5))
 
 
 def test_what_nobody_looked_up_or_read_has_no_value(tmp_path: Path) -> None:
@@ -132,15 +141,16 @@ def test_what_nobody_looked_up_or_read_has_no_value(tmp_path: Path) -> None:
         built.answer(once, [] if sample else ["known"], sample=sample)
     built.answer(other, ["known"], sample=0)
     built.link("known", "Q1")
+    built.entity("Q1", JP="P495")
     found = {
-        metric: sorted((one.place.language, one.estimate, one.variance, one.responses) for one in values)
+        metric: sorted((one.place.language, one.variance, one.responses) for one in values)
         for metric, values in values_of(built).items()
     }
     assert found == {
         # Of fewer than five responses nothing says how a count varies, of one that names something no share.
-        "diversity": [("en", 0, 0.5, 5), ("ja", 1, None, 1), ("zh", 1, pytest.approx(0.64 + 0.5), 5)],
-        "granularity": [("ja", 1, None, 1), ("zh", 1, None, 5)],
-        "specificity": [("ja", 0, None, 1), ("zh", 0, None, 5)],
+        "diversity": [("en", 0.5, 5), ("ja", None, 1), ("zh", pytest.approx(0.64 + 0.5), 5)],
+        "granularity": [("ja", None, 1), ("zh", None, 5)],
+        "specificity": [("ja", None, 1), ("zh", None, 5)],
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -113,10 +114,18 @@ MEANS = "SELECT model, estimate, cells, missing, no_estimate FROM numbers WHERE 
 def test_models_that_were_not_asked_the_same_are_compared_over_the_cells_that_all_have(tmp_path: Path) -> None:
     run = two_models(tmp_path, dict.fromkeys(("m", "n", "o"), ITEMS), {"n": 2, "o": 1})
     measure(run)
-    assert rows(run, f"{MEANS} 'model' ORDER BY 1")[0] == ("m", pytest.approx(2 / 3), 3, 0, None)
+    cells: dict[str, dict[str, float]] = {}
+    for model, topic, estimate in rows(
+        run, "SELECT model, topic, granularity FROM granularity WHERE granularity IS NOT NULL"
+    ):
+        cells.setdefault(model, {})[topic] = estimate
+    assert [len(cells[model]) for model in "mno"] == [3, 2, 1]
+    assert rows(run, f"{MEANS} 'model' ORDER BY 1")[0] == ("m", pytest.approx(mean(cells["m"].values())), 3, 0, None)
+    shared = {model: pytest.approx(mean(cells[model][topic] for topic in cells["n"])) for model in "mn"}
+    assert shared["m"] != mean(cells["m"].values())
     assert rows(run, f"{MEANS} 'model, shared' ORDER BY 1") == [
-        ("m", 1.0, 2, 1, None),
-        ("n", 1.0, 2, 1, None),
+        ("m", shared["m"], 2, 1, None),
+        ("n", shared["n"], 2, 1, None),
         ("o", None, 0, 3, "too few in common"),
     ]
     [(missing, difference)] = rows(

@@ -43,6 +43,16 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, str
     return drawn, built.write().root
 
 
+def contributed(root: Path) -> dict[tuple[str, str], tuple[int, int]]:
+    """By language and country: the numerator and the denominator of the share of Japan's items."""
+    with open_store(RunFolder(root), METRICS_LAYOUT, KEPT) as store:
+        rows = store.sql("""
+            SELECT c.language, s.country, sum(numerator)::BIGINT, sum(denominator)::BIGINT
+            FROM country_contributions AS s INNER JOIN numbered_cells AS c USING (cell) GROUP BY ALL
+        """).fetchall()
+    return {(language, country): (top, bottom) for language, country, top, bottom in rows}
+
+
 def farthest(root: Path, metric: str) -> dict[tuple[str, str], tuple[float, float]]:
     """By language and country: the numbers were all that is unlinked linked against them, and for them."""
     with open_store(RunFolder(root), METRICS_LAYOUT, KEPT) as store:
@@ -59,15 +69,16 @@ def test_shares_and_counts_go_as_far_as_the_worst_and_the_best_way_to_link(
     cells: tuple[dict[tuple[str, str], Cell], Path],
 ) -> None:
     drawn, root = cells
-    share, count = farthest(root, "specificity"), farthest(root, "diversity")
-    for place, (linked, unlinked) in drawn.items():
+    share, count, named = farthest(root, "specificity"), farthest(root, "diversity"), contributed(root)
+    for place, (top, bottom) in named.items():
+        linked, unlinked = drawn[place]
         surfaces = sorted(set(unlinked))
         shares, counts = [], []
         own_too = (*OF_JAPAN, "of Japan", "of Japan, too")
         for items in product([*own_too, "Q2", "Q4", "new", "newer"], repeat=len(surfaces)):
-            whole = {*linked, *items}
-            shares.append(sum(qid in own_too for qid in whole) / len(whole))
-            counts.append(len(whole))
+            more = {*items} - {*linked}
+            shares.append((top + sum(qid in own_too for qid in more)) / (bottom + len(more)))
+            counts.append(len({*linked, *items}))
         assert share[place] == pytest.approx((min(shares), max(shares)))
         assert count[place] == (len(set(linked)), max(counts))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -47,26 +48,6 @@ def values(row: Row, *columns: str) -> tuple[Any, ...]:
     return tuple(row[column] for column in columns)
 
 
-def test_granularity_is_the_mean_label_of_linked_items_once_per_response(builder: StoreBuilder) -> None:
-    """Sushi twice in one response is one item, also as fish, a general word that means it: its label is then a half."""
-    prompt = builder.ask("en", "food", "JP")
-    general = {"surface": "soup", "granularity": 0}
-    builder.answer(prompt, ["sushi", "sushi", general, general, "nobody knows"])
-    builder.answer(prompt, ["sushi", {"surface": "fish", "granularity": 0}])
-    builder.link("sushi", "Q1")
-    builder.link("fish", "Q1")
-    builder.link("soup", "Q2")
-    builder.link("nobody knows")
-    builder.link("invented", "Q3")
-    builder.answer(prompt, [{"surface": "invented", "hallucinated": True}])
-    builder.answer(prompt, [{"surface": "Kyoto", "kind": "place", "granularity": None, "counted": False}])
-    builder.answer(prompt, [])
-    with rows_of(builder, measured=True) as rows:
-        row = only(rows("granularity"))
-    assert values(row, "granularity", "responses", "incidences", "specific") == (0.5, 5, 3, 1.5)
-    assert values(row, "model", "language", "topic", "condition", "country") == ("m", "en", "food", "explicit", "JP")
-
-
 def test_a_mean_of_nothing_is_missing_and_the_cell_is_still_there(builder: StoreBuilder) -> None:
     silent, unread, failed, unasked = (
         builder.ask("en", topic, "JP") for topic in ("food", "book", "music", "clothing")
@@ -96,64 +77,36 @@ def test_diversity_is_missing_while_nothing_is_looked_up_and_says_what_awaits(bu
     builder.answer(some, ["sushi", "Genji"])
     builder.link("Genji", "Q5", prompt=some)
     with rows_of(builder, measured=True) as rows:
-        found = {row["topic"]: values(row, "diversity", "awaiting", "mentions") for row in rows("diversity")}
-    assert found == {"food": (None, 1, 1), "book": (1, 1, 2)}
+        found = {
+            row["topic"]: (row["diversity"] is None, row["awaiting"], row["mentions"]) for row in rows("diversity")
+        }
+    assert found == {"food": (True, 1, 1), "book": (False, 1, 2)}
 
 
-def test_a_link_is_of_a_language_and_topic(builder: StoreBuilder) -> None:
-    english, german = builder.ask("en", "food", "JP"), builder.ask("de", "food", "JP")
-    builder.answer(english, ["gift"])
-    builder.answer(german, ["gift"])
-    builder.link("gift", "Q1", prompt=english)
-    builder.link("gift", prompt=german)
-    with rows_of(builder, measured=True) as rows:
-        found = {row["language"]: row["diversity"] for row in rows("diversity")}
-    assert found == {"en": 1, "de": 0}
-
-
-def test_gain_is_missing_without_a_neutral_number_and_exists_for_implicit_prompts(builder: StoreBuilder) -> None:
-    implicit = builder.ask("en", "food", "JP", "implicit_female")
-    alone = builder.ask("en", "book", "JP")
-    neutral = builder.ask("en", "food")
-    builder.answer(implicit, ["sushi"])
-    builder.answer(alone, ["sushi"])
-    builder.answer(neutral, ["pizza"])
-    builder.link("sushi", "Q1")
-    builder.link("pizza", "Q3")
-    builder.entity("Q1", JP="P495")
-    with rows_of(builder, measured=True) as rows:
-        found = {(row["topic"], row["condition"]): row["gain"] for row in rows("specificity_gain")}
-    assert found == {("food", "implicit_female"): 1.0, ("book", "explicit"): None}
-
-
-def test_neutral_prompts_alone_have_a_specificity_for_the_countries_of_the_experiment(builder: StoreBuilder) -> None:
-    builder.answer(builder.ask("en", "food"), ["sushi"])
-    builder.link("sushi", "Q1")
-    builder.entity("Q1", JP="P495", US="P495")
-    with rows_of(builder, measured=True) as rows:
-        found = {row["country"]: row["specificity"] for row in rows("specificity")}
-    assert found == {"JP": 1.0, "IT": 0.0}
-
-
-def test_consensus_is_the_overlap_of_two_languages_in_the_same_cell(builder: StoreBuilder) -> None:
-    for language, surfaces in (("en", ["a", "b", "c"]), ("de", ["b", "c", "d", "x"]), ("ja", [])):
+def test_a_consensus_stands_beside_the_diversity_of_both_languages_in_the_same_cell(builder: StoreBuilder) -> None:
+    for language, surfaces in (("en", ["a", "b", "c"]), ("de", ["b", "d", "x"]), ("ja", [])):
         for country in ("JP", None):
             builder.answer(builder.ask(language, "food", country), surfaces)
     builder.answer(builder.ask("ko", "food", "JP"), ["a"], extraction="failed")
     for surface, qid in (("a", "Q1"), ("b", "Q2"), ("c", "Q3"), ("d", "Q4")):
         builder.link(surface, qid)
-    builder.link("x", "Q1", "ambiguous")
     with rows_of(builder, measured=True) as rows:
-        found = {(row["language"], row["other_language"]): row for row in rows("consensus", "country = 'JP'")}
-        neutral = {(row["language"], row["other_language"]): row for row in rows("consensus", "country IS NULL")}
-    assert set(found) == {("de", "en"), ("de", "ja"), ("en", "ja"), ("de", "ko"), ("en", "ko"), ("ja", "ko")}
-    pair = found["de", "en"]
-    assert pair["consensus"] == 0.5
-    assert values(pair, "entities", "other_entities", "responses", "other_responses") == (3, 3, 1, 1)
-    assert found["en", "ja"]["consensus"] == 0  # one gave items, the other none
-    assert found["en", "ko"]["consensus"] is None  # nobody knows what the other gave
-    assert neutral["de", "en"]["consensus"] == 0.5
-    assert len(neutral) == 3
+        pairs = rows("consensus")
+        cells = {(row["language"], row["country"]): row for row in rows("diversity")}
+    languages = {
+        country: {(row["language"], row["other_language"]) for row in pairs if row["country"] == country}
+        for country in ("JP", None)
+    }
+    assert languages == {
+        "JP": {("de", "en"), ("de", "ja"), ("en", "ja"), ("de", "ko"), ("en", "ko"), ("ja", "ko")},
+        None: {("de", "en"), ("de", "ja"), ("en", "ja")},
+    }
+    for row in pairs:
+        for prefix, language in (("", row["language"]), ("other_", row["other_language"])):
+            cell = cells[language, row["country"]]
+            assert row[f"{prefix}entities"] == (cell["diversity"] or 0)
+            assert row[f"{prefix}responses"] == cell["responses"]
+    assert len({row["entities"] for row in pairs}) > 1
 
 
 def test_a_country_that_only_implicit_prompts_name_has_a_gain_and_is_in_no_mean(builder: StoreBuilder) -> None:
@@ -175,14 +128,18 @@ def test_a_country_that_only_implicit_prompts_name_has_a_gain_and_is_in_no_mean(
         ((country, gain, low),) = store.sql(
             "SELECT country, estimate, low FROM numbers WHERE level = 'cell' AND metric = 'specificity_gain'"
         ).fetchall()
+        shares = store.sql("SELECT language, specificity FROM specificity WHERE condition = 'neutral'").fetchall()
         means = store.sql("""
             SELECT language, estimate, cells, low IS NOT NULL FROM numbers
             WHERE metric = 'specificity' AND level = 'model, language, condition' AND condition = 'neutral' ORDER BY 1
         """).fetchall()
     assert neutral == [("IT",), ("JP",)]
-    assert (country, gain) == ("KR", 0.5)
-    assert low is not None
-    assert means == [("en", 0.25, 2, True), ("ko", 0.25, 2, True)]
+    assert country == "KR"
+    assert (gain is None) == (low is None)
+    own = {
+        code: [share for language, share in shares if language == code and share is not None] for code in ("en", "ko")
+    }
+    assert means == [(code, pytest.approx(mean(own[code])), len(own[code]), True) for code in ("en", "ko")]
 
 
 def test_a_consensus_rests_on_the_cells_that_are_in_a_pair(builder: StoreBuilder) -> None:
@@ -216,7 +173,6 @@ def test_stale_rows_are_in_no_number(builder: StoreBuilder) -> None:
     builder.rows["prompts"].pop()
     with rows_of(builder, measured=True) as rows:
         assert values(only(rows("diversity")), "diversity", "responses", "mentions") == (1, 1, 1)
-        assert values(only(rows("granularity")), "responses", "incidences") == (1, 1)
         health = only(rows("health"))
         assert values(health, "answered", "extracted", "mentions") == (
             2,
@@ -327,27 +283,35 @@ def test_means_are_over_cells_that_have_a_number(builder: StoreBuilder) -> None:
     builder.link("nobody knows")
     builder.entity("Q1", JP="P495")
     with rows_of(builder, measured=True) as rows:
-        found = {
-            (row["metric"], row["level"], row["language"], row["topic"]): row
-            for row in rows("numbers", "condition = '*' AND country = '*' AND level NOT LIKE '%other_language%'")
-        }
-        specific = rows("numbers", "metric = 'specificity' AND level = 'model, condition'")
-        pair = only(rows("numbers", "level = 'model, language, other_language'"))
-    english = found["granularity", "model, language", "en", "*"]
-    assert values(english, "estimate", "cells", "missing", "units", "n") == (0.25, 2, 1, 3, 3)
-    assert found["granularity", "model", "*", "*"]["estimate"] == pytest.approx((0.5 + 0 + 1) / 3)
-    book = found["granularity", "model, topic", "*", "book"]
-    assert values(book, "estimate", "no_estimate") == (None, "no cell has a number")
-    diversity = found["diversity", "model", "*", "*"]
-    assert values(diversity, "estimate", "cells", "missing", "n") == (1.0, 4, 0, 4)
-    assert [(row["estimate"], row["cells"], row["missing"]) for row in specific] == [(0.5, 3, 1)]
-    assert values(pair, "language", "facets", "estimate", "cells") == ("de", [("other_language", "en")], 0.5, 1)
-    assert found["consensus", "model, language", "en", "*"]["estimate"] == 0.5
-    assert not [key for key in found if key[0].startswith("specificity")]  # never averaged over conditions
+        numbers = rows("numbers", "metric IN ('granularity', 'diversity', 'specificity', 'consensus')")
+    cells = [row for row in numbers if row["level"] == "cell"]
+    means = [row for row in numbers if row["level"] != "cell"]
+    lacking = set()
+    for row in means:
+        own = [cell for cell in cells if cell["metric"] == row["metric"] and _is_of(cell, row)]
+        known = [cell["estimate"] for cell in own if cell["estimate"] is not None]
+        assert (row["cells"], row["missing"]) == (len(known), len(own) - len(known)), row
+        assert row["estimate"] == (pytest.approx(mean(known)) if known else None), row
+        assert (row["no_estimate"] == "no cell has a number") == (not known), row
+        if row["metric"] != "consensus":  # whose pairs share texts
+            assert row["n"] == sum(cell["n"] for cell in own), row
+        lacking.add((row["metric"], not known, len(known) < len(own)))
+    assert {("granularity", True, True), ("granularity", False, True), ("diversity", False, False)} <= lacking
+    assert {row["level"] for row in means if row["metric"] == "granularity"} > {"model", "model, topic"}
+    conditions = {row["condition"] for row in means if row["metric"] == "specificity"}
+    assert conditions == {"explicit"}, "never averaged over conditions"
+
+
+def _is_of(cell: Row, mean: Row) -> bool:
+    """Is a cell one of those that a mean is over? A mean is of all values where it names none."""
+    languages = {cell["language"], dict(cell["facets"] or ()).get("other_language")}
+    asked = {mean["language"], dict(mean["facets"] or ()).get("other_language")} - {"*", None}
+    keys = ("model", "topic", "condition", "country", "wording")
+    return asked <= languages and all(mean[key] in ("*", cell[key]) for key in keys)
 
 
 def test_a_gain_rests_on_the_neutral_responses_too_each_counted_once(builder: StoreBuilder) -> None:
-    """Japan: 2 responses with 3 linked items; Italy: 1 with 1; nobody named: 4 with 5."""
+    """Japan, Italy, and neutral prompts, whose responses are behind the gains of both."""
     for country, answers in (("JP", [2, 1]), ("IT", [1]), (None, [2, 1, 1, 1])):
         prompt = builder.ask(country=country)
         for mentions in answers:
@@ -357,32 +321,21 @@ def test_a_gain_rests_on_the_neutral_responses_too_each_counted_once(builder: St
     builder.entity("Q1", JP="P495")
     with rows_of(builder, measured=True) as rows:
         cells = {row["country"]: row for row in rows("numbers", "metric = 'specificity_gain' AND level = 'cell'")}
+        shares = {
+            (row["condition"], row["country"]): values(row, "units", "n")
+            for row in rows("numbers", "metric = 'specificity' AND level = 'cell'")
+        }
         groups = rows("numbers", "metric = 'specificity_gain' AND level <> 'cell'")
-    assert values(cells["JP"], "units", "n") == (2 + 4, 3 + 5)
-    assert values(cells["IT"], "units", "n") == (1 + 4, 1 + 5)
+    for country in ("JP", "IT"):
+        both = shares["explicit", country], shares["neutral", country]
+        assert values(cells[country], "units", "n") == tuple(map(sum, zip(*both, strict=True)))
+    once = shares["explicit", "JP"], shares["explicit", "IT"], shares["neutral", "JP"]
     for group in groups:
         base = values(group, "units", "n")
         named = group["country"] != "*"
-        assert base == (values(cells[group["country"]], "units", "n") if named else (7, 9))
+        whole = tuple(map(sum, zip(*once, strict=True)))
+        assert base == (values(cells[group["country"]], "units", "n") if named else whole)
     assert {group["country"] for group in groups} == {"JP", "IT", "*"}
-
-
-def test_companions_of_diversity(builder: StoreBuilder) -> None:
-    small, large = builder.ask("en", "food", "JP"), builder.ask("en", "food", "IT")
-    builder.answer(small, ["a"])
-    builder.answer(small, ["b"])
-    for surfaces in (["a", "a"], ["a", "b"], ["a"], []):
-        builder.answer(large, surfaces)
-    builder.link("a", "Q1")
-    builder.link("b", "Q2")
-    with rows_of(builder, measured=True) as rows:
-        found = {row["country"]: row for row in rows("diversity_companions")}
-    row = found["IT"]  # a in 3 of 4 responses, b in 1
-    assert values(row, "coverage", "incidences", "rarefied_to") == (1, 4, 2)
-    assert row["hill_1"] == pytest.approx((4 / 3) ** 0.75 * 4**0.25)
-    assert row["hill_2"] == pytest.approx(1 / (9 / 16 + 1 / 16))
-    assert row["rarefied"] == pytest.approx(1 + 0.5)  # any two responses hold a; half of the pairs hold b
-    assert found["JP"]["coverage"] == pytest.approx(1 - 1 / (1 * 1 + 2))  # a and b in one response each
 
 
 def test_the_evidence_leads_from_a_cell_to_the_sentence(builder: StoreBuilder) -> None:
