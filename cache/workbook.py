@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from polyculture.cache.database import most_memory
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.guard import watching
 
@@ -48,6 +47,8 @@ def read_sheets(path: Path, content: bytes) -> list[WorkSheet]:
 
     Raises `DataSetError` where it cannot be read, or takes more than it may.
     """
+    from polyculture.cache.database import most_memory  # DuckDB, which the process that reads does without
+
     command = [sys.executable, "-P", "-m", "polyculture.cache.workbook"]
     memory = min(MOST, most_memory())
     with (
