@@ -81,7 +81,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of an environment in which the wheel is installed."""
     folder = tmp_path_factory.mktemp("installed")
     python = environment(folder)
-    run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    run(*PIP, "--python", python, "install", "--no-deps", "--no-index", "--no-compile", wheel, cwd=folder)
     return python
 
 

@@ -26,6 +26,7 @@ from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.shards import JobShards
 from tests import servers
 from tests.cache.store.test_shards import JOB, response
+from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer
 from tests.test_nothing_is_lost import say, write_experiment
 
@@ -223,22 +224,19 @@ def test_a_whole_run_where_the_file_system_cannot_lock_files(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """NFS without lockd and Samba: all texts were asked for, and then every try ended in a traceback."""
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "sitecustomize.py").write_text(
-        f"import errno, fcntl, os\ndef flock(*_):\n    raise OSError(errno.{fault}, os.strerror(errno.{fault}))\n"
-        "fcntl.flock = flock\n",
-        encoding="utf-8",
-    )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "POLYCULTURE_CACHE": str(tmp_path / "cache")}
+    number = getattr(errno, fault)
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(_unix.fcntl, "flock", refuse)
+    monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(servers, "answer_text", say)
     asked = []
     with StubServer(latency=0) as stub:
         file = write_experiment(tmp_path, stub.url, n=2)
-        for command in (["run", str(file)], ["run", str(file)], ["sql", str(file), "SELECT count(*) FROM responses"]):
-            done = subprocess.run(
-                [sys.executable, "-m", "polyculture", *command], cwd=tmp_path, env=environment,
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
+        for command in (["run", file], ["run", file], ["sql", file, "SELECT count(*) FROM responses"]):
+            done = polyculture(*command, cwd=tmp_path, report=True)
             assert done.returncode == 0, done.stderr
             assert "Traceback" not in done.stderr
             asked.append(len(stub.bodies))
