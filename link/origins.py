@@ -16,7 +16,7 @@ from polyculture.link.ontology import open_members
 from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
-RULES = 7  # version of what the statements do
+RULES = 8  # version of what the statements do
 
 
 def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
@@ -99,7 +99,7 @@ def create_states(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> No
     """Creates the table `states`: an item that stands for countries of today, by itself or as a state of their past.
 
     `heirs` may be meant by one that more than one country continues, and `countries` are those that are, unless
-    something else says which: itself, the principal heir, both Koreas, or NULL. `former` where it is a state that is no
+    something else says which: itself, the principal heir, or NULL. `former` where it is a state that is no
     more.
     """
     rows = [

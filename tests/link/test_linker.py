@@ -433,7 +433,6 @@ def test_countries_in_their_order(tmp_path: Path) -> None:
         ("Q65", "IT", "Q38", "P50/P27"),
         ("Q65", "JP", "Q17", "P50/P27"),
         ("Q66", "GB", "Q22", "P495"),
-        ("Q66", "KP", "Q18097", "P495"),
         ("Q66", "KR", "Q18097", "P495"),
     ]
 

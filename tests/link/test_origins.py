@@ -33,6 +33,7 @@ PLACES = [
     item("Q90008", "Lahore", P17=PK),
     item("Q90009", "Sorochyntsi", P17=UA, P131=RUSSIAN_EMPIRE),
     item("Q90011", "Seoul", P17=[statement(JOSEON, ended="1897"), "Q884"]),
+    item("Q90012", "Pyongyang", P17="Q423"),
     item("Q90010", "Gdansk", P17=[statement(DE, ended="1945"), "Q36"]),
     item("Q90020", "Sicily", P17=IT),
     item("Q90021", "Okinawa", P131="Q90022"),
@@ -78,7 +79,9 @@ FORMER: list[tuple[dict[str, Any], list[str]]] = [
     ({"P27": [SOVIET_UNION, statement(RU, ended="1930"), US], "P19": "Q90009"}, ["RU", "US"]),  # ended, yet stated
     ({"P27": [JOSEON, "Q884"]}, ["KR"]),
     ({"P27": [statement(JOSEON, ended="1897"), US], "P19": "Q90011"}, ["KR", "US"]),
-    ({"P495": KOREA}, ["KP", "KR"]),  # two continue it alike, and nothing says which is meant
+    ({"P495": KOREA}, ["KR"]),  # nothing says which side is meant
+    ({"P495": [KOREA, "Q423"]}, ["KP"]),
+    ({"P495": KOREA, "P19": "Q90012"}, ["KP"]),
     ({"P27": "Q90040"}, ["US"]),  # in no table: what replaced it
     ({"P27": NOWHERE, "P19": "Q90005"}, ["CZ"]),  # a state of no table: where one was born
     (
