@@ -14,6 +14,7 @@ from polyculture.cache.identity import content_id
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.qid import number
+from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 
 RULES = 8  # version of what the statements do
@@ -74,6 +75,26 @@ def _items_by_country(source: Snapshot, catalog: Catalog, topics: list[str]) -> 
             WHERE country IS NOT NULL GROUP BY ALL
         """)  # noqa: S608
         return {(topic, country): items for topic, country, items in rows.fetchall()}
+
+
+def names_by_language(
+    source: Snapshot, catalog: Catalog, topics: Iterable[str], languages: Iterable[str]
+) -> dict[tuple[str, str], tuple[int, int]]:
+    """By topic and language: how many items in the source have a name of the language's own, and how many such names.
+
+    English names are counted in English alone, although other languages fall back on them.
+    """
+    chain = [(code, name) for code in languages for name, english in label_chain(catalog.language(code)) if not english]
+    with opened_topics(source, catalog, topics) as connection:
+        codes, names = (pa.array(column, pa.string()) for column in zip(*chain, strict=True))
+        connection.from_arrow(pa.table({"code": codes, "language": names})).create("spoken")
+        rows = connection.sql("""
+            SELECT topic, code, count(DISTINCT item), count(DISTINCT (item, name))
+            FROM (SELECT DISTINCT topic, item FROM members JOIN topic_scopes USING (scope))
+            JOIN wikidata.names USING (item) JOIN spoken USING (language)
+            GROUP BY ALL
+        """)
+        return {(topic, code): (items, several) for topic, code, items, several in rows.fetchall()}
 
 
 @contextmanager

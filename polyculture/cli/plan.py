@@ -19,7 +19,7 @@ from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
-from polyculture.link.origins import items_by_country
+from polyculture.link.origins import items_by_country, names_by_language
 from polyculture.metrics.declared import is_count
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10
+FEWEST_ITEMS = 10  # of a topic, from a country
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 FINDS = ("metric", "compared", "prompts", "wordings", "samples", "same_prompts", "new_prompts")
 UNSUPPORTED = ("left out", "model", "because it", "remedy")
@@ -204,18 +205,33 @@ def _print_widened(workspace: Workspace) -> None:
 
 
 def _print_items(workspace: Workspace, source: Snapshot) -> None:
-    """How many items of each topic the snapshot has from each asked country: what their specificity rests on."""
+    """How many items of each topic the snapshot has: in all, with names in each language, and from each asked country.
 
-    experiment = workspace.experiment
-    if source.filled or not experiment.countries:  # which has the items of what was named, or will have
+    A language in which few items have a name finds few of what its texts name; the specificity of a country of which
+    there are few items says more of the snapshot than of a model.
+    """
+
+    experiment, catalog = workspace.experiment, workspace.catalog
+    if source.filled:  # which has the items of what was named, or will have
         return
-    items = items_by_country(source, workspace.catalog, experiment.topics)
-    shown = experiment.countries[:SHOWN_COUNTRIES]
-    rows = [[topic, items.get((topic, None), 0), *(items.get((topic, code), 0) for code in shown)]
-            for topic in experiment.topics]  # fmt: skip
-    print_table(("topic", "all", *shown), rows, "Items in the snapshot")
-    if len(experiment.countries) > len(shown):
-        say(f"items in the snapshot: {len(experiment.countries) - len(shown)} more countries are asked about")
+    items = items_by_country(source, catalog, experiment.topics)
+    names = names_by_language(source, catalog, experiment.topics, experiment.languages)
+    rows: list[list[object]] = [["all", *(items.get((topic, None), 0) for topic in experiment.topics)]]
+    for code in experiment.languages:
+        held, several = zip(*(names.get((topic, code), (0, 0)) for topic in experiment.topics), strict=True)
+        rows += [[f"named in {catalog.language(code).name}", *held], ["  their names", *several]]
+    for code in experiment.countries[:SHOWN_COUNTRIES]:
+        rows.append([f"from {code}", *(items.get((topic, code), 0) for topic in experiment.topics)])
+    print_table(("items", *experiment.topics), rows, "Items in the snapshot")
+    if more := experiment.countries[SHOWN_COUNTRIES:]:
+        say(f"items in the snapshot: {len(more)} more countries are asked about")
+    few = [
+        f"{topic} {', '.join(codes)}"
+        for topic in experiment.topics
+        if (codes := [code for code in experiment.countries if items.get((topic, code), 0) < FEWEST_ITEMS])
+    ]
+    if few:
+        say(f"too few items (under {FEWEST_ITEMS}) for a specificity that says anything: {'; '.join(few)}")
 
 
 def _print_costs(workspace: Workspace, costs: Sequence[StageEstimate], title: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.linker import Linker
-from polyculture.link.origins import items_by_country, uncovered_topics
+from polyculture.link.origins import items_by_country, names_by_language, uncovered_topics
 from polyculture.link.pull.pull import pull_index
 from tests.link.test_api import settings
 from tests.link_world import CATALOG, CLASSES, Entity, index_of, item, link_all, queries, statement
@@ -234,3 +234,19 @@ def test_items_are_counted_by_topic_and_country_as_their_origins_say() -> None:
     assert counted["food", None] > counted["food", "JP"] > 10
     assert counted["music", "US"] > counted["music", "JP"] > 0
     assert ("food", "AQ") not in counted
+
+
+def test_the_names_of_a_topic_are_counted_by_the_languages_that_have_them(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path,
+        [
+            item("Q1", {"en": "soup", "ja": "汁", "zh-hans": "汤"}, {"ja": ["スープ"]}, P31="Q746549"),
+            item("Q2", {"en": "stew"}, P31="Q746549"),
+            item("Q3", {"ja": "人"}, P31="Q5"),
+        ],
+    )
+    found = names_by_language(source, CATALOG, ["food"], ["en", "ja", "zh-tw", "de"])
+    assert found["food", "ja"] == (1, 2)
+    assert found["food", "zh-tw"] == (1, 1)
+    assert ("food", "de") not in found  # English names are no German ones
+    assert found["food", "en"] == (5, 5)  # with three classes

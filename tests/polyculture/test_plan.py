@@ -132,6 +132,12 @@ def test_answers_are_expected_as_long_as_their_prompts_ask(tmp_path: Path) -> No
     told = polyculture("plan", long, cwd=tmp_path)
     assert f"{found.most_tokens:,}" in told.stdout
     assert "Items in the snapshot" in told.stdout
+    assert re.search(r"named in Hindi +[1-9]\d*.*\n +their names +[1-9]", told.stdout)
+    counts = re.findall(r"from (\w\w) +(\d+)", told.stdout)
+    assert counts
+    few = [code for code, count in counts if int(count) < 10]
+    assert ("too few items (under 10)" in told.stderr) == bool(few)
+    assert all(code in told.stderr for code in few)
     assert "not compared: models" in told.stderr
     assert f"Next: polyculture run {long}" in told.stderr
 
