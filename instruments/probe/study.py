@@ -34,7 +34,7 @@ from polyculture.instruments.probe.questions import (
 from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.taggers import choose_taggers
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.instruments.questions.study import chosen_questions, tell_left_out
+from polyculture.instruments.questions.selection import chosen_questions, tell_left_out
 
 _FOLDER = Path(__file__).parent
 

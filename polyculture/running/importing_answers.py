@@ -26,7 +26,8 @@ from polyculture.instruments.questions.layout import WANTED_ANSWERS
 from polyculture.instruments.questions.matching import UnknownOrderError, likelihoods_of
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ImportStep
-from polyculture.instruments.questions.study import read_inquiry, tell_remarks
+from polyculture.instruments.questions.selection import tell_remarks
+from polyculture.instruments.questions.study import read_inquiry
 from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing import Wanted
 from polyculture.running.opening import open_workspace

@@ -28,7 +28,7 @@ from polyculture.instruments.questions.asking import (
 from polyculture.instruments.questions.model import Prompt, Question
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.rules.opened import open_set
-from polyculture.instruments.questions.study import part_of
+from polyculture.instruments.questions.selection import part_of
 from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice, made_up
 
 SHARED = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[3] / ".." / "shared")).resolve() / "data"

@@ -16,7 +16,7 @@ from polyculture.instruments.questions.loaders.relevance import question_set
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.probed import read_concepts
-from polyculture.instruments.questions.study import part_of
+from polyculture.instruments.questions.selection import part_of
 from tests.instruments.culture_files import answer_of
 from tests.instruments.probe_world import write_probes
 from tests.store_builder import StoreBuilder

@@ -11,7 +11,7 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.questions.rules.check import asked_texts, check_rows, lacking
 from polyculture.instruments.questions.rules.model import Rules
 from polyculture.instruments.questions.rules.opened import open_set, source_of
-from polyculture.instruments.questions.study import tell_remarks
+from polyculture.instruments.questions.selection import tell_remarks
 from polyculture.sources.fetch import fetch
 from tests.instruments.questions.test_rules import BIAS, HEAD, ROW, lines, rules
 from tests.polyculture.test_command_line import polyculture
