@@ -49,7 +49,7 @@ def field(
 ) -> Any:
     """A field of a target's rows, and a rule for it as an example. `needed`: no row does without it; names of kinds of
     data sets: no row of these does."""
-    more: Any = {"needed": needed, "example": example}
+    more: Any = {"needed": needed, "example": example, "is_text": not isinstance(default, tuple | dict)}
     return Field(default=default, description=meaning, json_schema_extra=more)
 
 
@@ -123,6 +123,7 @@ class TargetField(NamedTuple):
     meaning: str
     needed: bool | Collection[str]
     example: str
+    is_text: bool  # read as a text; False: the target has a form of its own for it
 
     def is_needed(self, kind: str = "") -> bool:
         """Whether rows of a kind of data set do without it."""
@@ -145,7 +146,14 @@ class FileRules(TableRules):
     skip: Annotated[tuple[Skip, ...], BeforeValidator(one_or_several)] = ()
     fixed: Mapping[str, str] = {}  # fields that all rows have alike
     # In texts: a publisher's placeholder -> '', a text, or a template of columns: { "$OCCUPATION" = "{occupation}" }
-    replace: Mapping[str, Annotated[str, AfterValidator(parse_name)]] = {}
+    replace: Mapping[Annotated[str, Field(min_length=1)], Annotated[str, AfterValidator(parse_name)]] = {}
+
+    @model_validator(mode="after")
+    def _fixed_texts(self) -> FileRules:
+        formed = next((one.name for one in self.target_fields() if one.name in self.fixed and not one.is_text), None)
+        if formed is not None:
+            raise ValueError(f"fixed.{formed}: only a text can be fixed for all rows; write {formed} in the block")
+        return self
 
     @classmethod
     @cache
@@ -173,8 +181,8 @@ class FileRules(TableRules):
         """Which field that rows of a kind of data set need the block says nothing of, and what would; None: of none."""
         for one in self.target_fields():
             if one.is_needed(kind) and not self.says(one.name):
-                ways = f"{one.name} = {one.example}, fixed.{one.name} for all rows, or {{{one.name}}} in files"
-                return f"needs {one.name!r}, {one.meaning}: {ways}"
+                others = f", fixed.{one.name} for all rows, or {{{one.name}}} in files" if one.is_text else ""
+                return f"needs {one.name!r}, {one.meaning}: {one.name} = {one.example}{others}"
         return None
 
     @property

@@ -303,6 +303,8 @@ def test_words_of_a_publisher_are_ours_in_every_target_and_in_any_case(tmp_path:
         (ENTITIES.replace("fixed.setting", "fixed.seting"), read_data_rules, "fixed.seting"),
         (ENTITIES.replace('"name.en"', '["name.en", "english"]'), read_data_rules, "'this one|or this one'"),
         (QUESTIONS.replace('text = "asked"\n', ""), read_set_rules, "needs 'text'"),
+        (QUESTIONS.replace("facets =", 'fixed.options = "a"\nfacets ='), read_set_rules, "fixed.options"),
+        (QUESTIONS.replace("facets =", 'replace = { "" = "a" }\nfacets ='), read_set_rules, "replace"),
         (f'{QUESTIONS}\n[words.contry]\nNippon = "JP"\n', read_set_rules, "words.contry"),
         (f'{ENTITIES}\n[words.kind]\nmeal = "food"\n', read_data_rules, "words.kind"),
         (QUESTIONS.replace('"{country}"', '"{country}", language = "tongue"'), read_set_rules, "language = COLUMN"),
@@ -315,6 +317,17 @@ def test_a_target_says_which_field_it_lacks_and_how_to_give_it(
     with pytest.raises(DataSetError, match=re.escape(told)) as fault:
         read(tmp_path / "mine.toml")
     assert "mine.toml" in str(fault.value)
+
+
+def test_a_facet_that_is_no_column_names_what_fixes_it_for_all_rows(tmp_path: Path) -> None:
+    (tmp_path / "soups.csv").write_text("no,asked,first,second,key\n1,Which?,a,b,A\n", encoding="utf-8")
+    (tmp_path / "soups.toml").write_text(QUESTIONS.replace("{country}", "Japan"), encoding="utf-8")
+    with pytest.raises(DataSetError, match=r"facets\.country: .*'Japan'.*fixed\.country"):
+        open_set(str(tmp_path / "soups.toml"))
+    (tmp_path / "soups.toml").write_text(
+        QUESTIONS.replace('facets = { country = "{country}" }', 'fixed.country = "JP"')
+    )
+    assert open_set(str(tmp_path / "soups.toml")).questions[0].facets["country"] == "JP"
 
 
 def test_a_field_may_be_said_by_the_path(tmp_path: Path) -> None:

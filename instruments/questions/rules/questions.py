@@ -190,8 +190,7 @@ class Questions:
 
     def _facets(self, row: Row, block: QuestionBlock) -> dict[str, str]:
         fixed = {name: value for name, value in block.fixed.items() if name not in type(block).model_fields}
-        read = {name: in_our_words(self.rules.words, name, row.text(rule)) for name, rule in block.facets.items()}
-        found = {**read, **fixed}
+        found = {name: self._facet(row, name, rule) for name, rule in block.facets.items()} | fixed
         for name, words in _DERIVED.items():
             if name in found and found[name] not in words.values():
                 word = words.get(found[name].casefold())
@@ -199,6 +198,12 @@ class Questions:
                     raise RowError(f"{name} {found[name]!r} is none of {', '.join(words)}: add it to words.{name}")
                 found[name] = word
         return found
+
+    def _facet(self, row: Row, name: str, rule: Name) -> str:
+        try:
+            return in_our_words(self.rules.words, name, row.text(rule))
+        except RowError as fault:
+            raise RowError(f"facets.{name}: {fault}; what all rows have alike is fixed.{name}") from fault
 
     def _language(self, row: Row, block: QuestionBlock) -> str:
         """The language of a row: its own, or that of all; never a default."""
