@@ -9,7 +9,6 @@ Where BLEnD was fetched, topics are known, and whether annotators of the target 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,6 +20,7 @@ from polyculture.instruments.cultures.cultures import Culture, Cultures, read_cu
 from polyculture.instruments.questions.loaders.blend import asks_for
 from polyculture.instruments.questions.model import BIASED, OTHER, Question
 from polyculture.instruments.questions.rules.opened import open_set
+from polyculture.sources.cells import opened
 from polyculture.sources.fetch import data_folder
 from polyculture.sources.record import BadRow, Record
 
@@ -135,10 +135,7 @@ def _group(cultures: Cultures, name: str) -> str:
 
 def _list(row: Mapping[str, str], column: str) -> list[str]:
     """A cell as its list of four texts. Raises `ValueError` where it is none."""
-    try:
-        found = ast.literal_eval(row[column])
-    except (ValueError, SyntaxError, MemoryError, RecursionError) as fault:
-        raise ValueError(f"{column} is no list") from fault
+    found = opened(row[column])
     if not isinstance(found, list) or len(found) != OPTIONS:
         raise ValueError(f"{column} is no list of {OPTIONS}")
     return [" ".join(str(one).split()) for one in found]

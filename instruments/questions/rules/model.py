@@ -54,7 +54,7 @@ class OptionsColumn(TableRules):
     shape: ClassVar[str] = "in a column"
     column: Name | None = None
     text: Texts = ()  # of every row: `{ text = ["True", "False"] }`
-    form: Literal["list", "python list", "split"] = Field(default="list", alias="as")
+    form: Literal["list", "split"] = Field(default="list", alias="as")
     separator: str = "|"  # with as = "split"
 
     @model_validator(mode="after")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +15,6 @@ from polyculture.sources.rules import Name
 from polyculture.sources.values import Row, RowError, as_text
 
 MOST_OPTIONS = 1000  # candidates of a gap
-_LONGEST_LIST = 1_000_000  # characters of a list that is written as in Python
 _LABEL = re.compile(r"\W*(?:([A-Za-z])|(\d{1,3}))\W*")  # 'B', '(b)', '2.'
 _MISSING = ("", "na", "nan", "none", "null")  # as tables of numbers write that there is none
 
@@ -38,20 +35,15 @@ def options_of(row: Row, rule: Sequence[Name] | OptionsColumn) -> list[str]:
 
 
 def _listed(rule: OptionsColumn, told: Any) -> list[Any]:
+    """The options that a cell holds: between separators, or a list or a table as JSON or Python write one."""
     if rule.form == "split" and isinstance(told, str):
         return told.split(rule.separator)
-    if isinstance(told, str):
-        try:
-            told = (
-                ast.literal_eval(told) if rule.form == "python list" and len(told) < _LONGEST_LIST else json.loads(told)
-            )
-        except (ValueError, SyntaxError, MemoryError, RecursionError) as fault:
-            raise RowError(f"{rule.column} {told[:80]!r} is no {rule.form}") from fault
-    if isinstance(told, dict):  # {"A": "tea", "B": "coffee"}
-        told = list(told.values())
-    if not isinstance(told, (list, tuple)):
-        raise RowError(f"{rule.column} is no {rule.form}")
-    return list(told)
+    found = opened(told)
+    if isinstance(found, dict):  # {"A": "tea", "B": "coffee"}
+        return list(found.values())
+    if not isinstance(found, (list, tuple)):
+        raise RowError(f"{rule.column} {str(told)[:80]!r} is no list")
+    return list(found)
 
 
 class Options:
