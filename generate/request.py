@@ -17,19 +17,21 @@ Which rows count, and what is reused of sibling runs, follows from `wanted_respo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import Prompt, WantedResponse
-from polyculture.generate.engines.base import Message
+from polyculture.generate.engines.base import Decoding, Message
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.sampling import SamplingSettings, chat, with_sentence
 
 SAMPLE = "sample "  # how the keys of the setups of texts begin
 FORMAT = 1  # raise it when what is hashed, or how, changes
+_OMIT = "omit"  # in a setup: the fields that its server is not sent
+_DECODING = tuple(one.name for one in fields(Decoding))
 
 
 def request_id(
@@ -74,7 +76,7 @@ class PromptRequests:
     @cached_property
     def seeded(self) -> bool:
         """Is the model sent the seed? Else none is recorded."""
-        return "seed" not in self.setup.get("omit", ())
+        return is_seeded(self.setup)
 
     def asked(self, text: str) -> str:
         """A prompt's text as this model reads it."""
@@ -86,15 +88,20 @@ class PromptRequests:
 
     def request_id(self, text: str, sampling: SamplingSettings) -> str:
         """The identity of a prompt as this model is sent it."""
-        decoding, seed = _decided(sampling, tuple(self.setup.get("omit", ())))
+        decoding, seed = as_sent(sampling.decoding, sampling.seed, self.setup)
         return request_id("sample", self.model, self.setup, as_lists(self.chat(text)), decoding, seed)
 
 
-@lru_cache(maxsize=64)  # a few for tens of thousands of prompts
-def _decided(sampling: SamplingSettings, omitted: tuple[str, ...]) -> tuple[dict[str, Any], int | None]:
-    """The decoding settings and the seed as they are sent: null where a server is not sent them."""
-    decoding = {name: None if name in omitted else value for name, value in asdict(sampling.decoding).items()}
-    return decoding, None if "seed" in omitted else sampling.seed
+def as_sent(decoding: Decoding, seed: int | None, setup: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
+    """Decoding settings and a seed for the id of a request: null where the model's server is not sent them."""
+    omitted = setup.get(_OMIT, ())
+    sent = {name: None if name in omitted else getattr(decoding, name) for name in _DECODING}
+    return sent, seed if is_seeded(setup) else None
+
+
+def is_seeded(setup: Mapping[str, Any]) -> bool:
+    """Whether a model is sent the seed."""
+    return "seed" not in setup.get(_OMIT, ())
 
 
 def prompt_requests(manifest: Manifest) -> dict[tuple[str, str], PromptRequests]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from polyculture.generate.engines import SAMPLING
 from polyculture.generate.engines.base import Completion, Decoding, Request
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.options import SYSTEM
-from polyculture.generate.request import as_lists, request_id
+from polyculture.generate.request import as_lists, as_sent, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.contract import Prompted
 from polyculture.instruments.model_job import ModelJob
@@ -59,8 +59,7 @@ class PromptedJob(ModelJob[PromptedAsk]):
 
     def asks(self) -> Iterator[PromptedAsk]:
         """A sample of each prompt."""
-        omitted = self.setup.get("omit", ())
-        sent = {name: None if name in omitted else value for name, value in asdict(self.decoding).items()}
+        sent, _ = as_sent(self.decoding, None, self.setup)
         for prompted in self.prompts:
             messages = chat(prompted.text, self.setup.get(SYSTEM))
             request = request_id("answer", self.job.model, self.setup, as_lists(messages), sent)

@@ -10,8 +10,8 @@ one question under one prompt with its options in one order. Where only what the
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from polyculture.cache.store.manifest import CurrentId, setup_id
 from polyculture.cache.store.run_folder import Job
 from polyculture.generate.engines.base import Decoding, Message, ScoreRequest
 from polyculture.generate.engines.patching import AttentionRequest
-from polyculture.generate.request import request_id
+from polyculture.generate.request import as_sent, request_id
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.model_job import ModelJob
@@ -201,15 +201,13 @@ class AskJob(ModelJob[Ask]):
     @cached_property
     def _decided(self) -> tuple[dict[str, Any] | None, int | None]:
         """Decoding and seed of the model's requests: null where its server is not sent them."""
-        return self._decided_for(self.setup.get("omit", ()))
+        return self._decided_for(self.setup)
 
-    def _decided_for(self, omitted: Collection[str]) -> tuple[dict[str, Any] | None, int | None]:
+    def _decided_for(self, setup: Mapping[str, Any]) -> tuple[dict[str, Any] | None, int | None]:
         """Decoding and seed for ids, without what is not sent; at temperature 0 a seed decides nothing."""
         if self.decoding is None:
             return None, None
-        decoding = {name: None if name in omitted else value for name, value in asdict(self.decoding).items()}
-        seeded = self.decoding.temperature > 0 and "seed" not in omitted
-        return decoding, self.sampling.seed if seeded else None
+        return as_sent(self.decoding, self.sampling.seed if self.decoding.temperature > 0 else None, setup)
 
     @cached_property
     def setup_id(self) -> str:
@@ -226,11 +224,11 @@ class AskJob(ModelJob[Ask]):
 
         It is that of all models; what one of them is not sent is in its setup.
         """
-        return content_id("asked", self.method, _wording(prompt), *self._decided_for(()))
+        return content_id("asked", self.method, _wording(prompt), *self._decided_for({}))
 
     def settings(self, prompt: Prompt | None) -> dict[str, Any]:
         """What `asked_id` is made of, to say what has changed of it."""
-        decoding, seed = self._decided_for(())
+        decoding, seed = self._decided_for({})
         wording = None if prompt is None else content_id(_wording(prompt))
         found = {"prompt": wording, **(decoding or {}), "seed": seed}
         return {name: value for name, value in found.items() if value is not None}

@@ -23,7 +23,7 @@ from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
-from polyculture.generate.request import as_lists, request_id
+from polyculture.generate.request import as_lists, as_sent, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
@@ -172,15 +172,9 @@ class SwapQuestions:
         return {"prompt": wording, **decoding, "schema": self.constrained, "seed": self.seed}
 
     def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
-        omitted = setup.get("omit", ())
-        decoding = {name: None if name in omitted else value for name, value in self._plain_decoding.items()}
+        decoding, seed = as_sent(self.decoding, None if self.repeatable else self.seed, setup)
         messages = as_lists(chat(self.task.prompt(filled, self.prompts), setup.get(SYSTEM)))
-        seed = None if self.repeatable or "seed" in omitted else self.seed
         return request_id("answer", model, setup, messages, decoding, seed)
-
-    @cached_property
-    def _plain_decoding(self) -> dict[str, Any]:
-        return asdict(self.decoding)
 
     def load(self, filled: Filled) -> Load:
         """The question without the entity, which texts of a context share, and the entity."""
