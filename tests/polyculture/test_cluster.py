@@ -105,7 +105,8 @@ def workers(run: RunFolder, stage: str = "responses") -> list[int]:
 def nodes_at_work(run: RunFolder, stage: str = "responses") -> dict[int, int]:
     """The raylets whose workers hold jobs now, each with such a worker."""
     locked = [file for file in run.root.glob(f"{stage}/*/*/*/.lock") if is_locked(file)]
-    said = [file.with_name(".holder").read_text(encoding="utf-8") for file in locked]
+    signed = [file for one in locked if (file := one.with_name(".holder")).exists()]  # a moment after the lease
+    said = [file.read_text(encoding="utf-8") for file in signed]
     found = [int(match[1]) for words in said if (match := re.match(r"process (\d+) on ", words))]
     return {parent: process for process in found if (parent := parent_of(process)) is not None}
 
