@@ -47,6 +47,12 @@ def whole_name(written: str, folder: Path) -> str:
     return str(place.absolute()) if place.exists() or written.startswith(("/", ".", "~")) else written
 
 
+def name_in(name: str, folder: Path) -> str:
+    """The name of a whole path as seen from `folder`, if it lies in it: tables hold no place of one machine."""
+    path, inside = Path(name), folder.absolute()
+    return path.relative_to(inside).as_posix() if path.is_absolute() and path.is_relative_to(inside) else name
+
+
 def _placed(path: Path, info: ValidationInfo) -> Path:
     return _note(whole_path(path, _folder(info)), info)
 

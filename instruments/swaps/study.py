@@ -9,6 +9,7 @@ from functools import partial
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.run_folder import Job
+from polyculture.cache.written_paths import name_in
 from polyculture.instruments.contract import AskedExperiment, Shown
 from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
@@ -46,7 +47,10 @@ def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
     if lacking:
         asked.warning(lacking)
     own = options.own_model
-    models = asked.models if own is None else [f"transformers:{own.name}"]
+    models = asked.models
+    if own is not None:
+        folder = asked.spec(f"transformers:{own.name}").folder
+        models = (f"transformers:{name_in(own.name, folder)}",)
     selection = replace(options.selection("causal"), entities=None)
     draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
     # Drawn once: all models are asked about the same texts, and a line says once what is left out.

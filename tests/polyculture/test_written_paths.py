@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 
 import polyculture.instruments as instruments
-from polyculture.cache.written_paths import FilePath
+from polyculture.cache.written_paths import FilePath, name_in
 from polyculture.instruments import INSTRUMENTS
 from tests.polyculture.test_command_line import polyculture
 from tests.stored import rows
@@ -104,3 +104,9 @@ def test_a_missing_one_is_said_with_file_key_path_and_folder(study: Path, tmp_pa
         assert f"study/exp.toml: {key}: " in line
         assert "study/s" in line.partition(key)[2]
         assert f"relative to the file's folder, {study}" in line
+
+
+def test_what_tables_call_a_model_in_the_files_folder_holds_no_place_of_a_machine(tmp_path: Path) -> None:
+    assert name_in(str(tmp_path / "models" / "tagger"), tmp_path) == "models/tagger"
+    assert name_in(str(tmp_path.parent / "tagger"), tmp_path) == str(tmp_path.parent / "tagger")
+    assert name_in("dslim/bert-base-NER", tmp_path) == "dslim/bert-base-NER"
