@@ -23,6 +23,7 @@ from polyculture.generate.wording import (
     Template,
     TopicWording,
     Wording,
+    fill_country,
     own_countries,
     read_wording,
     topic_wordings,
@@ -212,8 +213,9 @@ class TemplateCheck:
         file, place = wording.file, f"{wording.place}.{condition}"
         findings = [_placeholder(condition, template.text), self.text(template.text)]
         known = known_wordings().get(wording.name or "")
-        if known and known.length and self.wording.length:
-            findings.append(_length(template.text, self.wording.length))
+        length = self.wording.length_of(wording.name)
+        if known and known.length and length:
+            findings.append(_length(template.text, length))
         yield from (Finding(file, place, what) for one in findings for what in one)
 
     def text(self, template: str) -> Iterator[str]:
@@ -230,8 +232,9 @@ class TemplateCheck:
                 yield f"is detected as {detected}, not as {self.language.code}: {text!r}"
 
     def _with_country(self, template: str) -> str:
-        for forms in (self.wording.countries[code] for code in self.countries if code in self.wording.countries):
-            return template.replace("{country}", forms.form).replace("{origin}", forms.origin or forms.form)
+        for code in self.countries:
+            if "{country_name}" in template or code in self.wording.countries:
+                return fill_country(template, code, self.language, self.wording, own=False)
         return template
 
 

@@ -79,7 +79,7 @@ class SamplingStep(Step[Sample, Models]):
     ) -> None:
         self._jobs, self._sampling, self._catalog = jobs, sampling, catalog
         self._requests = requests
-        self._lengths: dict[str, Length | None] = {}  # by language
+        self._lengths: dict[tuple[str, str | None], Length | None] = {}  # by language and wording
         self._prompts: dict[tuple[str, str], list[Prompt]] = {}
         for prompt in prompts:
             self._prompts.setdefault((prompt.language, prompt.topic), []).append(prompt)
@@ -171,17 +171,17 @@ class SamplingStep(Step[Sample, Models]):
     def _length(self, prompt: Prompt, read: str) -> float | None:
         """The tokens of an answer for each one that is read: as long as its prompt asks for, in words or letters like
         those that are read. None where the prompt says no length."""
-        length = self._asked_length(prompt.language)
+        length = self._asked_length(prompt.language, prompt.wording)
         if length is None or length.amount not in map(int, re.findall(r"\d+", prompt.text)):
             return None
         return length.amount / (len(read.split()) if length.unit == "words" else len(read))
 
-    def _asked_length(self, language: str) -> Length | None:
-        """The length that prompts in a language may ask for, read once."""
-        if language not in self._lengths:
+    def _asked_length(self, language: str, name: str | None) -> Length | None:
+        """The length that prompts in a language and a wording may ask for, read once."""
+        if (language, name) not in self._lengths:
             wording = read_wording(self._catalog.language(language), self._catalog.countries)
-            self._lengths[language] = wording.length
-        return self._lengths[language]
+            self._lengths[language, name] = wording.length_of(name)
+        return self._lengths[language, name]
 
     def _samples(self, job: Job, prompts: Sequence[Prompt], n: int) -> Iterator[Sample]:
         """The first `n` samples of each prompt of a job, prompt by prompt."""

@@ -5,13 +5,15 @@ precedence. A user's own topic file has its templates in `wording.<language>`, a
 `countries.toml` their forms in `wording.<language>`: these are put over the language's.
 
 Templates stand in `[wordings.<wording>.<topic>]` of a language file and in `[wording.<language>.<wording>]` of a topic
-file. A single wording needs no name there, and stands for the first that an experiment asks.
+file. A single wording needs no name there, and stands for the first that an experiment asks. The wording `plain` is
+made of its neutral sentence, or that of `write`, and of two lines that each language has for all topics (`Plain`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +21,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog import Country, Language, Topic
+from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.catalog.model import CountryCode
 from polyculture.cache.catalog.read import COUNTRIES
 from polyculture.cache.errors import CatalogError
@@ -31,10 +34,13 @@ FOLDER = Path(__file__).with_name("wording")
 OWN_COUNTRIES = Path(COUNTRIES)  # of a user's folder
 
 
+PLAIN = "plain"  # the wording that puts a country or a name on a line of its own: see `Plain`
+WRITE = "write"  # the wording whose sentences `plain` takes where a language has none of its own
+
 # The placeholders for the inserted text in a template of each condition: exactly one of them stands there, once.
 PLACEHOLDERS: Mapping[Condition, tuple[str, ...]] = {
     "neutral": (),
-    "explicit": ("{country}", "{origin}"),
+    "explicit": ("{country}", "{origin}", "{country_name}"),
     "implicit_male": ("{name}",),
     "implicit_female": ("{name}",),
     "audience": ("{country}", "{origin}"),
@@ -137,16 +143,37 @@ class Length(_Data):
     amount: int = Field(ge=1)
 
 
+class Plain(_Data):
+    """The wording `plain` in a language: the sentence of a topic, and below it a line with the country or the name.
+
+    Data stand in no sentence, so nothing is inflected: a country is called by its name in the nominative.
+    """
+
+    # How long the texts shall be, in the unit of `Length`: as many words or letters as the Universal Declaration of
+    # Human Rights has in this language for each `amount` of English words.
+    amount: int = Field(ge=1)
+    country: Template
+    name: Template
+    countries: Mapping[CountryCode, Annotated[str, Field(min_length=1)]] = {}  # names in place of CLDR's official ones
+
+
 class Wording(_Data):
     """All parts of the prompts in one language."""
 
     language: str
     answer_in_language: str = Field(min_length=1)  # the sentence that asks to answer in this language
     length: Length | None = None
+    plain: Plain | None = None
     countries: Mapping[CountryCode, CountryWording]
     wordings: Mapping[WordingName, Mapping[str, Templates]] = {}  # wording -> topic -> condition -> template
     topics: Mapping[str, Templates] = {}  # of a single wording without a name
     names: Mapping[CountryCode, PersonNames] = {}  # a user's own, put over the built-in ones
+
+    def length_of(self, name: str | None) -> Length | None:
+        """How long a wording of this name asks the texts to be, where it says so."""
+        if name == PLAIN and self.plain and self.length:
+            return self.length.model_copy(update={"amount": self.plain.amount})
+        return self.length
 
 
 class _OwnCountry(_Data):
@@ -212,7 +239,60 @@ def names_source(country: str, language: Language, wording: Wording, countries: 
 def topic_wordings(topic: Topic, language: Language, wording: Wording) -> list[TopicWording]:
     """All wordings of a topic in a language: the topic file's own, else the language's."""
     file = wording_file(language)
-    return own_wordings(topic, language) or language_wordings(topic.code, wording.wordings, wording.topics, file)
+    found = own_wordings(topic, language) or language_wordings(topic.code, wording.wordings, wording.topics, file)
+    plain = _plain_wording(found, wording)
+    return [*(one for one in found if one.name != PLAIN), *([plain] if plain else [])]
+
+
+def _plain_wording(wordings: Sequence[TopicWording], wording: Wording) -> TopicWording | None:
+    """The wording `plain` of a topic; None where the language lacks its lines, or the topic its sentence.
+
+    The sentence is the neutral one of `plain`, or that of `write` with the amount of `plain`.
+    """
+    named = {one.name: one for one in wordings}
+    source = named.get(PLAIN) or named.get(WRITE)
+    if wording.plain is None or source is None or "neutral" not in source.templates:
+        return None
+    sentence = source.templates["neutral"]
+    if source.name == WRITE and wording.length:
+        sentence = _with_amount(sentence, wording.length.amount, wording.plain.amount)
+    country, name = (_below(sentence, line) for line in (wording.plain.country, wording.plain.name))
+    templates: dict[Condition, Template] = {
+        "neutral": sentence, "explicit": country, "implicit_male": name, "implicit_female": name
+    }  # fmt: skip
+    if source.name == PLAIN:
+        templates |= source.templates
+    return replace(source, name=PLAIN, templates=templates)
+
+
+def _below(sentence: Template, line: Template) -> Template:
+    """A sentence with a line below it."""
+    glosses = None if sentence.gloss is None or line.gloss is None else f"{sentence.gloss}\n{line.gloss}"
+    return Template(text=f"{sentence.text}\n{line.text}", gloss=glosses)
+
+
+def _with_amount(sentence: Template, amount: int, other: int) -> Template:
+    """A sentence that asks for another amount, in the digits of its script."""
+
+    def written(found: re.Match[str]) -> str:
+        digits = found[0]
+        if int(digits) != amount:
+            return digits
+        zero = ord(digits[0]) - int(digits[0])
+        return "".join(chr(zero + int(digit)) for digit in str(other))
+
+    text, gloss = (None if one is None else re.sub(r"\d+", written, one) for one in (sentence.text, sentence.gloss))
+    return Template(text=text or "", gloss=gloss)
+
+
+def names_country(code: str, language: Language, wording: Wording) -> str | None:
+    """What a country is called in a language, in the nominative: as the wording says, or as CLDR does; None where
+    neither knows it."""
+    if wording.plain and code in wording.plain.countries:
+        return wording.plain.countries[code]
+    if code in wording.countries:
+        return wording.countries[code].name
+    return country_names(language.code).get(code)
 
 
 def topic_wording(topic: Topic, language: Language, wording: Wording, name: str, first: bool) -> TopicWording:
@@ -247,11 +327,13 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
 
 
 def fill_country(template: str, country: str, language: Language, wording: Wording, own: bool) -> str:
-    """The template with the country's form for `{country}`, and its origin for `{origin}`.
+    """The template with the country's form for `{country}`, its origin for `{origin}`, its name for `{country_name}`.
 
     `own` says that the country's forms come from a user's countries.toml. Raises `CatalogError` where the wording has
     no such country, and where a country of one's own has no origin in a language that distinguishes it from the form.
     """
+    if "{country_name}" in template and (name := names_country(country, language, wording)) is not None:
+        return template.replace("{country_name}", name)
     if country not in wording.countries:
         raise CatalogError(
             f"no wording of country {country}",

@@ -272,12 +272,17 @@ def _print_unsupported(calls: Sequence[Call]) -> None:
 
 
 def _print_examples(workspace: Workspace) -> None:
-    design, shown = workspace.experiment.prompts.design, workspace.prompts[:SHOWN_PROMPTS]
+    design, shown = workspace.design, workspace.prompts[:SHOWN_PROMPTS]
     wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
     names = f"{design.names} name{'s' if design.names != 1 else ''}"
     rows = [(p.language, p.topic, p.wording, p.condition, p.country, p.text) for p in shown]
     title = f"For example, of {wordings} and {names} in each"
     print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
+    if design.wordings != workspace.experiment.prompts.design.wordings:
+        say(
+            f"wording: {design.wordings[0]}, as {workspace.experiment.prompts.design.wordings[0]} has no form of all "
+            "these countries. Write wordings under [prompts] to choose"
+        )
 
 
 def _print_detectable(workspace: Workspace, manifest: Manifest) -> None:

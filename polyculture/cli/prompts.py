@@ -145,7 +145,9 @@ def _prompt_lines(sent: Sequence[SentPrompt]) -> Iterator[str]:
                 before = one.models, one.system
                 yield f"[to {', '.join(one.models)}]"
                 yield from () if one.system is None else (f"[system] {one.system}",)
-            yield f"{place:<{width}}  {one.text}"
+            first, *others = one.text.split("\n")
+            yield f"{place:<{width}}  {first}"
+            yield from (f"{'':<{width}}  {line}" for line in others)
         yield ""
 
 

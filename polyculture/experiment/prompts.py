@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes
 from polyculture.cache.store.schema import Prompt
 from polyculture.experiment.file import Experiment
+from polyculture.generate.design import PromptDesign
 from polyculture.generate.integrity import check_prompts, check_wording, refuse
 from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import with_template_ids
-from polyculture.generate.wording import read_wording
+from polyculture.generate.wording import PLAIN, read_wording
 
 
 def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
@@ -32,10 +34,29 @@ def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
         conditions=e.conditions,
         implicit_countries=e.implicit_countries,
         answer_in_language=e.answer_in_language is True,
-        design=e.prompts.design,
+        design=prompt_design(e, catalog),
     )
     refuse([*check_wording(catalog, e.languages, e.topics, e.countries), *check_prompts(prompts)])
     return with_template_ids(prompts, catalog)
+
+
+def prompt_design(e: Experiment, catalog: Catalog) -> PromptDesign:
+    """What an experiment asks of each cell: the wordings that it names, or else the first.
+
+    Where it names none and the first has no form of one of its countries, all prompts are in the wording `plain`, which
+    has every country by its name: one run mixes no two wordings unasked.
+    """
+    design = e.prompts.design
+    if "wordings" in e.prompts.model_fields_set or e.prompts.file or e.imported:
+        return design
+    try:
+        wordings = [read_wording(catalog.language(code), catalog.countries) for code in e.languages]
+    except CatalogError:  # whoever builds the prompts says what is wrong
+        return design
+    is_worded = all(code in wording.countries for wording in wordings for code in e.countries)
+    if is_worded or not all(wording.plain for wording in wordings):
+        return design
+    return replace(design, wordings=(PLAIN,))
 
 
 def _check_wordings(e: Experiment, catalog: Catalog) -> None:

