@@ -17,6 +17,7 @@ from polyculture.cache.toml_files import parse_model, read_toml
 
 FILE = Path(__file__).with_name("wordings.toml")
 STUDY_TASK = "study"
+PLAIN = "plain"  # the wording that puts a country or a name on a line of its own: see `wording.Plain`
 
 
 class KnownWording(BaseModel):
@@ -52,6 +53,11 @@ class PromptDesign:
 def choose_wordings(wanted: int | Sequence[str]) -> tuple[str, ...]:
     """The first ones of the study's task, or those of these names. Raises `ValueError` where there are not as many."""
     if not isinstance(wanted, int):
+        if PLAIN in wanted and len(wanted) > 1:
+            raise ValueError(
+                f"names {PLAIN} beside others: its neutral prompts are those of write; ask {PLAIN} in an experiment of "
+                "its own, and compare the two runs"
+            )
         return tuple(wanted)
     known = study_wordings()
     if not 1 <= wanted <= len(known):

@@ -24,6 +24,7 @@ from polyculture.generate.wording import (
     TopicWording,
     Wording,
     fill_country,
+    names_country,
     own_countries,
     read_wording,
     topic_wordings,
@@ -77,6 +78,12 @@ def _check_language(
         yield Finding(file, "detector", f"is {language.detector}, and the language detector knows {own}")
     check = TemplateCheck(language, wording, catalog, countries)
     yield from (Finding(file, "answer_in_language", what) for what in check.text(wording.answer_in_language))
+    if wording.plain:
+        lines: dict[Condition, Template] = {"explicit": wording.plain.country, "implicit_male": wording.plain.name}
+        for condition, line in lines.items():
+            place = f"plain.{'country' if condition == 'explicit' else 'name'}"
+            findings = [*_placeholder(condition, line.text), *check.text(line.text)]
+            yield from (Finding(file, place, what) for what in findings)
     yield from _check_countries(language, wording, catalog, countries)
     yield from check_names(language, read_wording(language).names, file, "names")
 
@@ -87,6 +94,8 @@ def _check_countries(
     """The countries in the language's file, but those that a user's countries.toml words."""
     file, own = wording_file(language), own_countries(catalog.countries)
     for code in countries:
+        if code not in wording.countries and wording.plain and names_country(code, language, wording):
+            continue  # it has a name for `plain`, and the other wordings say themselves that they lack a form
         if code not in wording.countries:
             what = "is missing; it needs a name and the form that takes the place of {country}"
             yield Finding(file, f"countries.{code}", what)

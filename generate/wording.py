@@ -28,14 +28,14 @@ from polyculture.cache.errors import CatalogError
 from polyculture.cache.store.schema import CONDITIONS, Condition
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.generate.design import PLAIN
 from polyculture.generate.names import PersonNames, names_file, read_names
 
 FOLDER = Path(__file__).with_name("wording")
 OWN_COUNTRIES = Path(COUNTRIES)  # of a user's folder
 
 
-PLAIN = "plain"  # the wording that puts a country or a name on a line of its own: see `Plain`
-WRITE = "write"  # the wording whose sentences `plain` takes where a language has none of its own
+WRITE = "write"  # the wording whose neutral sentences `plain` takes where it has none of its own
 
 # The placeholders for the inserted text in a template of each condition: exactly one of them stands there, once.
 PLACEHOLDERS: Mapping[Condition, tuple[str, ...]] = {
@@ -149,9 +149,9 @@ class Plain(_Data):
     Data stand in no sentence, so nothing is inflected: a country is called by its name in the nominative.
     """
 
-    # How long the texts shall be, in the unit of `Length`: as many words or letters as the Universal Declaration of
-    # Human Rights has in this language for each `amount` of English words.
-    amount: int = Field(ge=1)
+    # How long the texts shall be, in the unit of `Length`, where that is another amount than in the other wordings: as
+    # many words or characters as the Universal Declaration of Human Rights has in this language for 50 English words.
+    amount: int | None = Field(default=None, ge=1)
     country: Template
     name: Template
     countries: Mapping[CountryCode, Annotated[str, Field(min_length=1)]] = {}  # names in place of CLDR's official ones
@@ -164,14 +164,14 @@ class Wording(_Data):
     answer_in_language: str = Field(min_length=1)  # the sentence that asks to answer in this language
     length: Length | None = None
     plain: Plain | None = None
-    countries: Mapping[CountryCode, CountryWording]
+    countries: Mapping[CountryCode, CountryWording] = {}
     wordings: Mapping[WordingName, Mapping[str, Templates]] = {}  # wording -> topic -> condition -> template
     topics: Mapping[str, Templates] = {}  # of a single wording without a name
     names: Mapping[CountryCode, PersonNames] = {}  # a user's own, put over the built-in ones
 
     def length_of(self, name: str | None) -> Length | None:
         """How long a wording of this name asks the texts to be, where it says so."""
-        if name == PLAIN and self.plain and self.length:
+        if name == PLAIN and self.plain and self.plain.amount and self.length:
             return self.length.model_copy(update={"amount": self.plain.amount})
         return self.length
 
@@ -239,22 +239,27 @@ def names_source(country: str, language: Language, wording: Wording, countries: 
 def topic_wordings(topic: Topic, language: Language, wording: Wording) -> list[TopicWording]:
     """All wordings of a topic in a language: the topic file's own, else the language's."""
     file = wording_file(language)
-    found = own_wordings(topic, language) or language_wordings(topic.code, wording.wordings, wording.topics, file)
-    plain = _plain_wording(found, wording)
-    return [*(one for one in found if one.name != PLAIN), *([plain] if plain else [])]
+    return own_wordings(topic, language) or language_wordings(topic.code, wording.wordings, wording.topics, file)
+
+
+def with_plain(wordings: Sequence[TopicWording], wording: Wording) -> list[TopicWording]:
+    """The wordings of a topic with `plain`, where the language has its lines and the topic a sentence for it."""
+    plain = _plain_wording(wordings, wording)
+    return [*wordings] if plain is None else [*(one for one in wordings if one.name != PLAIN), plain]
 
 
 def _plain_wording(wordings: Sequence[TopicWording], wording: Wording) -> TopicWording | None:
     """The wording `plain` of a topic; None where the language lacks its lines, or the topic its sentence.
 
-    The sentence is the neutral one of `plain`, or that of `write` with the amount of `plain`.
+    The sentence is the neutral one of `plain`; else that of `write`, or of a wording without a name, with the amount of
+    `plain`.
     """
     named = {one.name: one for one in wordings}
-    source = named.get(PLAIN) or named.get(WRITE)
+    source = named.get(PLAIN) or named.get(WRITE) or named.get(None)
     if wording.plain is None or source is None or "neutral" not in source.templates:
         return None
     sentence = source.templates["neutral"]
-    if source.name == WRITE and wording.length:
+    if source.name != PLAIN and wording.length and wording.plain.amount:
         sentence = _with_amount(sentence, wording.length.amount, wording.plain.amount)
     country, name = (_below(sentence, line) for line in (wording.plain.country, wording.plain.name))
     templates: dict[Condition, Template] = {
@@ -301,7 +306,7 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
     Raises `CatalogError` where there is neither.
     """
     wordings = topic_wordings(topic, language, wording)
-    named = {one.name: one for one in wordings}
+    named = {one.name: one for one in (with_plain(wordings, wording) if name == PLAIN else wordings)}
     chosen = named.get(name) or (named.get(None) if first else None)
     if chosen:
         return chosen
@@ -359,8 +364,12 @@ def _check_origin(country: str, language: Language, wording: Wording) -> None:
 
 
 def _where_to_word(country: str, language: Language) -> str:
-    """Where a user may say what a country is called: in a language file of their own, or in countries.toml."""
+    """Where a user may say what a country is called: in a language file of their own, or in countries.toml; and the
+    wording that needs none of it."""
     row = '{ name = "...", form = "..." }'
     if language.wording:
         return f"Add {country} = {row} to its countries."
-    return f"Add [{country}] with wording.{language.code} = {row} to the countries.toml of your catalog."
+    return (
+        f'Write wordings = ["{PLAIN}"] under [prompts], which has every country; or add [{country}] with '
+        f"wording.{language.code} = {row} to the countries.toml of your catalog."
+    )

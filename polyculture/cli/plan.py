@@ -17,6 +17,7 @@ from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cli.run import next_command
 from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
+from polyculture.experiment.prompts import design_line
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.link.origins import items_by_country, names_by_language
@@ -278,11 +279,8 @@ def _print_examples(workspace: Workspace) -> None:
     rows = [(p.language, p.topic, p.wording, p.condition, p.country, p.text) for p in shown]
     title = f"For example, of {wordings} and {names} in each"
     print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
-    if design.wordings != workspace.experiment.prompts.design.wordings:
-        say(
-            f"wording: {design.wordings[0]}, as {workspace.experiment.prompts.design.wordings[0]} has no form of all "
-            "these countries. Write wordings under [prompts] to choose"
-        )
+    if line := design_line(workspace.experiment, workspace.catalog):
+        say(line)
 
 
 def _print_detectable(workspace: Workspace, manifest: Manifest) -> None:

@@ -9,12 +9,12 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes
 from polyculture.cache.store.schema import Prompt
 from polyculture.experiment.file import Experiment
-from polyculture.generate.design import PromptDesign
+from polyculture.generate.design import PLAIN, PromptDesign
 from polyculture.generate.integrity import check_prompts, check_wording, refuse
 from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import with_template_ids
-from polyculture.generate.wording import PLAIN, read_wording
+from polyculture.generate.wording import read_wording
 
 
 def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
@@ -57,6 +57,17 @@ def prompt_design(e: Experiment, catalog: Catalog) -> PromptDesign:
     if is_worded or not all(wording.plain for wording in wordings):
         return design
     return replace(design, wordings=(PLAIN,))
+
+
+def design_line(e: Experiment, catalog: Catalog) -> str | None:
+    """Why other wordings are asked than the first, where the experiment names none; None where the first are asked."""
+    design, first = prompt_design(e, catalog), e.prompts.design
+    if design == first:
+        return None
+    return (
+        f"wording: {', '.join(design.wordings)}, which has every country: {', '.join(first.wordings)} lacks a form of "
+        'some of these. To choose, write wordings = ["..."] under [prompts]'
+    )
 
 
 def _check_wordings(e: Experiment, catalog: Catalog) -> None:

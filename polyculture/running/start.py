@@ -17,6 +17,7 @@ from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.experiment.jobs import Part, choose_jobs
+from polyculture.experiment.prompts import design_line
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
 from polyculture.running.call_list import (
@@ -89,6 +90,8 @@ def run_experiment(
     if not workspace.jobs:
         make_valid(without_texts(workspace), accept_changes=accept_changes)
     for texts in texts_in_file(workspace):
+        if line := design_line(workspace.experiment, workspace.catalog):
+            _log.info(line)
         tell_lacking(workspace, texts.linking.source)
         tell_uncovered_countries(workspace, texts.linking.source)
     tell_left_out(calls)

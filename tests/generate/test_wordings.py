@@ -30,7 +30,7 @@ NAMED = f"{KINDS}[wording.en.describe]\n{DESCRIBE}[wording.en.write]\n{WRITE}"
 
 
 def test_the_built_in_wordings_and_their_order() -> None:
-    assert tuple(known_wordings()) == ("write", "describe", "imagine", "paragraph")
+    assert tuple(known_wordings()) == ("write", "describe", "imagine", "paragraph", "plain")
     assert study_wordings() == ("write", "describe", "imagine")
     assert choose_wordings(2) == ("write", "describe")
     assert choose_wordings(["paragraph", "diary"]) == ("paragraph", "diary")
@@ -178,7 +178,7 @@ def test_a_country_without_an_origin_is_told_where_the_language_has_them(tmp_pat
 def test_glosses_stand_side_by_side() -> None:
     languages, topics = list(CATALOG.languages), list(CATALOG.topics)
     rows = glosses(CATALOG, languages, topics)
-    assert len(rows) == 13 * 6 * (3 * 5 + 4)
+    assert len(rows) == 13 * 6 * (3 * 5 + 4 + 4)
     assert all(
         row.gloss and script_share(script_counts(re.sub(r"{.*?}", "", row.gloss)), ["Latn"]) == 1 for row in rows
     )

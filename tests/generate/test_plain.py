@@ -1,0 +1,132 @@
+"""The wording `plain`: a sentence for each topic, and a line below it with the country or the name."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import CatalogError, ExperimentError
+from polyculture.cache.store.schema import CONDITIONS, Prompt
+from polyculture.generate.design import PLAIN, PromptDesign
+from polyculture.generate.integrity import TemplateCheck, check_prompts, wrong_script
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.wording import FOLDER, WRITE, names_country, read_wording
+from polyculture.running.opening import open_workspace
+from tests.generate.test_prompts import as_own, own_catalog
+from tests.generate.test_wordings import experiment
+
+CATALOG = read_catalog()
+COUNTRIES = list(CATALOG.countries)
+ALONE = PromptDesign((PLAIN,))
+
+
+def plain(languages: list[str], countries: list[str], conditions: tuple[str, ...] = CONDITIONS) -> list[Prompt]:
+    return build_prompts(CATALOG, languages, list(CATALOG.topics), countries, conditions, design=ALONE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("language", CATALOG.languages)
+def test_every_country_can_be_asked_about(language: str) -> None:
+    """All 249 countries, in each language and topic, pass the gate that a user's own wording has to pass."""
+    prompts = plain([language], COUNTRIES)
+    assert len(prompts) == len(CATALOG.topics) * (1 + len(COUNTRIES) + 2)
+    assert check_prompts(prompts) == []
+    wording, known = read_wording(CATALOG.language(language)), CATALOG.language(language)
+    check = TemplateCheck(known, wording, CATALOG, COUNTRIES)
+    assert [what for text in dict.fromkeys(one.text for one in prompts) for what in check.text(text)] == []
+    names = {code: names_country(code, known, wording) for code in COUNTRIES}
+    assert [code for code, name in names.items() if not name or wrong_script(name, known)] == []
+    assert len(set(names.values())) == len(COUNTRIES), "two countries have one name"
+
+
+@pytest.mark.parametrize("language", CATALOG.languages)
+def test_what_is_asked_differs_by_one_line_alone(language: str) -> None:
+    prompts = plain([language], ["FR", "CI"])
+    neutral = {prompt.topic: prompt.text for prompt in prompts if prompt.condition == "neutral"}
+    for prompt in prompts:
+        sentence, *below = prompt.text.split("\n")
+        assert sentence == neutral[prompt.topic]
+        assert len(below) == (prompt.condition != "neutral")
+        if prompt.condition.startswith("implicit"):
+            assert str(prompt.name) in below[0]
+    wording, known = read_wording(CATALOG.language(language)), CATALOG.language(language)
+    of_france = [prompt.text.split("\n")[1] for prompt in prompts if prompt.country == "FR"]
+    assert {str(names_country("FR", known, wording)) in line for line in of_france} == {True}
+    assert len(set(of_france)) == 1
+
+
+def test_the_amount_is_that_of_the_published_measurement() -> None:
+    """`bench/lengths.py` counts words, or characters, of the Universal Declaration in each language."""
+    measured: dict[str, dict[str, str]] = {}
+    with (Path(__file__).parents[2] / "bench" / "results" / "lengths.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["table"] == "How long 50 words are":
+                measured.setdefault(row["row"], {})[row["column"]] = row["value"]
+    for code, language in CATALOG.languages.items():
+        wording = read_wording(language)
+        assert wording.length is not None
+        assert wording.plain is not None
+        assert wording.plain.amount == round(float(measured[code][f"{wording.length.unit} for 50 English"])), code
+
+
+def test_a_text_is_as_long_as_the_declaration_of_human_rights_makes_it() -> None:
+    """The amount is another than in `write`, in the digits of the language; all else of the sentence is the same."""
+    for code, language in CATALOG.languages.items():
+        wording = read_wording(language)
+        assert wording.length is not None
+        assert wording.plain is not None
+        written = build_prompts(CATALOG, [code], ["food"], [], ["neutral"], design=PromptDesign((WRITE,)))[0].text
+        here = build_prompts(CATALOG, [code], ["food"], [], ["neutral"], design=ALONE)[0].text
+        assert re.sub(r"\d+", "N", here) == re.sub(r"\d+", "N", written)
+        assert [int(digits) for digits in re.findall(r"\d+", here)] == [wording.plain.amount]
+        assert re.findall(r"[0-9]", here) == [] or re.findall(r"[0-9]", written) != []
+
+
+@pytest.mark.parametrize(
+    ("countries", "prompts", "asked"),
+    [
+        ('["JP"]', "", {"write"}),
+        ('["JP", "FR"]', "", {"plain"}),  # all of them: no run mixes the two unasked
+        ('["Brazil"]', "[prompts]\nnames = 2", {"plain"}),
+    ],
+)
+def test_the_wording_that_has_all_countries_is_asked(
+    tmp_path: Path, countries: str, prompts: str, asked: set[str]
+) -> None:
+    file = experiment(tmp_path, prompts)
+    file.write_text(file.read_text(encoding="utf-8").replace('["JP"]', countries), encoding="utf-8")
+    workspace = open_workspace(file)
+    assert {prompt.wording for prompt in workspace.prompts} == asked
+    assert set(workspace.manifest().prompts["wordings"]) == asked
+
+
+def test_a_wording_that_is_named_is_not_replaced(tmp_path: Path) -> None:
+    file = experiment(tmp_path, "[prompts]\nwordings = 1")
+    file.write_text(file.read_text(encoding="utf-8").replace('["JP"]', '["FR"]'), encoding="utf-8")
+    with pytest.raises(CatalogError, match="no wording of country FR") as told:
+        _ = open_workspace(file).prompts
+    assert 'wordings = ["plain"]' in str(told.value)
+
+
+def test_a_pack_without_a_form_of_a_country_says_where_to_write_it() -> None:
+    text = (FOLDER / "it.toml").read_text(encoding="utf-8")
+    catalog = as_own("it", re.sub(r"^JP = .*\n", "", text, flags=re.MULTILINE))
+    with pytest.raises(CatalogError, match="no wording of country JP") as told:
+        build_prompts(catalog, ["it"], ["food"], ["JP"], ["explicit"], design=PromptDesign((WRITE,)))
+    assert "Add JP = {" in str(told.value)
+
+
+def test_it_is_asked_alone(tmp_path: Path) -> None:
+    """Its neutral prompts are those of `write`, and one prompt has one answer."""
+    with pytest.raises(ExperimentError, match="plain beside others"):
+        open_workspace(experiment(tmp_path, '[prompts]\nwordings = ["write", "plain"]'))
+
+
+def test_a_topic_of_ones_own_has_it_without_a_word_more(tmp_path: Path) -> None:
+    catalog = own_catalog(tmp_path)
+    prompts = build_prompts(catalog, ["en"], ["festivals"], ["FR"], ["neutral", "explicit"], design=ALONE)
+    neutral, explicit = (prompt.text for prompt in prompts)
+    assert explicit == f"{neutral}\nThe person's country: France."
