@@ -83,6 +83,8 @@ class WrittenNames:
     def _named(self, written: str, kind: Kind) -> str | None:
         """The code of a name: of the catalogue itself, of CLDR in its languages, and of CLDR in all others."""
         folded = written.casefold()
+        if folded in written_names()["ambiguous"]:
+            return None
         known = self._of_catalog[kind].get(folded) or self._of_cldr(tuple(self.catalog.languages))[kind].get(folded)
         return known or (self._of_cldr(every_language())[kind].get(folded) if self.everywhere else None)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.work.faults import FaultKind, fault_table
+from polyculture.generate.design import known_wordings
 from polyculture.generate.engines.openai.servers import known_servers
-from polyculture.generate.wording import read_wording, topic_wordings
+from polyculture.generate.wording import read_wording, topic_wordings, with_plain
 
 HEAD = """# Lists
 
@@ -27,7 +28,8 @@ the service answers again. A *final* row is settled; all other rows are asked ag
 """
 PROMPTS = """## Prompts
 
-The wording `write` of every language and topic, each with its English back-translation. A language model wrote and
+The wording `write` of every language and topic, or `plain` where a language has no other, each with its English
+back-translation. A language model wrote and
 read them; no native speaker has reviewed them. `polyculture prompts review export EXPERIMENT` writes what an
 experiment asks, with its English.
 """
@@ -68,8 +70,9 @@ def _prompts() -> Iterator[str]:
         wording = read_wording(language)
         rows = []
         for topic in catalog.topics.values():
-            (write,) = (one for one in topic_wordings(topic, language, wording) if one.name == "write")
-            for condition, template in write.templates.items():
+            named = {one.name: one for one in with_plain(topic_wordings(topic, language, wording), wording)}
+            first = next(named[name] for name in known_wordings() if name in named)
+            for condition, template in first.templates.items():
                 rows.append((topic.code, condition, template.text, template.gloss or ""))
         yield f"### {language.name}\n"
         yield _table(("topic", "condition", "prompt", "in English"), rows)

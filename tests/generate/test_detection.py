@@ -17,6 +17,16 @@ RESPONSES = {
     "es": "Carmen vive en Sevilla y le encanta el gazpacho bien frío; los domingos prepara una tortilla de patatas.",
     "fa": "زهرا در تهران زندگی می‌کند و قورمه‌سبزی را بیشتر از هر غذای دیگری دوست دارد.",
     "hi": "नेहा दिल्ली में रहती है और उसे राजमा चावल खाना बहुत पसंद है, खासकर रविवार के दिन।",
+    "fi": "Aino asuu Tampereella ja rakastaa karjalanpiirakoita; sunnuntaisin hän leipoo pullaa koko perheelle.",
+    "fr": "Amélie habite à Lyon et raffole des quenelles ; le dimanche, elle prépare une tarte aux pralines.",
+    "hu": "Eszter Szegeden lakik, és nagyon szereti a halászlét; vasárnaponként rétest süt az egész családnak.",
+    "id": "Dewi tinggal di Yogyakarta dan sangat suka makan gudeg; setiap hari Minggu ia memasak untuk keluarganya.",
+    "nl": "Sanne woont in Utrecht en eet het liefst stamppot met rookworst; op zondag bakt ze een appeltaart.",
+    "pl": "Agnieszka mieszka w Krakowie i uwielbia pierogi ruskie; w niedziele piecze szarlotkę dla całej rodziny.",
+    "pt": "A Fernanda mora em Salvador e não dispensa a moqueca; aos domingos ela faz pão de queijo para a família.",
+    "ru": "Светлана живёт в Казани и очень любит борщ и пельмени; по воскресеньям она печёт пироги для всей семьи.",
+    "uk": "Соломія живе у Львові й дуже любить борщ та вареники; щонеділі вона пече сирник для всієї родини.",
+    "vi": "Chị Hương sống ở Hà Nội và rất thích ăn phở bò; chủ nhật chị thường nấu bún chả cho cả gia đình.",
     "it": "Giulia abita a Bologna e adora le tagliatelle al ragù; la domenica prepara il tiramisù per tutti.",
     "ja": "美咲さんは大阪に住んでいて、お好み焼きとたこ焼きが大好きです。休日は友人と食べ歩きをします。",
     "ko": "박서연은 서울에 살면서 김치찌개와 비빔밥을 즐겨 먹는다. 주말에는 가족과 함께 요리를 한다.",
@@ -51,8 +61,8 @@ def test_drift_between_neighbours_is_seen(asked: str, answered: str) -> None:
 
 
 def test_a_language_outside_the_catalogue_keeps_its_iso_code() -> None:
-    french = "Amélie habite à Lyon et raffole des quenelles ; le dimanche, elle prépare une tarte aux pralines."
-    assert detect(french, CATALOG.language("en"), CATALOG).language == "fr"
+    swedish = "Astrid bor i Göteborg och älskar räksmörgås; på söndagarna bakar hon kanelbullar åt hela familjen."
+    assert detect(swedish, CATALOG.language("en"), CATALOG).language == "sv"
 
 
 RELATIVES = {

@@ -11,15 +11,17 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.store.schema import CONDITIONS, Prompt
-from polyculture.generate.design import PLAIN, PromptDesign
+from polyculture.generate.design import PLAIN, PromptDesign, read_preset
 from polyculture.generate.integrity import TemplateCheck, check_prompts, wrong_script
 from polyculture.generate.prompts import build_prompts
+from polyculture.generate.review import glosses
 from polyculture.generate.wording import FOLDER, WRITE, names_country, read_wording
 from polyculture.running.opening import open_workspace
 from tests.generate.test_prompts import as_own, own_catalog
 from tests.generate.test_wordings import experiment
 
 CATALOG = read_catalog()
+LANGUAGES = read_preset("full").languages  # that have `write`
 COUNTRIES = list(CATALOG.countries)
 ALONE = PromptDesign((PLAIN,))
 
@@ -53,7 +55,9 @@ def test_what_is_asked_differs_by_one_line_alone(language: str) -> None:
         if prompt.condition.startswith("implicit"):
             assert str(prompt.name) in below[0]
     wording, known = read_wording(CATALOG.language(language)), CATALOG.language(language)
-    of_france = [prompt.text.split("\n")[1] for prompt in prompts if prompt.country == "FR"]
+    of_france = [
+        prompt.text.split("\n")[1] for prompt in prompts if (prompt.condition, prompt.country) == ("explicit", "FR")
+    ]
     assert {str(names_country("FR", known, wording)) in line for line in of_france} == {True}
     assert len(set(of_france)) == 1
 
@@ -65,8 +69,8 @@ def test_the_amount_is_that_of_the_published_measurement() -> None:
         for row in csv.DictReader(file):
             if row["table"] == "How long 50 words are":
                 measured.setdefault(row["row"], {})[row["column"]] = row["value"]
-    for code, language in CATALOG.languages.items():
-        wording = read_wording(language)
+    for code in LANGUAGES:
+        wording = read_wording(CATALOG.language(code))
         assert wording.length is not None
         assert wording.plain is not None
         assert wording.plain.amount == round(float(measured[code][f"{wording.length.unit} for 50 English"])), code
@@ -74,8 +78,8 @@ def test_the_amount_is_that_of_the_published_measurement() -> None:
 
 def test_a_text_is_as_long_as_the_declaration_of_human_rights_makes_it() -> None:
     """The amount is another than in `write`, in the digits of the language; all else of the sentence is the same."""
-    for code, language in CATALOG.languages.items():
-        wording = read_wording(language)
+    for code in LANGUAGES:
+        wording = read_wording(CATALOG.language(code))
         assert wording.length is not None
         assert wording.plain is not None
         written = build_prompts(CATALOG, [code], ["food"], [], ["neutral"], design=PromptDesign((WRITE,)))[0].text
@@ -117,6 +121,14 @@ def test_a_pack_without_a_form_of_a_country_says_where_to_write_it() -> None:
     with pytest.raises(CatalogError, match="no wording of country JP") as told:
         build_prompts(catalog, ["it"], ["food"], ["JP"], ["explicit"], design=PromptDesign((WRITE,)))
     assert "Add JP = {" in str(told.value)
+
+
+def test_each_language_stands_beside_its_literal_english() -> None:
+    """Every sentence and line that is not English stands beside its literal English."""
+    for code in CATALOG.languages:
+        if code != "en":
+            rows = glosses(CATALOG, [code], list(CATALOG.topics))
+            assert [row.text for row in rows if not row.gloss] == [], code
 
 
 def test_it_is_asked_alone(tmp_path: Path) -> None:

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from bench.refusal_gold import read_gold
 from polyculture.cache.catalog import Language, read_catalog
 from polyculture.cache.errors import CatalogError
+from polyculture.generate.design import read_preset
 from polyculture.generate.refusals import built_in_languages, find_refusal, is_refusal, own_phrases
 
-LANGUAGES = sorted(read_catalog().languages)
+LANGUAGES = sorted(read_preset("full").languages)
 RECALL, FALSE_POSITIVES = 0.93, 0.04  # floor and ceiling per language, on all of the gold
 STORY = "Mariam walked to the market and bought lentils, rice and a bunch of mint for her grandmother. "
 
 
-def test_every_language_of_the_catalogue_has_phrases() -> None:
+def test_every_language_of_the_study_has_phrases() -> None:
     assert built_in_languages() == set(LANGUAGES)
 
 

@@ -13,7 +13,7 @@ from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.store.schema import ALL_CONDITIONS, CONDITIONS
 from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.experiment.file import read_experiment
-from polyculture.generate.design import PromptDesign, choose_wordings, known_wordings, study_wordings
+from polyculture.generate.design import PromptDesign, choose_wordings, known_wordings, read_preset, study_wordings
 from polyculture.generate.integrity import check_wording
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import glosses
@@ -22,6 +22,7 @@ from polyculture.running.opening import open_workspace
 from tests.generate.test_prompts import FESTIVALS, SWAHILI, as_own, own_catalog
 
 CATALOG = read_catalog()
+LANGUAGES = list(read_preset("full").languages)  # that have all wordings
 TEMPLATES = FESTIVALS.partition("[wording.en]\n")[2]
 DESCRIBE = TEMPLATES.replace("Write a short paragraph about", "In about 50 words, describe")
 WRITE = TEMPLATES.replace("a short paragraph", "a text of about 50 words")
@@ -133,7 +134,7 @@ def test_two_wordings_of_a_cell_may_not_be_the_same(tmp_path: Path) -> None:
 
 def test_an_audience_is_written_for_a_friend_from_the_country() -> None:
     design = PromptDesign(study_wordings())
-    prompts = build_prompts(CATALOG, list(CATALOG.languages), ["music"], ["TR", "US"], ["audience"], design=design)
+    prompts = build_prompts(CATALOG, LANGUAGES, ["music"], ["TR", "US"], ["audience"], design=design)
     assert len(prompts) == 13 * 2 * 3
     assert {prompt.country for prompt in prompts} == {"TR", "US"}
     english = next(prompt for prompt in prompts if prompt.language == "en")
@@ -176,7 +177,7 @@ def test_a_country_without_an_origin_is_told_where_the_language_has_them(tmp_pat
 
 
 def test_glosses_stand_side_by_side() -> None:
-    languages, topics = list(CATALOG.languages), list(CATALOG.topics)
+    languages, topics = LANGUAGES, list(CATALOG.topics)
     rows = glosses(CATALOG, languages, topics)
     assert len(rows) == 13 * 6 * (3 * 5 + 4 + 4)
     assert all(

@@ -154,7 +154,7 @@ def test_each_contrast_compares_what_it_says(run: ClaimedRun) -> None:
 @pytest.mark.parametrize(
     ("one", "said"),
     [
-        (claim("higher", {"a": "fr"}), "no value 'fr'"),
+        (claim("higher", {"a": "yo"}), "no value 'yo'"),
         (claim("higher", {"a": "en", "against": "jaa"}), "no language 'jaa'"),
         (claim("higher", {"a": "en", "against": ["ja", "tr"]}), "no language 'tr'"),
         (claim("same", {"each": "wording"}, bound=0.1), "the run has only one wording"),

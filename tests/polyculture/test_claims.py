@@ -25,7 +25,7 @@ bound = 0.1
 name = "french"
 says = "French is more diverse."
 metric = "diversity"
-contrast = { a = "fr" }
+contrast = { a = "yo" }
 expect = "higher"
 target = "same_prompts"
 """
@@ -86,7 +86,7 @@ def test_claims_are_tested_and_written_as_csv(experiment: Path, tmp_path: Path) 
     assert float(models["low"]) > 0.1
     assert float(models["p_holm"]) < 0.05
     assert (french["result"], french["low"]) == ("undecided", "")
-    assert "the run has no value 'fr'" in french["why"]
+    assert "the run has no value 'yo'" in french["why"]
     printed = polyculture("compare", experiment, "--claims", mine, cwd=tmp_path)
     assert all(word in printed.stdout for word in ("mine.toml", "French is more diverse", "undecided"))
     assert "over the 1 claims with a p" in printed.stderr
