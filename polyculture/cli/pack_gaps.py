@@ -165,7 +165,7 @@ def _unworded(folder: Path, catalog: Catalog) -> Iterator[Gap]:
     worded = {one.code: read_wording(one, catalog.countries).countries for one in catalog.languages.values()}
     for country in countries:
         remedy = "Complete the line, and take its # away; of languages that you do not ask in, leave it."
-        for code in (code for code, known in worded.items() if country not in known):
+        for code in (code for code, known in worded.items() if known and country not in known):
             what = "missing: prompts in this language cannot name the country"
             yield Gap(folder / COUNTRIES, f"{country}.wording.{code}", what, remedy, needed=False)
 

@@ -168,7 +168,7 @@ def _country_rows(catalog: Catalog, code: str, countries: Sequence[str]) -> Iter
             yield from (f'names.{sex} = [{{ latin = ""{spelling} }}]' for sex in ("male", "female"))
         for language in catalog.languages.values():
             known = read_wording(language, catalog.countries).countries
-            if country in known:
+            if country in known or not known:  # a language without forms calls every country by its name
                 continue
             name = country_names(language.code)[country]
             plain = all(one.form == one.name and one.origin in (None, one.form) for one in known.values())

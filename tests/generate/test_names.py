@@ -50,7 +50,7 @@ def test_the_countries_of_the_presets_have_names() -> None:
 def test_the_first_country_of_each_language_has_names_in_its_script(language: Language) -> None:
     names = read_names()[language.first_country]
     assert min(len(names.male), len(names.female)) >= 8
-    assert [what for what in check_names(language, {language.first_country: names}, FOLDER, "")] == []
+    assert list(check_names(language, {language.first_country: names}, FOLDER, "")) == []
 
 
 @pytest.mark.parametrize("country", read_preset("full").countries)

@@ -19,7 +19,7 @@ from polyculture.cache.store.run_folder import RunFolder, incoming_folder, seale
 from polyculture.cache.text.suggestions import near_words
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import NoTextError, TextReader
-from polyculture.running.linking import assumed_names
+from polyculture.running.linking import assumed_mentions
 from polyculture.running.opening import open_workspace
 from polyculture.sources.record import Record
 from tests.imports.conftest import ALL, read, stored, take
@@ -111,7 +111,7 @@ def test_status_and_plan_say_that_the_texts_are_imported(folder: Path) -> None:
     assert "nothing to generate" in plan.stdout
     assert "a.jsonl" in plan.stdout
     # Five texts were taken, each of which is assumed to mention three names.
-    assert assumed_names(open_workspace(folder / "exp.toml")) == 15
+    assert assumed_mentions(open_workspace(folder / "exp.toml")) == 15
     assert "Imported a.jsonl" in polyculture("status", "exp.toml", cwd=folder).stdout
 
 
