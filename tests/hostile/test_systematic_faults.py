@@ -383,7 +383,10 @@ def test_an_instrument_that_stopped_is_a_sign_for_the_next_one(with_instruments:
     stub.behaviour = answering_all(failure(401, "wrong"), "ask", "sentiment")
     result = polyculture("run", with_instruments, cwd=with_instruments.parent)
     assert result.returncode == 6, result.stderr
-    assert asked_by_stage(stub, "one") == [WHOLE[0], 12, 1], "6 of each of two jobs, then one"
+    texts, questions, contexts = asked_by_stage(stub, "one")
+    assert (texts, contexts) == (WHOLE[0], 1)
+    # Six of the first job, and of the second one those that are on their way when the eighth answer has failed.
+    assert FIRST <= questions <= WHOLE[1]
 
 
 def test_the_line_of_a_job_says_how_many_answers_have_tokens_that_do_not_add_up(
