@@ -55,8 +55,8 @@ def choose_wordings(wanted: int | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(wanted, int):
         if PLAIN in wanted and len(wanted) > 1:
             raise ValueError(
-                f"names {PLAIN} beside others: its neutral prompts are those of write; ask {PLAIN} in an experiment of "
-                "its own, and compare the two runs"
+                f"names {PLAIN} beside others: of the same length its neutral prompts are those of write; ask "
+                f"{PLAIN} in an experiment of its own"
             )
         return tuple(wanted)
     known = study_wordings()

@@ -48,8 +48,11 @@ def chat(text: str, system: str | None = None) -> tuple[Message, ...]:
 
 
 def with_sentence(text: str, sentence: str) -> str:
-    """A text with a sentence behind it; a full-width full stop needs no space before it, any other sign does."""
-    return text + ("" if text.endswith("。") else " ") + sentence
+    """A text with a sentence behind it; a full-width full stop needs no space before it, any other sign does.
+
+    Below the lines of a text of several the sentence is a line of its own.
+    """
+    return text + ("\n" if "\n" in text else "" if text.endswith("。") else " ") + sentence
 
 
 def joined(messages: Sequence[Message]) -> str:

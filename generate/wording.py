@@ -267,7 +267,7 @@ def _plain_wording(wordings: Sequence[TopicWording], wording: Wording) -> TopicW
     }  # fmt: skip
     if source.name == PLAIN:
         templates |= source.templates
-    return replace(source, name=PLAIN, templates=templates)
+    return replace(source, name=PLAIN, templates=templates, place=source.place if source.name == PLAIN else PLAIN)
 
 
 def _below(sentence: Template, line: Template) -> Template:
@@ -290,10 +290,10 @@ def _with_amount(sentence: Template, amount: int, other: int) -> Template:
     return Template(text=text or "", gloss=gloss)
 
 
-def names_country(code: str, language: Language, wording: Wording) -> str | None:
+def names_country(code: str, language: Language, wording: Wording, *, own: bool = False) -> str | None:
     """What a country is called in a language, in the nominative: as the wording says, or as CLDR does; None where
-    neither knows it."""
-    if wording.plain and code in wording.plain.countries:
+    neither knows it. `own` says that the country's forms come from a user's countries.toml, which come first."""
+    if wording.plain and code in wording.plain.countries and not own:
         return wording.plain.countries[code]
     if code in wording.countries:
         return wording.countries[code].name
@@ -307,9 +307,15 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
     """
     wordings = topic_wordings(topic, language, wording)
     named = {one.name: one for one in (with_plain(wordings, wording) if name == PLAIN else wordings)}
-    chosen = named.get(name) or (named.get(None) if first else None)
+    chosen = named.get(name) or (named.get(None) if first and name != PLAIN else None)
     if chosen:
         return chosen
+    if name == PLAIN and wordings and wording.plain is None:
+        raise CatalogError(
+            f"language {language.code!r} has no lines for the wording {PLAIN!r}",
+            where=wording_file(language),
+            remedy="Add [wording.plain] with country and name (docs/extending.md), or leave the language out.",
+        )
     own = Path("topics", f"{topic.code}.toml")
     if not wordings:
         raise CatalogError(
@@ -317,7 +323,7 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
             where=own,
             remedy=f"Add a table [wording.{language.code}] with {', '.join(CONDITIONS)}.",
         )
-    names = [name for name in named if name]
+    names = [one.name for one in with_plain(wordings, wording) if one.name]
     remedy = (
         f"Add it, or set wordings = {names} under [prompts]."
         if names
@@ -337,7 +343,12 @@ def fill_country(template: str, country: str, language: Language, wording: Wordi
     `own` says that the country's forms come from a user's countries.toml. Raises `CatalogError` where the wording has
     no such country, and where a country of one's own has no origin in a language that distinguishes it from the form.
     """
-    if "{country_name}" in template and (name := names_country(country, language, wording)) is not None:
+    if "{country_name}" in template:
+        name = names_country(country, language, wording, own=own)
+        if name is None:
+            row = f'wording.{language.code} = {{ name = "...", form = "..." }}'
+            remedy = f"Add {row} to [{country}] in the countries.toml of your catalog."
+            raise CatalogError(f"no name of country {country}", where=wording_file(language), remedy=remedy)
         return template.replace("{country_name}", name)
     if country not in wording.countries:
         raise CatalogError(

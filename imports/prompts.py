@@ -24,7 +24,7 @@ from polyculture.cache.catalog.written import written_names
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.inflection import forms
 from polyculture.generate.detection import detect
-from polyculture.generate.wording import read_wording
+from polyculture.generate.wording import names_country, read_wording
 
 _LONGEST_CODE = 3  # letters of an ISO 3166 code
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing
@@ -32,7 +32,9 @@ LONGEST = 1_000  # characters: a longer prompt may name a country and ask about 
 _START = re.compile(r"(?:^|[.!?…:;\n\"“”„«»‘(\[*#>¿¡-]|(?<!\w)['’])\s*$")
 _CAPITAL = re.compile(r"(?<!\w)[^\W\d_](?:\w|[’'-](?=\w))+")
 _SUBJECT = re.compile(r"(?:['’]s)? [^\W\d_A-Z]")
-_LETTER = r"[\w\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0dff]"  # `\w` alone ends a word of Hindi at each vowel
+_LETTER = (
+    r"[\w\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff]"  # `\w` alone ends a word of Hindi at each vowel
+)
 _NO_LETTER = f"(?<!{_LETTER})"
 _ABJAD, _HANGUL = re.compile("[\u0590-\u06ff]"), re.compile("[\uac00-\ud7a3]")
 _UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
@@ -64,6 +66,7 @@ class PromptReader:
     catalog: Catalog
     _seen: dict[tuple[str, str], NamedCountries] = field(default_factory=dict)
     _words: dict[str, _CountryWords] = field(default_factory=dict)
+    _lines: dict[str, Mapping[str, str]] = field(default_factory=dict)  # by language: `_plain_lines`
 
     def named(self, prompt: str, language: str) -> NamedCountries:
         """The countries that a prompt names, whose answer is in a language; it may be in another one itself."""
@@ -95,6 +98,9 @@ class PromptReader:
         if len(text) > LONGEST:
             return NamedCountries()
         languages, low = self._languages(text, language), _small(text)
+        ours = {code for one in languages for code in map(self._plain(one).get, text.splitlines()) if code}
+        if ours:  # the line of the wording `plain` names its country, and nothing else of such a prompt does
+            return NamedCountries(frozenset(ours), frozenset(ours))
         capitals = not any(one in _table()["capitals"]["of_all_nouns"] for one in languages)
         certain, doubted, read = set[str](), set[str](), set[int]()
         for one in dict.fromkeys((*languages, "en")):
@@ -113,6 +119,11 @@ class PromptReader:
         """That of the answer, and the prompt's own where it is another: a study may ask all languages in its own."""
         own = detect(prompt, self.catalog.language(language), self.catalog).language
         return (language, own) if own is not None and own not in (language, "en") else (language,)
+
+    def _plain(self, language: str) -> Mapping[str, str]:
+        if language not in self._lines:
+            self._lines[language] = _plain_lines(language, self.catalog)
+        return self._lines[language]
 
     def _of(self, language: str) -> _CountryWords:
         if language not in self._words:
@@ -164,6 +175,22 @@ def _country_words(language: str, catalog: Catalog) -> _CountryWords:
     return _CountryWords(codes, _any_of(map(_whole, codes)), ambiguous)
 
 
+def _plain_lines(language: str, catalog: Catalog) -> Mapping[str, str]:
+    """The line of the wording `plain` that names a country, for each country. Empty in a language without."""
+    known = catalog.languages.get(language)
+    try:
+        wording = None if known is None else read_wording(known, catalog.countries)
+    except CatalogError:
+        return {}
+    if known is None or wording is None or wording.plain is None:
+        return {}
+    names = {code: names_country(code, known, wording) for code in catalog.countries}
+    line = wording.plain.country.text
+    return {
+        unicodedata.normalize("NFC", line.replace("{country_name}", name)): code for code, name in names.items() if name
+    }
+
+
 def _worded(language: str, catalog: Catalog) -> dict[str, str]:
     """The names in our own prompts, where they are not CLDR's (한국), and as their case has them there, behind words in
     small letters ("aus dem Vereinigten Königreich"); a pack may have a language without prompts."""
@@ -176,7 +203,7 @@ def _worded(language: str, catalog: Catalog) -> dict[str, str]:
         for code, one in wording.countries.items()
         for name in (one.name, *(_from_capital(form) for form in (one.form, one.origin or "") if one.name not in form))
         if code in catalog.countries and name
-    }
+    } | {_small(name): code for code, name in (wording.plain.countries if wording.plain else {}).items()}
 
 
 def _from_capital(form: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.errors import ExperimentError
+from polyculture.cache.errors import ExperimentError, PolycultureError
 from polyculture.cache.store.manifest import EXTRACT_KEYS, CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
@@ -56,6 +56,26 @@ class ExtractionStage:
             remedy='Add [extract] with = "openai:MODEL", or accept the limits of the names in a snapshot: '
             f'with = "{GAZETTEER}".',
         )
+
+    def require_names(self) -> None:
+        """Raises `ExperimentError` where the gazetteer has no names in a language: it would find nothing there, and a
+        diversity of 0 would look like one that was measured."""
+        if self.name != GAZETTEER:
+            return
+        try:
+            known = self.snapshot.languages
+        except PolycultureError:  # whoever links says what is wrong with it
+            return
+        asked = map(self.workspace.catalog.language, self.workspace.experiment.languages)
+        lacking = [language.name for language in asked if language.label_languages[0] not in known]
+        if lacking:
+            raise ExperimentError(
+                f"extract.with: the gazetteer finds nothing in {', '.join(lacking)}: {self.snapshot.path.name} has no "
+                "names in it",
+                where=self.workspace.file,
+                remedy='Extract with a model: [extract] with = "openai:MODEL". Or name a snapshot with such names: '
+                "polyculture wikidata pull.",
+            )
 
     @property
     def spec(self) -> ModelSpec:

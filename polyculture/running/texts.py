@@ -66,6 +66,7 @@ class TextsCall(Call):
         checks: tuple[Callable[[], object], ...] = (
             lambda: check_prompted(self.workspace.experiment, self.workspace.file),
             self.extraction.require_choice,
+            self.extraction.require_names,
             lambda: self.workspace.prompts,
             lambda: self.extraction.instruction,
             lambda: self.linking,

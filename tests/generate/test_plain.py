@@ -16,9 +16,11 @@ from polyculture.generate.integrity import TemplateCheck, check_prompts, wrong_s
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import glosses
 from polyculture.generate.wording import FOLDER, WRITE, names_country, read_wording
+from polyculture.imports.prompts import PromptReader
 from polyculture.running.opening import open_workspace
 from tests.generate.test_prompts import as_own, own_catalog
 from tests.generate.test_wordings import experiment
+from tests.polyculture.test_command_line import polyculture
 
 CATALOG = read_catalog()
 LANGUAGES = read_preset("full").languages  # that have `write`
@@ -113,6 +115,45 @@ def test_a_wording_that_is_named_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="no wording of country FR") as told:
         _ = open_workspace(file).prompts
     assert 'wordings = ["plain"]' in str(told.value)
+
+
+def test_a_pack_without_the_lines_is_not_asked_as_if_it_had_them(tmp_path: Path) -> None:
+    """A topic of one's own has sentences in which the country is inflected: these are no `plain`."""
+    text = re.sub(r"\[plain\]\n(.+\n)+", "", (FOLDER / "it.toml").read_text(encoding="utf-8"))
+    with pytest.raises(CatalogError, match="'it' has no lines for the wording 'plain'"):
+        build_prompts(as_own("it", text), ["it"], ["food"], ["FR"], ["explicit"], design=ALONE)
+
+
+def test_a_users_own_name_of_a_country_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "countries.toml").write_text(
+        '[HK]\nwording.en = { name = "Hong Kong City", form = "Hong Kong City", note = "ours" }\n', encoding="utf-8"
+    )
+    (prompt,) = build_prompts(read_catalog(tmp_path), ["en"], ["food"], ["HK"], ["explicit"], design=ALONE)
+    assert prompt.text.endswith("\nThe person's country: Hong Kong City.")
+
+
+def test_the_sentence_about_the_language_is_a_line_of_its_own() -> None:
+    prompts = build_prompts(CATALOG, ["th"], ["food"], ["FR"], ["explicit"], answer_in_language=True, design=ALONE)
+    assert prompts[0].text.split("\n")[2] == read_wording(CATALOG.language("th")).answer_in_language
+
+
+@pytest.mark.parametrize("language", CATALOG.languages)
+def test_an_import_knows_the_country_of_each_of_its_prompts(language: str) -> None:
+    reader = PromptReader(CATALOG)
+    explicit = plain([language], COUNTRIES, ("explicit",))[: len(COUNTRIES)]
+    wrong = [one.country for one in explicit if reader.named(one.text, language).countries != {one.country}]
+    assert wrong == []
+
+
+def test_the_gazetteer_is_refused_where_it_could_find_nothing(tmp_path: Path) -> None:
+    """It is no number: no name of the starter is in French."""
+    file = experiment(tmp_path, "")
+    file.write_text(file.read_text(encoding="utf-8").replace('["en"]', '["en", "fr"]'), encoding="utf-8")
+    for command in ("plan", "run"):
+        refused = polyculture(command, file, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert "the gazetteer finds nothing in French" in refused.stderr
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_pack_without_a_form_of_a_country_says_where_to_write_it() -> None:

@@ -20,7 +20,9 @@ repository = "{repository}"
 commit = "{commit}"
 [[entities]]
 files = "*.csv"
-text = ["entity"]
+text = "entity"
+fixed.culture = "Arab"
+fixed.type = "food"
 """
 
 
