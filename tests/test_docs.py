@@ -258,7 +258,10 @@ def test_plan_tells_of_a_language_in_which_the_snapshot_has_no_names(tmp_path: P
     planned = polyculture("plan", experiment, cwd=tmp_path)
     assert planned.returncode == 0, planned.stderr
     told = [line.split(":")[0] for line in planned.stderr.splitlines() if "no names in it" in line]
-    assert told == ["link.snapshot holds for Swahili"]
+    assert told == ["link.snapshot holds for Swahili", "run will refuse"]
+    refused = polyculture("run", experiment, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "the gazetteer finds nothing in Swahili" in refused.stderr
 
 
 def with_mistake(folder: Path, file: str, old: str, new: str) -> Path:

@@ -20,8 +20,8 @@ from polyculture.cache.files import is_folder_name
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
 from polyculture.sources.files import RECORDS, WORKBOOKS
-from polyculture.sources.places import path_expression
-from polyculture.sources.rules import FileRules, Name, SourceRules, checked, field
+from polyculture.sources.places import fields_of, path_expression
+from polyculture.sources.rules import FileRules, Name, SourceRules, checked, columns_of, field
 from polyculture.sources.values import spelling
 
 RULES = Path(__file__).parent / "rules"
@@ -55,6 +55,9 @@ class DataBlock(FileRules):
         known = [one.name for one in self.target_fields()]
         if unknown := next((name for name in self.fixed if name not in known), None):
             raise ValueError(f"fixed.{unknown}: is no field of {self.target}; these are {', '.join(known)}")
+        said, read = (name for files in self.files for name in fields_of(files)), columns_of(self.names)
+        if unknown := next((name for name in said if name not in known and name not in read), None):
+            raise ValueError(f"files: {{{unknown}}} is no field of {self.target}; these are {', '.join(known)}")
         if lacking := self.lacking():
             raise ValueError(lacking)
         if any(join.key is None for join in self.join):

@@ -124,7 +124,13 @@ def plan(
     stages = [] if texts is None else [*texts.summaries, *request_rows(workspace)]
     if told := [*stages, *((label, line) for label, line in rows if line)]:
         print_table(("stage", "with"), told)
-    for line in (*_warnings(workspace, costs), *not_ready(workspace.experiment), limit_line(manifest, LIMITS)):
+    refused = [] if texts is None else list(texts.refusals())
+    for line in (
+        *_warnings(workspace, costs),
+        *not_ready(workspace.experiment),
+        *refused,
+        limit_line(manifest, LIMITS),
+    ):
         if line:
             say(line)
     if linking is not None and workspace.experiment.link.fill and workspace.experiment.link.contact is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import Mistakes
+from polyculture.cache.errors import ExperimentError, Mistakes
 from polyculture.cache.store.manifest import TEXTS, require_run
 from polyculture.cache.store.schema import WANTED_RESPONSES
 from polyculture.cache.store.store import open_store
@@ -22,7 +22,7 @@ from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_link
 from polyculture.running.validity import Proposal, amend_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 VERSIONS = """
 SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
@@ -66,7 +66,6 @@ class TextsCall(Call):
         checks: tuple[Callable[[], object], ...] = (
             lambda: check_prompted(self.workspace.experiment, self.workspace.file),
             self.extraction.require_choice,
-            self.extraction.require_names,
             lambda: self.workspace.prompts,
             lambda: self.extraction.instruction,
             lambda: self.linking,
@@ -76,9 +75,17 @@ class TextsCall(Call):
                 check()
         mistakes.tell()
 
+    def refusals(self) -> Iterator[str]:
+        """What `run` will refuse, a line each: the plan stands all the same."""
+        try:
+            self.extraction.require_names()
+        except ExperimentError as fault:
+            yield f"run will refuse: {fault}"
+
     def study(self, tell: Tell | None = None) -> Study:
         """As of each call; imported texts are never generated. Whoever asks will link, which may take a contact."""
         if tell is not None:
+            self.extraction.require_names()
             plan_linking(self.workspace)
         workspace, jobs = self.workspace, self.workspace.jobs
         wanted = workspace.text_tables[WANTED_RESPONSES]

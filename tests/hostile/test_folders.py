@@ -23,6 +23,7 @@ files = "*.csv"
 text = "entity"
 fixed.culture = "Arab"
 fixed.type = "food"
+fixed.language = "en"
 """
 
 

@@ -146,7 +146,7 @@ def test_data_that_are_not_there_are_told_before_texts_are_made(folder: Path, co
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="mock:a") + asks, encoding="utf-8")
     done = polyculture(command, "exp.toml", cwd=folder)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("polyculture: nowhere: ")
+    assert "exp.toml: instruments.cbs.folder: there is no file or folder nowhere" in done.stderr.splitlines()[-1]
     assert not list((folder / "runs").rglob("responses"))
 
 
