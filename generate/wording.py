@@ -323,13 +323,13 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
             where=own,
             remedy=f"Add a table [wording.{language.code}] with {', '.join(CONDITIONS)}.",
         )
-    names = [one.name for one in with_plain(wordings, wording) if one.name]
+    names = [name for name in named if name]
     remedy = (
         f"Add it, or set wordings = {names} under [prompts]."
         if names
         else "Add it, or set wordings = 1 under [prompts]."
     )
-    near = did_you_mean(name, names) if names else ""
+    near = did_you_mean(name, [*names, *([PLAIN] if wording.plain else [])]) if names else ""
     raise CatalogError(
         f"topic {topic.code!r} has no wording {name!r} in language {language.code!r}",
         where=wordings[0].file,
