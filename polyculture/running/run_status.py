@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.locks import is_locked
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import WorkCount
@@ -58,9 +59,22 @@ def run_status(workspace: Workspace) -> RunStatus:
     with open_store(workspace.run, layout_of(workspace.run), manifest=workspace.before) as store:
         reasons = frequent_reasons(store) if any(one.count.failed for one in jobs) else ()
         linked, unlinked = store.sql(read_sql(DATA, "links_status")).fetchall()[0]
-        return replace(
-            status, surfaces_linked=linked, surfaces_left=unlinked, reasons=reasons, money=money_lines(store)
-        )
+        money = money_lines(store)
+    if money and (waiting := _not_counted(calls)):
+        money += (f"{waiting} of the last answers are not in it yet: the next plan or run adds what they cost",)
+    return replace(status, surfaces_linked=linked, surfaces_left=unlinked, reasons=reasons, money=money)
+
+
+def _not_counted(calls: Sequence[Call]) -> int:
+    """How many answers of models wait in journals, of a process that works or was killed: no view has them yet."""
+    waiting = 0
+    for call in calls:
+        for step, work in call.works():
+            if work.models:
+                table = step.tables[-1]
+                records = JobShards(call.workspace.run, work.job, step.tables).read_journal()
+                waiting += sum(len(record.get(table.name, ())) for record in records)
+    return waiting
 
 
 def _of_call(call: Call) -> Iterator[JobStatus]:

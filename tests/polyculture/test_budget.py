@@ -21,6 +21,8 @@ from polyculture.cache.errors import BudgetError, ExperimentError
 from polyculture.cache.store.ledger import Ledger
 from polyculture.cache.store.model_facts import Price
 from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import RESPONSES
+from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
 from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
@@ -228,6 +230,29 @@ def test_what_a_kill_charged_and_no_row_has_is_said(tmp_path: Path, server: Stub
     assert again.returncode == 0
     assert sum(row["cost"] for row in rows) == pytest.approx(ledger.spent())
     ledger.close()
+
+
+def test_status_says_which_answers_are_not_in_its_money_yet(tmp_path: Path, server: StubServer) -> None:
+    """A killed process leaves its last answers in journals, which no view reads until a command commits them."""
+    server.latency = 0.2
+    file = write(tmp_path, server.url, None)
+    run = RunFolder(tmp_path / "runs" / "paid")
+    killed = begin_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path)
+
+    def waiting() -> int:
+        (job,) = (job for job in open_workspace(file).jobs if job.language == "ja")
+        return sum(len(record[RESPONSES.name]) for record in JobShards(run, job, [RESPONSES]).read_journal())
+
+    deadline = time.monotonic() + 120
+    while not waiting() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    killed.kill()
+    killed.join()
+    assert waiting()
+    said = f"{waiting()} of the last answers are not in it yet"
+    assert said in polyculture("status", file, cwd=tmp_path).stdout
+    assert polyculture("plan", file, cwd=tmp_path).returncode == 0
+    assert "of the last answers" not in polyculture("status", file, cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize(
