@@ -140,7 +140,10 @@ def plan(
     _check_known(workspace, unknown)
     check_able(calls_in_file(workspace))
     status = run_status(workspace)
-    over = status.reported and not status.surfaces_left and not any(one.count.is_open for one in status.jobs)
+    before = workspace.before
+    is_linked = linking is None or (before is not None and before.linker_id == linking.linker_id)
+    is_asked = not status.surfaces_left and not any(one.count.is_open for one in status.jobs)
+    over = status.reported and is_linked and is_asked
     say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")
 
 
