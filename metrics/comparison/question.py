@@ -145,7 +145,8 @@ def compare_opened(
     _check_brackets(conditions, every)
     for line in text_doubts(opened.store, manifest, _models(every)):
         tell(line)
-    targets = question.targets or (TARGETS[:1] if conditions else TARGETS)
+    # Links of the same texts differ exactly, whichever prompts are meant.
+    targets = question.targets or (TARGETS[:1] if conditions or others.snapshots else TARGETS)
     beside = (SAME_PROMPTS,) if conditions else ()  # what these show, no condition on new ones passes over
     rows = [
         row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
@@ -198,12 +199,12 @@ def compare(
         found = compared(stack, workspace, question, runs=runs)
     write_comparison(found, format, output)
     if format is Format.TABLE and output is None:
-        _print_changes(link_changes(workspace, question.snapshots))
+        _print_changes(link_changes(workspace, question.snapshots), workspace.file)
     if found.conditions:
         tell_decisions(found.conditions, found.decisions, allow_untestable)
 
 
-def _print_changes(several: Iterable[LinkChanges]) -> None:
+def _print_changes(several: Iterable[LinkChanges], file: Path) -> None:
     """Which links another snapshot changes: these are what moves the numbers."""
     for each in several:
         if not each.counts:
@@ -212,7 +213,7 @@ def _print_changes(several: Iterable[LinkChanges]) -> None:
         print_table(("change", "queries", "mentions"), each.counts, f"Links that {each.snapshot} changes")
         columns = ("change", "language", "topic", "surface", "mentions", "here", "there")
         print_table(columns, each.links, "Those with the most mentions")
-        say('all of them: polyculture sql EXPERIMENT "FROM changed_links"')
+        say(f'all of them: polyculture sql {shlex.quote(str(file))} "FROM changed_links"')
 
 
 _SHOWN = 5

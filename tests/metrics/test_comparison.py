@@ -278,6 +278,9 @@ def test_two_snapshots_links_of_one_run_are_two_sides(linked_twice: Path) -> Non
     assert (drift.low, drift.p, drift.reason) == (None, None, LINKED_TWICE)  # the same texts are no sample
     assert told["b2", "diversity", "*"].difference == 0
     assert told["b2", "specificity", "explicit"].difference == 0
+    once = ask(linked_twice, metrics=("diversity",), snapshots=("b2",))
+    assert {row.difference.target for row in once.rows} == {"same_prompts"}  # exact, so there is one of them
+    assert not any("could be tested" in line for line in remarks_of(once.rows))
     other = index_of(linked_twice.parent, [item("Q1", "soup", P31="Q746549")]).path  # of its name, and not linked with
     with pytest.raises(UserError, match="no snapshots of the run's snapshot_links are"):
         ask(linked_twice, snapshots=(str(other.rename(other.with_name("old.duckdb"))),))
