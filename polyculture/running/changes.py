@@ -147,6 +147,9 @@ def _of_asked(before: Manifest, now: Manifest, *, has_line: bool) -> Iterator[Ch
                 continue
             was, is_now = known[asked.key].settings, asked.settings
             changes = _differences("", was, is_now) if was and is_now else []
+            # A text that one side has not is no other text: what is asked otherwise has a change of its own.
+            alike = [one for one in changes if one.setting not in _HASHES or _NOT_SET not in (one.before, one.now)]
+            changes = alike or changes
             if was and is_now and not changes and has_line:
                 continue
             for change in changes or [Change("", _NOT_SET, _NOT_SET, line="it is asked otherwise")]:

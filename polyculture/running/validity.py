@@ -325,4 +325,9 @@ def _in_words(rows: Mapping[Table[Any], int]) -> str:
     by_unit = Counter[str]()  # several tables may have one unit
     for table, number in rows.items():
         by_unit[table.unit] += number
-    return ", ".join(f"{number} {unit}" for unit, number in by_unit.items() if number)
+    return ", ".join(f"{number} {_counted(unit, number)}" for unit, number in by_unit.items() if number)
+
+
+def _counted(unit: str, number: int) -> str:
+    """'answers', and 'answer' of one."""
+    return unit.removesuffix("s") if number == 1 and " " not in unit else unit
