@@ -273,7 +273,10 @@ class SparqlClient(PoliteClient):
             raise TryAgainError(reason, after or _UNSTATED_PAUSE)
         if code >= 500:
             raise TryAgainError(reason, after or 0.0)
-        remedy = "Check that the address is that of a SPARQL endpoint over Wikidata, and the contact."
+        remedy = (
+            "If it is a ban, wait until it ends and give the same command again: what was fetched is kept. Else check "
+            "that the address is that of a SPARQL endpoint over Wikidata, and the contact."
+        )
         raise self.error(f"refuses: {reason}", remedy)
 
 
