@@ -23,8 +23,8 @@ from polyculture.generate.wording import (
     Template,
     TopicWording,
     Wording,
+    country_called,
     fill_country,
-    names_country,
     own_countries,
     read_wording,
     topic_wordings,
@@ -94,7 +94,7 @@ def _check_countries(
     """The countries in the language's file, but those that a user's countries.toml words."""
     file, own = wording_file(language), own_countries(catalog.countries)
     for code in countries:
-        if code not in wording.countries and wording.plain and names_country(code, language, wording):
+        if code not in wording.countries and wording.plain and country_called(code, language, wording):
             continue  # it has a name for `plain`, and the other wordings say themselves that they lack a form
         if code not in wording.countries:
             what = "is missing; it needs a name and the form that takes the place of {country}"

@@ -5,7 +5,7 @@ precedence. A user's own topic file has its templates in `wording.<language>`, a
 `countries.toml` their forms in `wording.<language>`: these are put over the language's.
 
 Templates stand in `[wordings.<wording>.<topic>]` of a language file and in `[wording.<language>.<wording>]` of a topic
-file. A single wording needs no name there, and stands for the first that an experiment asks. The wording `plain` is
+file. A single wording needs no name there: it is taken for the first that an experiment asks. The wording `plain` is
 made of its neutral sentence, or that of `write`, and of two lines that each language has for all topics (`Plain`).
 """
 
@@ -146,7 +146,7 @@ class Length(_Data):
 class Plain(_Data):
     """The wording `plain` in a language: the sentence of a topic, and below it a line with the country or the name.
 
-    Data stand in no sentence, so nothing is inflected: a country is called by its name in the nominative.
+    No sentence contains data, so nothing has to be inflected: a country is called by its name in the nominative.
     """
 
     # How long the texts shall be, in the unit of `Length`, where that is another amount than in the other wordings: as
@@ -170,7 +170,7 @@ class Wording(_Data):
     names: Mapping[CountryCode, PersonNames] = {}  # a user's own, put over the built-in ones
 
     def length_of(self, name: str | None) -> Length | None:
-        """How long a wording of this name asks the texts to be, where it says so."""
+        """The length that a wording of this name asks for; None where the language has none."""
         if name == PLAIN and self.plain and self.plain.amount and self.length:
             return self.length.model_copy(update={"amount": self.plain.amount})
         return self.length
@@ -290,7 +290,7 @@ def _with_amount(sentence: Template, amount: int, other: int) -> Template:
     return Template(text=text or "", gloss=gloss)
 
 
-def names_country(code: str, language: Language, wording: Wording, *, own: bool = False) -> str | None:
+def country_called(code: str, language: Language, wording: Wording, *, own: bool = False) -> str | None:
     """What a country is called in a language, in the nominative: as the wording says, or as CLDR does; None where
     neither knows it. `own` says that the country's forms come from a user's countries.toml, which come first."""
     if wording.plain and code in wording.plain.countries and not own:
@@ -344,7 +344,7 @@ def fill_country(template: str, country: str, language: Language, wording: Wordi
     no such country, and where a country of one's own has no origin in a language that distinguishes it from the form.
     """
     if "{country_name}" in template:
-        name = names_country(country, language, wording, own=own)
+        name = country_called(country, language, wording, own=own)
         if name is None:
             row = f'wording.{language.code} = {{ name = "...", form = "..." }}'
             remedy = f"Add {row} to [{country}] in the countries.toml of your catalog."

@@ -24,7 +24,7 @@ from polyculture.cache.catalog.written import written_names
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.inflection import forms
 from polyculture.generate.detection import detect
-from polyculture.generate.wording import names_country, read_wording
+from polyculture.generate.wording import country_called, read_wording
 
 _LONGEST_CODE = 3  # letters of an ISO 3166 code
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing
@@ -32,9 +32,8 @@ LONGEST = 1_000  # characters: a longer prompt may name a country and ask about 
 _START = re.compile(r"(?:^|[.!?…:;\n\"“”„«»‘(\[*#>¿¡-]|(?<!\w)['’])\s*$")
 _CAPITAL = re.compile(r"(?<!\w)[^\W\d_](?:\w|[’'-](?=\w))+")
 _SUBJECT = re.compile(r"(?:['’]s)? [^\W\d_A-Z]")
-_LETTER = (
-    r"[\w\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff]"  # `\w` alone ends a word of Hindi at each vowel
-)
+# `\w` alone ends a word of Hindi at each vowel; a danda (U+0964, U+0965) ends a sentence.
+_LETTER = r"[\w\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff]"
 _NO_LETTER = f"(?<!{_LETTER})"
 _ABJAD, _HANGUL = re.compile("[\u0590-\u06ff]"), re.compile("[\uac00-\ud7a3]")
 _UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
@@ -184,7 +183,7 @@ def _plain_lines(language: str, catalog: Catalog) -> Mapping[str, str]:
         return {}
     if known is None or wording is None or wording.plain is None:
         return {}
-    names = {code: names_country(code, known, wording) for code in catalog.countries}
+    names = {code: country_called(code, known, wording) for code in catalog.countries}
     line = wording.plain.country.text
     return {
         unicodedata.normalize("NFC", line.replace("{country_name}", name)): code for code, name in names.items() if name

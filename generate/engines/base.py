@@ -1,6 +1,6 @@
 """Requests and answers: the types that flow between the stages and the engines.
 
-A model is named `engine:name`, e.g. `openai:gpt-6-luna`. What can be done with a model stands in `capabilities`; what
+A model is named `engine:name`, e.g. `openai:gpt-6-luna`. `capabilities` says what can be done with a model; what
 an engine declares of itself in `kind`.
 """
 

@@ -50,7 +50,7 @@ class GapReading:
 
 
 def read_gaps(text: str, spellings: Sequence[str] = ()) -> GapReading:
-    """The text with every gap as `MASK`; what is read as it is told in `changes`.
+    """The text with every gap as `MASK`; `changes` says what was read otherwise than it is written.
 
     Besides `spellings`, 'mask' in brackets is a gap however it is written, in Latin letters or in the text's
     own script. Several gaps in a row with nothing between are one: a name of several words.

@@ -31,7 +31,7 @@ class Question:
     roles: tuple[str, ...]  # what each option is: 'biased', 'other', 'unknown', 'person', or the set's own; '' for none
     right: tuple[int, ...]  # indexes of right options; empty where none is
     place: SourceLocation
-    context: str = ""  # what stands before the question
+    context: str = ""  # the text before the question
     answers: tuple[str, ...] = ()  # that an open question accepts
     weights: tuple[float, ...] = ()  # of each of these: how many people gave it
     # 'category', 'label', 'country', 'topic', 'context' ('ambiguous' | 'biased' | 'counter-biased' | 'disambiguated'),

@@ -15,7 +15,7 @@ from polyculture.generate.design import PLAIN, PromptDesign, read_preset
 from polyculture.generate.integrity import TemplateCheck, check_prompts, wrong_script
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import glosses
-from polyculture.generate.wording import FOLDER, WRITE, names_country, read_wording
+from polyculture.generate.wording import FOLDER, WRITE, country_called, read_wording
 from polyculture.imports.prompts import PromptReader
 from polyculture.running.opening import open_workspace
 from tests.generate.test_prompts import as_own, own_catalog
@@ -41,7 +41,7 @@ def test_every_country_can_be_asked_about(language: str) -> None:
     wording, known = read_wording(CATALOG.language(language)), CATALOG.language(language)
     check = TemplateCheck(known, wording, CATALOG, COUNTRIES)
     assert [what for text in dict.fromkeys(one.text for one in prompts) for what in check.text(text)] == []
-    names = {code: names_country(code, known, wording) for code in COUNTRIES}
+    names = {code: country_called(code, known, wording) for code in COUNTRIES}
     assert [code for code, name in names.items() if not name or wrong_script(name, known)] == []
     assert len(set(names.values())) == len(COUNTRIES), "two countries have one name"
 
@@ -60,7 +60,7 @@ def test_what_is_asked_differs_by_one_line_alone(language: str) -> None:
     of_france = [
         prompt.text.split("\n")[1] for prompt in prompts if (prompt.condition, prompt.country) == ("explicit", "FR")
     ]
-    assert {str(names_country("FR", known, wording)) in line for line in of_france} == {True}
+    assert {str(country_called("FR", known, wording)) in line for line in of_france} == {True}
     assert len(set(of_france)) == 1
 
 

@@ -106,7 +106,7 @@ class QuestionBlock(FileRules):
     expand: Annotated[str, AfterValidator(_loading(rows_of))] | None = None  # code that makes the rows: `loaders`
     id: Name = field("what the question is called; unique in a language", default="row")
     text: Name | None = field("what is asked; of a gap the text with `[MASK]`", needed=("choice", "gap", "open"))
-    context: Name | None = field("what stands before the question")
+    context: Name | None = field("the text that is shown before the question")
     language: Name | None = field("the code of its language, or its English name")
     options: Annotated[
         Annotated[tuple[Name, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")],
@@ -135,7 +135,9 @@ class QuestionBlock(FileRules):
     )
     weights: Accepted | None = field("of an open question: how many people gave each answer; of a survey each option")
     facets: Mapping[str, Name] = field(
-        "what numbers are told apart by, under names of yours", default={}, example='{ country = "column" }'
+        "your columns by which numbers are grouped, under names that you choose",
+        default={},
+        example='{ country = "column" }',
     )
 
     @model_validator(mode="before")
