@@ -185,6 +185,20 @@ class Idle:
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What a command asks about: a name before the experiment, without a flag, as in `ask kobbq exp.toml`.
+
+    A command with one needs no experiment file: with --model it writes its own, such as `ask-kobbq.toml`.
+    """
+
+    option: str  # the field of the options that has the name
+    check: Callable[[Any], object]  # raises what is wrong with what the options name, before the file is written
+    # The lines that are added to that file. With any, the command asks for texts, so for all that `polyculture run`
+    # does with the experiment.
+    experiment: Callable[[Any], str] = lambda _options: ""
+
+
+@dataclass(frozen=True)
 class Command:
     """A command of an instrument: `polyculture NAME [ARGUMENT] exp.toml`, a flag per other field of its options.
 
@@ -195,16 +209,10 @@ class Command:
     study: Callable[[AskedExperiment, Any], Study]
     example: str  # for the end of the help
     demo: Demo | None = None
-    argument: str | None = None  # the option that stands before the experiment, without a flag: `ask kobbq exp.toml`
-    # With --model and without an experiment, one is written: `ask-kobbq.toml`. Before, this is called with the options,
-    # and raises what is wrong with what they name.
-    own_experiment: Callable[[Any], object] | None = None
+    subject: Subject | None = None
     # What options ask of other commands, before the command itself.
     parts: Callable[[Any], Sequence[Part]] | None = None
     tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
     needs: Callable[[Any], Sequence[Need]] = lambda _options: ()
-    # The lines that are added to the experiment file which is written for it. With any, the command asks for texts, so
-    # for all that `polyculture run` does with the experiment.
-    experiment: Callable[[Any], str] = lambda _options: ""

@@ -27,6 +27,7 @@ from polyculture.instruments.contract import (
     Setup,
     Shown,
     Study,
+    Subject,
     Validity,
 )
 
@@ -82,11 +83,10 @@ class Instrument(Generic[O]):
     answers: Table[Any]  # what comes back
     options: type[O]
     example: str
-    tables: Sequence[Path] = ()  # as of `Command`, like the following four
+    tables: Sequence[Path] = ()  # as of `Command`, like the following three
     demo: Demo | None = None
     idle: Sequence[Idle] = ()
-    argument: str | None = None
-    own_experiment: Callable[[O], object] | None = None
+    subject: Subject | None = None
     # What options use the experiment's models for; None: what the requests declare. Empty where they bring models.
     uses: Callable[[O], Iterable[str]] | None = None
     ask: Callable[[AskedExperiment, O], Inquiry[Any]] | None = None  # None: `inquiry` in `study`, beside the options
@@ -114,8 +114,7 @@ class Instrument(Generic[O]):
             self.study,
             self.example,
             self.demo,
-            self.argument,
-            self.own_experiment,
+            self.subject,
             tables=self.tables,
             idle=self.idle,
             needs=self._needs,

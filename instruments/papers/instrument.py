@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polyculture.instruments.contract import AskedExperiment, Command, Study
+from polyculture.instruments.contract import AskedExperiment, Command, Study, Subject
 from polyculture.instruments.papers.options import PaperOptions, paper_parts
 
 
@@ -20,9 +20,7 @@ COMMANDS: Mapping[str, Command] = {
         PaperOptions,
         study,
         "polyculture paper kobbq --model ollama:qwen2.5:7b; polyculture paper camellia exp.toml --language ja",
-        argument="name",
-        own_experiment=lambda options: options.preset,
-        experiment=lambda options: options.preset.experiment_text,
+        subject=Subject("name", lambda options: options.preset, lambda options: options.preset.experiment_text),
         parts=paper_parts,
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from polyculture.instruments.contract import Command
+from polyculture.instruments.contract import Command, Subject
 from polyculture.instruments.declared import Instrument
 from polyculture.instruments.probe.layout import PROBES
 from polyculture.instruments.probe.options import ProbeOptions
@@ -15,7 +15,6 @@ PROBE = Instrument(
     ProbeOptions,
     "polyculture probe blend exp.toml --folder BLEnD/data --units 50 --control noise",
     (Path(__file__).with_name("entity_knowledge.sql"),),
-    argument="set",
-    own_experiment=ProbeOptions.opened,
+    subject=Subject("set", ProbeOptions.opened),
 )
 COMMANDS: Mapping[str, Command] = {"probe": PROBE.command}

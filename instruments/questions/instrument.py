@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from polyculture.instruments.contract import Command, Demo
+from polyculture.instruments.contract import Command, Demo, Subject
 from polyculture.instruments.declared import Instrument
 from polyculture.instruments.questions.layout import ANSWERS, USES
 from polyculture.instruments.questions.options import AskOptions
@@ -25,8 +25,7 @@ ASK = Instrument(
         {"set": str(_DEMO / "made-up.toml")},
         ("set", "folder"),
     ),
-    argument="set",
-    own_experiment=AskOptions.opened,
+    subject=Subject("set", AskOptions.opened),
     # Texts where an answer is written, log-probabilities where likelihoods are compared, or attention.
     uses=lambda options: {USES.get(method, "answer") for method in options.methods},
 )

@@ -20,7 +20,7 @@ from polyculture.instruments.contract import NamesData
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from polyculture.instruments.contract import Command, Demo
+    from polyculture.instruments.contract import Command, Demo, Subject
     from polyculture.running.calls import InstrumentCall
     from polyculture.running.estimate import StageEstimate
 
@@ -33,17 +33,18 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
         runs, file = given.pop("runs"), given.pop("experiment")
         accept_changes = given.pop("accept_changes")
         retry = given.pop("retry_failed")
-        if file is None and command.argument and _is_experiment(given[command.argument], command):
-            file = _present(Path(given.pop(command.argument)), command)  # one word alone is the experiment
+        subject = command.subject
+        if file is None and subject and _is_experiment(given[subject.option]):
+            file = _present(Path(given.pop(subject.option)), command, subject)  # one word alone is the experiment
         values = {key: _plain(value) for key, value in given.items() if _said(context, key)}
         if demo and command.demo:
-            file = _demo_file(command.demo, context, command.argument)
+            file = _demo_file(command.demo, context, subject)
             values = {**command.demo.options, **values}
-        if file is None and command.own_experiment and values.get("model") and command.argument in values:
-            file = _own_experiment(name, command, values)
+        if file is None and subject and values.get("model") and subject.option in values:
+            file = _own_experiment(name, command, subject, values)
         if file is None:
             _check_names(name, command, values)
-            model = ", or a model with --model" if command.own_experiment else ""
+            model = ", or a model with --model" if subject else ""
             raise typer.BadParameter(f"name an experiment file{model}" + (", or try --demo" if command.demo else ""))
         _ask(name, file, runs, values, retry, accept_changes=accept_changes)
 
@@ -55,21 +56,21 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
     return run
 
 
-def _is_experiment(word: str | None, command: Command) -> bool:
+def _is_experiment(word: str | None) -> bool:
     """Is the word before the experiment the experiment itself? A rules file ends in .toml, too, and has no models."""
     if word is None or not word.endswith(".toml"):
         return False
-    return not (command.own_experiment and Path(word).is_file()) or is_experiment(Path(word))
+    return not Path(word).is_file() or is_experiment(Path(word))
 
 
-def _present(file: Path, command: Command) -> Path:
+def _present(file: Path, command: Command, subject: Subject) -> Path:
     """The file; raises `UserError` with both that it may be where there is none, and the command takes either."""
-    takes_rules = command.own_experiment and command.options.model_fields[command.argument or ""].annotation is str
+    takes_rules = command.options.model_fields[subject.option].annotation is str
     if not takes_rules or file.exists():
         return file
     known = [one.name for one in file.absolute().parent.glob("*.toml")]
     otherwise = "Write an experiment with: polyculture init. docs/question-sets.md says what a rules file holds."
-    what = f"there is no such file, neither the rules that {(command.argument or '').upper()} names nor an experiment"
+    what = f"there is no such file, neither the rules that {subject.option.upper()} names nor an experiment"
     raise UserError(what, where=file, remedy=did_you_mean(file.name, known, otherwise=otherwise))
 
 
@@ -79,14 +80,14 @@ def _check_names(name: str, command: Command, values: Mapping[str, Any]) -> None
         options.check_names()
 
 
-def _own_experiment(name: str, command: Command, values: Mapping[str, Any]) -> Path:
+def _own_experiment(name: str, command: Command, subject: Subject, values: Mapping[str, Any]) -> Path:
     """The experiment file of a command that names its model itself: nothing is written of what cannot be asked."""
-    file = own_file(name, values[command.argument or ""])
+    file = own_file(name, values[subject.option])
     check_models(file, [values["model"]])
     options = _checked(name, command, file, values)
-    if command.own_experiment and not file.exists():
-        command.own_experiment(options)
-    add_models(file, [values["model"]], name, command.experiment(options))
+    if not file.exists():
+        subject.check(options)
+    add_models(file, [values["model"]], name, subject.experiment(options))
     return file
 
 
@@ -121,7 +122,7 @@ def _ask(
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
-    if asked.declared.experiment(asked.options):
+    if (subject := asked.declared.subject) and subject.experiment(asked.options):
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
@@ -181,7 +182,7 @@ def _said(context: typer.Context, option: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _demo_file(demo: Demo, context: typer.Context, argument: str | None) -> Path:
+def _demo_file(demo: Demo, context: typer.Context, subject: Subject | None) -> Path:
     """The demo's experiment file, copied into its folder.
 
     A usage error where the command line names another experiment or other texts beside --demo.
@@ -192,7 +193,11 @@ def _demo_file(demo: Demo, context: typer.Context, argument: str | None) -> Path
 
     for option in ("experiment", *demo.replaces):
         if _said(context, option):
-            spelt = option.upper() if option in ("experiment", argument) else f"--{flag_of(option)}"
+            spelt = (
+                option.upper()
+                if option == "experiment" or (subject and option == subject.option)
+                else f"--{flag_of(option)}"
+            )
             raise typer.BadParameter(f"--demo has models and texts of its own: leave out {spelt}, or --demo")
     folder = Path(demo.folder)
     file = folder / demo.experiment.name

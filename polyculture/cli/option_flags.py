@@ -39,12 +39,13 @@ def parameters_of(command: Command) -> Iterator[Parameter]:
     fields = command.options.model_fields
     kind = Parameter.KEYWORD_ONLY
     yield Parameter("context", kind, annotation=typer.Context)
-    if command.argument is not None:
-        yield _argument(command.argument, fields[command.argument])
+    argument = command.subject.option if command.subject else None
+    if argument is not None:
+        yield _argument(argument, fields[argument])
     # Without a default typer would ask for the file before a misspelt name is told.
     yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
     for name, field in fields.items():
-        if name != command.argument and field.json_schema_extra != IN_FILE:
+        if name != argument and field.json_schema_extra != IN_FILE:
             yield _parameter(name, field)
     if demo := command.demo:
         yield Parameter("demo", kind, default=False, annotation=Annotated[bool, typer.Option("--demo", help=demo.help)])

@@ -242,7 +242,8 @@ def _option_fault(
 def _typed(command: str, name: str) -> str:
     """How an option is typed: its flag, or the argument that stands without one."""
     entry = entry_of(command)
-    return name.upper() if entry and entry.commands[command].argument == name else flag(name)
+    subject = entry.commands[command].subject if entry else None
+    return name.upper() if subject and subject.option == name else flag(name)
 
 
 def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:

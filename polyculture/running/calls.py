@@ -240,8 +240,8 @@ class InstrumentCall(Call):
     @property
     def with_argument(self) -> str:
         """As of each call."""
-        argument = self.declared.argument
-        return f"{self.command} {getattr(self.options, argument)}" if argument else self.command
+        subject = self.declared.subject
+        return f"{self.command} {getattr(self.options, subject.option)}" if subject else self.command
 
     def stage(self, step: Step[Any, Any]) -> str:
         """The command, and its step where that has a name of its own; between them the name of a part."""
