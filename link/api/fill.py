@@ -24,15 +24,18 @@ from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.kept import Asked, Kept, kept_answers, read_asked
 from polyculture.link.api.names import Named, Term, exact_terms, search_terms
-from polyculture.link.api.sparql import SparqlClient, SparqlSettings
+from polyculture.link.api.sparql import SparqlClient, SparqlSettings, queries_of
 from polyculture.link.index.draft import answers_folder
 from polyculture.link.index.snapshot import FILLED, Snapshot, open_snapshot
 from polyculture.link.ontology import scopes_of
 from polyculture.link.polite_client import duration
 
-# Measured over 193,000 items of Wikidata: 70 to 180 mentions a query, 10 to 20 a request. All of Wikidata has more
-# items of a name, of which few belong to a topic. Two searches are for each mention whose names no item bears.
-MENTIONS_A_QUERY, MENTIONS_A_REQUEST, SEARCHES_A_MENTION = 70, 8, 0.5
+# Measured over 193,000 items of Wikidata: 70 to 180 mentions a query. The classes above whatever is named, level by
+# level, and what countries rest on take a new file 20 to 32 requests for 5 to 200 mentions, and a file that has most of
+# them fewer; the mentions themselves 1 for 30 to 50. All of Wikidata has more items of a name, of which few belong
+# to a topic. Two searches are for each mention whose names no item bears.
+MENTIONS_A_QUERY, MENTIONS_A_REQUEST, SEARCHES_A_MENTION = 70, 20, 0.5
+_REQUESTS_OF_CLASSES, _REQUESTS_OF_MORE = 25, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,43 @@ def fill_snapshot(
     return FillReport(snapshot, queries.requests, items.requests, len(mentions), names, fetched)
 
 
-def expected_requests(mentions: int, endpoint: SparqlSettings, service: ApiSettings, *, search: bool = False) -> str:
-    """How many queries and requests so many distinct mentions take, and how long, in words."""
-    queries, requests = ceil(mentions / MENTIONS_A_QUERY), ceil(mentions / MENTIONS_A_REQUEST)
-    searches = ceil(mentions * SEARCHES_A_MENTION) if search else 0
+@dataclass(frozen=True, slots=True)
+class NamesToAsk:
+    """What a fill asks an endpoint: of how many mentions, and in how many queries."""
+
+    mentions: int
+    queries: int
+    searches: int  # at most, with `search`
+    begun: bool = False  # has the file the classes of an earlier fill?
+
+    def __add__(self, other: NamesToAsk) -> NamesToAsk:
+        queries, searches = self.queries + other.queries, self.searches + other.searches
+        return NamesToAsk(self.mentions + other.mentions, queries, searches, self.begun or other.begun)
+
+
+def names_to_ask(catalog: Catalog, mentions: Iterable[Named], out: Path) -> NamesToAsk:
+    """What a fill of the snapshot `out` would ask of these mentions: names that it was never asked for.
+
+    Raises `SnapshotError` where `out` is no snapshot.
+    """
+    asked = read_asked(open_snapshot(out)) if out.exists() else Asked()
+    new = [named for named in dict.fromkeys(mentions) if exact_terms(catalog, named) - asked.names.keys()]
+    queries = queries_of(_new_names(catalog, new, asked))
+    return NamesToAsk(len(new), queries, len(_new_searches(catalog, mentions, asked)), bool(asked.names))
+
+
+def assumed_names(mentions: int) -> NamesToAsk:
+    """The same of so many mentions of which no name is known yet."""
+    return NamesToAsk(mentions, ceil(mentions / MENTIONS_A_QUERY), ceil(mentions * SEARCHES_A_MENTION))
+
+
+def expected_requests(
+    asked: NamesToAsk, endpoint: SparqlSettings, service: ApiSettings, *, search: bool = False
+) -> str:
+    """How many queries and requests a fill takes, and how long, in words."""
+    classes = _REQUESTS_OF_MORE if asked.begun else _REQUESTS_OF_CLASSES
+    queries, requests = asked.queries, ceil(asked.mentions / MENTIONS_A_REQUEST) + (classes if asked.mentions else 0)
+    searches = asked.searches if search else 0
     minutes = queries / endpoint.requests_per_minute + (requests + searches) / service.requests_per_minute
     told = f" and up to {searches:,} searches" if searches else ""
     rates = f"{endpoint.requests_per_minute:g} queries and {service.requests_per_minute:g} requests a minute"

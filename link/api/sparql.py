@@ -280,6 +280,11 @@ class SparqlClient(PoliteClient):
         raise self.error(f"refuses: {reason}", remedy)
 
 
+def queries_of(terms: Iterable[Term]) -> int:
+    """How many queries ask for these names, where the endpoint answers each as a whole."""
+    return sum(1 for _ in _batches(terms))
+
+
 def _batches(terms: Iterable[Term]) -> Iterator[list[Term]]:
     """The names in parts that fit into a query."""
     batch, size = list[Term](), 0

@@ -121,7 +121,7 @@ def plan(
     if linking is not None:
         _print_texts(workspace, manifest, linking)
     rows = [("batches", waiting_line(workspace.run)), ("note", workspace.experiment.played_line)]
-    stages = [] if texts is None else [*texts.summaries, *request_rows(workspace)]
+    stages = [] if texts is None else [*texts.summaries, *request_rows(workspace, manifest)]
     if told := [*stages, *((label, line) for label, line in rows if line)]:
         print_table(("stage", "with"), told)
     refused = [] if texts is None else list(texts.refusals())

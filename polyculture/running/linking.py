@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.catalog import Catalog
@@ -240,33 +241,62 @@ MENTIONS_A_RESPONSE = 3
 _DISTINCT, _GROWTH = 5.0, 0.6
 
 
-def request_rows(workspace: Workspace) -> Iterator[tuple[str, str]]:
-    """Rows for `plan`: what the live service would be asked, and what a pull would be. None with an own index."""
+def request_rows(workspace: Workspace, manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Rows for `plan`: what the live service would be asked, and what a pull would be. None with an own index.
+
+    `manifest` is the run's as it will be: it says which extractions are current.
+    """
     section = workspace.experiment.link
     if section.fill:
-        from polyculture.link.api.fill import expected_requests
+        from polyculture.link.api.fill import assumed_names, expected_requests, names_to_ask
 
-        mentions, services = assumed_mentions(workspace), (sparql_settings(workspace), api_settings(workspace))
-        yield "link asks", expected_requests(mentions, *services, search=section.search)
-        yield (
-            "",
-            (
-                f"for {mentions:,} distinct mentions; nothing for names that the file was asked for. Assumed:"
-                f" {MENTIONS_A_RESPONSE} mentions a response, of m in a language and topic {_DISTINCT:g} m^{_GROWTH:g}"
-                " distinct"
-            ),
-        )
+        stored, extracted = _stored_names(workspace, manifest)
+        asked = names_to_ask(workspace.catalog, stored, workspace.file.parent / section.snapshot)
+        assumed = assumed_mentions(workspace, extracted)
+        services = (sparql_settings(workspace), api_settings(workspace))
+        yield "link asks", expected_requests(asked + assumed_names(assumed), *services, search=section.search)
+        said = []
+        if texts := extracted.total():
+            said.append(
+                f"for {asked.mentions:,} of the {len(stored):,} distinct mentions of {texts:,} extracted texts: the"
+                " file was asked for the names of the others"
+            )
+        if assumed:
+            said.append(
+                f"for {assumed:,} distinct mentions of texts without an extraction; nothing for names that the file was"
+                f" asked for. Assumed: {MENTIONS_A_RESPONSE} mentions a response, of m in a language and topic"
+                f" {_DISTINCT:g} m^{_GROWTH:g} distinct"
+            )
+        yield from (("", line) for line in said)
     if section.fill or section.snapshot == STARTER:
         yield "or pull", pull_line(workspace)
 
 
-def assumed_mentions(workspace: Workspace) -> int:
-    """How many distinct mentions the texts that are extracted are assumed to hold, generated or imported ones."""
+def assumed_mentions(workspace: Workspace, extracted: Mapping[tuple[str, str], int] = MappingProxyType({})) -> int:
+    """How many distinct mentions the texts, generated or imported ones, are assumed to hold beside those that are
+    `extracted`, of which there are so many by language and topic."""
     texts = Counter[tuple[str, str]]()
     for job in workspace.jobs:
         texts[job.language, job.topic] += workspace.extracted_of(job)
-    mentions = [float(count * MENTIONS_A_RESPONSE) for count in texts.values()]
-    return round(sum(min(m, _DISTINCT * math.pow(m, _GROWTH)) for m in mentions))
+    return round(sum(max(0.0, _distinct(size) - _distinct(extracted.get(of, 0))) for of, size in texts.items()))
+
+
+def _distinct(texts: int) -> float:
+    mentions = float(texts * MENTIONS_A_RESPONSE)
+    return min(mentions, _DISTINCT * math.pow(mentions, _GROWTH))
+
+
+def _stored_names(workspace: Workspace, manifest: Manifest) -> tuple[list[Named], Counter[tuple[str, str]]]:
+    """The names of the mentions that the run has, and of how many texts of each language and topic they are."""
+    from polyculture.cache.store.store import open_store
+    from polyculture.link.stage import current_names
+
+    if not workspace.run.manifest.exists():
+        return [], Counter()
+    with open_store(workspace.run, manifest=manifest) as store:
+        texts = store.sql("SELECT language, topic, count(*) FROM extractions GROUP BY ALL").fetchall()
+    extracted = Counter({(language, topic): count for language, topic, count in texts})
+    return (current_names(workspace.run, manifest) if extracted else []), extracted
 
 
 def own_file(workspace: Workspace) -> Path:

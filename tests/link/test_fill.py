@@ -20,7 +20,7 @@ import pytest
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
 from polyculture.link import keys
 from polyculture.link.api.client import ApiSettings
-from polyculture.link.api.fill import FillReport, expected_requests, fill_snapshot
+from polyculture.link.api.fill import FillReport, assumed_names, expected_requests, fill_snapshot, names_to_ask
 from polyculture.link.api.names import Named, exact_terms, spellings
 from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.dumps.build import build_index
@@ -670,12 +670,59 @@ def test_a_plan_says_how_much_the_services_are_asked(tmp_path: Path) -> None:
     workspace = open_workspace(file)
     responses = len(workspace.prompts) * workspace.sampling.n
     mentions = round(5 * (3 * responses) ** 0.6)  # one language and topic
-    assert expected_requests(mentions, sparql_settings(workspace), api_settings(workspace)) in told
+    settings = sparql_settings(workspace), api_settings(workspace)
+    assert expected_requests(assumed_names(mentions), *settings) in told
     assert "at 60 queries and 200 requests a minute" in told
     assert f"for {mentions:,} distinct mentions" in told
     assert "Assumed: 3 mentions a response" in told
     assert "polyculture wikidata pull exp.toml" in told
     assert not (tmp_path / "filled.duckdb").exists()
+
+
+def test_a_plan_counts_what_the_stored_mentions_need(server: SparqlServer, tmp_path: Path) -> None:
+    """Without an extraction it assumes; then it counts the names that the file was never asked for."""
+    (tmp_path / "said.toml").write_text('[[answer]]\ntexts = ["He had miso soup.", "He had ramen."]\n', "utf-8")
+    services = f'sparql = "{server.url}"\nendpoint = "{server.items.url}"\nrequests_per_minute = 60000'
+    text = EXPERIMENT.replace("openai:any", "mock:m").replace("fill = true", f"fill = true\n{services}")
+    file = tmp_path / "exp.toml"
+    file.write_text(f'{text}[sampling]\nn = 2\n[options."mock:m"]\nanswers = "said.toml"\n', encoding="utf-8")
+
+    def planned() -> str:
+        done = polyculture("plan", file, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return " ".join(done.stdout.split())
+
+    assert "distinct mentions of texts without an extraction" in planned()
+    assert polyculture("run", file, "--only", "generate", cwd=tmp_path).returncode == 0
+    assert polyculture("run", file, "--only", "extract", cwd=tmp_path).returncode == 0
+    told = planned()
+    texts = len(open_workspace(file).prompts) * 2
+    assert f"for 2 of the 2 distinct mentions of {texts} extracted texts" in told
+    assert "without an extraction" not in told
+    assert "some 1 queries" in told
+    ran = polyculture("run", file, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert len(server.queries) == 1
+    told = planned()
+    assert f"for 0 of the 2 distinct mentions of {texts} extracted texts" in told
+    assert "some 0 queries, 0 requests" in told
+
+
+@pytest.mark.parametrize("size", [1, 4, len(NAMES)])
+def test_names_to_ask_are_those_that_a_fill_asks(server: SparqlServer, out: Path, size: int) -> None:
+    asked = names_to_ask(CATALOG, NAMES, out)
+    assert (asked.mentions, asked.begun) == (len(NAMES) - 1, False)  # of one no name is as short as Wikidata's are
+    fill(server, out, NAMES[:size])
+    server.queries.clear()
+    left = names_to_ask(CATALOG, NAMES, out)
+    report = fill(server, out)
+    assert left.begun
+    assert left.mentions == sum(not exact_terms(CATALOG, one) <= exact_of(NAMES[:size]) for one in NAMES)
+    assert (left.queries > 0) == (report.queries > 0)
+
+
+def exact_of(mentions: list[Named]) -> set[tuple[str, str]]:
+    return {term for one in mentions for term in exact_terms(CATALOG, one)}
 
 
 def test_a_file_that_cannot_be_filled_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
