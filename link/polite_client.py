@@ -38,12 +38,14 @@ TRIES = 8  # for a busy service
 TRIES_UNREACHED = 3  # for a service that cannot be reached, or is not the expected one
 LONGEST_PAUSE = 900.0  # seconds; a longer wait ends the run
 _LONGEST_REASON = 300  # characters of a service's message
+_LONGEST_BODY = 200  # characters of an answer that refuses
 REPORTED_PAUSE = 10.0  # seconds; longer pauses are reported to the user
 MINUTE = 60.0
 _REDIRECTS = 5
 _OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
 
 _BACKOFF = wait_exponential_jitter(initial=1.0, max=60.0)
+_MARKUP = re.compile(r"<(script|style).*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _ADDRESS = re.compile(r"[^\s@<>()]+@[^\s@<>()]+\.[A-Za-z0-9-]{2,}")
 _PAGE = re.compile(r"https?://[^\s/()]+\.[^\s()]+")
 
@@ -103,6 +105,13 @@ def _one_line(text: str) -> str:
     """A service's message for a terminal: without control characters, truncated."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
+
+
+def refusal(response: httpx.Response) -> str:
+    """The status of an answer, with what it says in words: of a ban, the reason and whom to write to."""
+    status = f"HTTP {response.status_code} {response.reason_phrase}"
+    said = " ".join(_MARKUP.sub(" ", response.text).split())
+    return f"{status}: {said[:_LONGEST_BODY]}" if said else status
 
 
 def user_agent(contact: str) -> str:

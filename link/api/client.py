@@ -18,7 +18,7 @@ import orjson
 
 from polyculture.cache.network.http_answers import TooLargeError, retry_after
 from polyculture.link.entity_json import Rows
-from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError
+from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, refusal
 from polyculture.link.qid import number
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
@@ -97,14 +97,13 @@ class ApiClient(PoliteClient):
                 return read({"error": {"code": _TOO_MANY}})
             raise
         after, code = retry_after(response.headers) or 0.0, response.status_code
-        status = f"HTTP {code} {response.reason_phrase}"
         if code in (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.REQUEST_TIMEOUT) or code >= 500:
-            raise TryAgainError(status, after)
+            raise TryAgainError(refusal(response), after)
         answer = _json_object(response)
         if answer is not None and "error" in answer:
             _check_error(answer["error"], after, allowed)
         elif response.is_error:
-            raise self.error(f"refuses: {status}", _REMEDY)
+            raise self.error(f"refuses: {refusal(response)}", _REMEDY)
         if answer is None:
             raise TryAgainError("it does not send JSON", after, TRIES_UNREACHED)
         try:

@@ -26,7 +26,7 @@ from polyculture.cache.network.http_answers import TooLargeError, retry_after
 from polyculture.link.api.kept import Bearer, Kept
 from polyculture.link.api.names import Term, is_tag
 from polyculture.link.entity import PROPERTIES
-from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError
+from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, refusal
 from polyculture.link.qid import LARGEST
 
 WIKIDATA_QUERY_SERVICE = "https://query.wikidata.org/sparql"
@@ -44,8 +44,6 @@ _TOO_MUCH = (408, 413, 414, 500, 504)
 _ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9][0-9]{0,8})")
 _FOLDER = Path(__file__).with_name("sparql")
 
-_BODY = 200  # characters of an answer that refuses, for the message
-_MARKUP = re.compile(r"<(script|style).*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
 Name = Literal["below", "idle", "names"]
@@ -260,15 +258,13 @@ class SparqlClient(PoliteClient):
 
     def _check_status(self, response: httpx.Response) -> None:
         code, after = response.status_code, retry_after(response.headers)
-        reason = f"HTTP {code} {response.reason_phrase}"
         if response.is_success:
             return
         # QLever answers 429 to what takes too long.
         timed_out = code in (400, 429, 502, 503) and after is None and _TIMED_OUT.search(response.content)
         if code in _TOO_MUCH or timed_out:
-            raise _TooMuchError(reason)
-        if said := " ".join(_MARKUP.sub(" ", response.text).split()):  # of a ban, the reason and whom to write to
-            reason = f"{reason}: {said[:_BODY]}"
+            raise _TooMuchError(f"HTTP {code} {response.reason_phrase}")
+        reason = refusal(response)
         if code == httpx.codes.TOO_MANY_REQUESTS:
             raise TryAgainError(reason, after or _UNSTATED_PAUSE)
         if code >= 500:

@@ -357,6 +357,9 @@ def test_a_ban_is_shown_and_what_was_answered_is_kept(server: SparqlServer, out:
         fill(server, out)
     assert "answers so far are kept" in str(told.value)
     assert len(server.queries) == 1
+    server.items.faults = [(403, {}, BANNED[2])]
+    with pytest.raises(WikidataError, match=r"HTTP 403.*You have been banned until 2026-12-01 Ask noc@"):
+        fill(server, out)
 
 
 def test_the_seconds_that_an_endpoint_asks_for_are_waited(server: SparqlServer, out: Path) -> None:
