@@ -17,6 +17,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.proportions import ShareInterval, wilson_interval
+from polyculture.cache.store.schema import AuditedText
 from polyculture.cache.text.folding import NAMES as FOLDED_NAMES
 from polyculture.cache.text.folding import fold
 from polyculture.cache.work.outcome import Outcome, Progress, silent
@@ -69,6 +70,7 @@ class ExtractionAudit:
 
     rows: tuple[ExtractionAuditRow, ...]
     texts: int
+    named: tuple[AuditedText, ...]  # the texts that were read, with the names that were given there
     failures: Mapping[str, str]  # text id -> reason
     extractor_ids: Mapping[str, str]  # topic -> identity
     attempts: int
@@ -86,6 +88,7 @@ def audit(
     """Runs an extractor over `gold` and scores it. Texts of one language and topic are extracted together."""
     tallies: dict[tuple[str, str], MentionCounts] = {}
     results: list[Extracted] = []
+    named: list[AuditedText] = []
     ids: dict[str, str] = {}
     outcome = Outcome(0, 0)
     for (language, topic), group in groupby(gold, key=lambda text: (text.language, text.topic)):
@@ -98,12 +101,15 @@ def audit(
             if extracted.status == "unusable":  # another follows
                 continue
             _score(tallies, texts[extracted.response_id], extracted, counted)
+            if extracted.status == "ok":
+                named.append(_named(texts[extracted.response_id], extracted, counted, extractor.extractor_id))
             outcome += Outcome(1, 0) if extracted.status == "ok" else Outcome(0, 1)
             progress(outcome)
     last = [one for one in results if one.status != "unusable"]
     return ExtractionAudit(
         rows=tuple(row for (by, value), counts in sorted(tallies.items()) for row in _rows(by, value, counts)),
         texts=len(last),
+        named=tuple(named),
         failures={one.response_id: one.error or "" for one in last if one.status != "ok"},
         extractor_ids=ids,
         attempts=sum(one.attempts for one in last),
@@ -120,6 +126,13 @@ def _score(
         _add(tallies.setdefault(group, MentionCounts()), text, extracted, counted)
     for kind in {mention.kind for mention in (*text.mentions, *extracted.mentions)}:
         _add(tallies.setdefault(("kind", f"{text.topic} {kind}"), MentionCounts()), text, extracted, {kind})
+
+
+def _named(text: GoldText, extracted: Extracted, counted: set[str], extractor_id: str) -> AuditedText:
+    counts = MentionCounts()
+    _add(counts, text, extracted, counted)
+    given = [number for name in NAMES for number in (counts.found[name], counts.hits[name])]
+    return AuditedText(text.text_id, text.language, text.topic, extractor_id, *given)
 
 
 def _add(counts: MentionCounts, text: GoldText, extracted: Extracted, kinds: set[str]) -> None:

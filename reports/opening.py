@@ -7,6 +7,7 @@ from itertools import groupby
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import tables_of_setups
+from polyculture.metrics.audit.names import ENGLISH_NAMES, name_shares
 from polyculture.metrics.audit.scores import audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.metrics.text_doubts import models_alike
@@ -67,6 +68,8 @@ class Opening:
     languages: tuple[str, ...]  # that were asked: those of the texts, then those of the instruments
     asked: tuple[str, ...]  # how many of each: '7 models', '13 languages'
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
+    named: str  # how many of the extractor's English names are right, as its audit found; empty without one
+    unnamed: str | None  # the share of links that rest on English names which nobody has judged; None: none do
 
 
 def opening(data: ReportData) -> Opening:
@@ -109,6 +112,8 @@ def opening(data: ReportData) -> Opening:
         languages := asked_languages(data),
         _asked(data, languages),
         judged,
+        named := _named(data),
+        None if judged or named else _by_english(data),
     )
 
 
@@ -150,6 +155,18 @@ def _judged(data: ReportData) -> tuple[str, ...]:
     shares = audit_scores(data.reading.store)
     whole = [one for one in shares if one.language is None and one.topic is None and one.of]
     return tuple(f"{one.what} {one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in whole)
+
+
+def _named(data: ReportData) -> str:
+    """The share of English names that are right on gold texts, as printed."""
+    shares = name_shares(data.reading.store)
+    found = [one for one in shares if one.language is None and one.what == ENGLISH_NAMES]
+    return "".join(f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}] of {count(int(one.of))}" for one in found)
+
+
+def _by_english(data: ReportData) -> str | None:
+    [row] = data.reading.rows(RUN_FACTS["by_english"])
+    return share(row["by_english"], row["linked"]) if row["by_english"] else None
 
 
 def _counts(facts: dict[str, int], entities: int, models: int) -> Counts:

@@ -42,6 +42,8 @@ from numpy.typing import NDArray
 
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
+from polyculture.metrics.audit.names import names_shifts
+from polyculture.metrics.audit.shift import JUDGED, Shift
 from polyculture.metrics.comparison.compare import Part, Row
 from polyculture.metrics.declared import DECLARED, RANGES, Judged, Metric, is_count, is_per_country
 from polyculture.metrics.inference.arrays import Floats
@@ -51,16 +53,6 @@ from polyculture.metrics.inference.limits import WilsonEstimate, Z, student
 _SQL = Path(__file__).with_name("sql")
 FEWEST = 10  # judged responses; with fewer, nothing is corrected
 READINGS = ("half", "least", "most")  # of what judges differ on
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """The difference between the judge's and the machine's numbers, with its limits."""
-
-    value: float  # a difference; of a count a ratio
-    below: float
-    above: float
-    responses: int
 
 
 BETWEEN_LANGUAGES = ("language", "native")
@@ -86,13 +78,14 @@ class Corrected:
     corrected: float | None
     low: float | None
     high: float | None
-    judged_responses: int
+    units: int  # judged responses, or audited gold texts
+    rests_on: str = JUDGED
     refuted: bool = False
 
 
 def corrected_metrics(store: Store) -> list[Corrected]:
-    """The metrics that judgements correct, of every model and language with judgements."""
-    shifts = judged_shifts(store)
+    """The metrics that judgements correct, or the audit of names, of every model and language that has either."""
+    shifts = audited_shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
     return [
         _corrected(metric, model, language, estimate, low, high, *shifts[language, metric])
@@ -112,9 +105,9 @@ def _corrected(
     *readings: Shift,
 ) -> Corrected:
     """A mean corrected by `shift`; the interval also spans those by the shifts of other `readings`."""
-    nothing = Corrected(metric, model, language, value, low, high, None, None, None, shift.responses)
+    nothing = Corrected(metric, model, language, value, low, high, None, None, None, shift.units, shift.rests_on)
     shifts = (shift, *readings)
-    if shift.responses < FEWEST or any(math.isnan(one.value) for one in shifts):
+    if not _tells(shifts):
         return nothing
     lowest, highest = RANGES[metric]
     limits = [_limits(metric, value, low, high, one) for one in shifts]
@@ -137,6 +130,18 @@ def _limits(metric: str, value: float, low: float | None, high: float | None, sh
     scale, unit = (shift.value, value) if is_count(metric) else (1.0, 1.0)
     below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
     return corrected - math.hypot(below, shift.below * unit), corrected + math.hypot(above, shift.above * unit)
+
+
+def _tells(shifts: Sequence[Shift]) -> bool:
+    """Is the sample large enough to correct a number?"""
+    return bool(shifts) and shifts[0].units >= FEWEST and not any(math.isnan(one.value) for one in shifts)
+
+
+def audited_shifts(store: Store) -> Shifts:
+    """Per language and metric: what judges of the run say where they judged enough of it, else what the audit of the
+    extractor's names says."""
+    judged = judged_shifts(store)
+    return {**judged, **{key: shifts for key, shifts in names_shifts(store).items() if not _tells(judged.get(key, ()))}}
 
 
 def judged_shifts(store: Store) -> dict[tuple[str, str], tuple[Shift, ...]]:
@@ -227,10 +232,10 @@ def _shift(response: NDArray[Any], parts: Sequence[Floats], of: Callable[[Floats
 
 
 def with_judges(rows: Sequence[Row], store: Store) -> list[Row]:
-    """The rows, with the corrected difference where a judged sample of all languages of both sides tells it."""
-    if not between_languages(rows) or not is_judged(store):
+    """The rows, with the corrected difference where judges, or an audit of names, tell it of all languages."""
+    if not between_languages(rows) or not is_audited(store):
         return list(rows)
-    shifts = judged_shifts(store)
+    shifts = audited_shifts(store)
     return [_corrected_row(row, shifts) for row in rows]
 
 
@@ -239,9 +244,9 @@ def between_languages(rows: Sequence[Row]) -> bool:
     return any(row.difference.dimension in BETWEEN_LANGUAGES for row in rows)
 
 
-def is_judged(store: Store) -> bool:
-    """Whether people judged mentions of the run."""
-    return bool(store.execute("SELECT 1 FROM judgements LIMIT 1").fetchall())
+def is_audited(store: Store) -> bool:
+    """Whether people judged mentions of the run, or the names that its extractor gives were audited."""
+    return any(store.sql(f"SELECT 1 FROM {view} LIMIT 1").fetchall() for view in ("judgements", "audited_texts"))  # noqa: S608
 
 
 def turned(row: Row) -> bool:
@@ -280,7 +285,7 @@ def _corrected_row(row: Row, shifts: Shifts) -> Row:
 def _readings(metric: str, languages: Mapping[str, Part], shifts: Shifts) -> list[Side]:
     """A side under each reading of what judges differ on; nothing where a language has too few judgements."""
     of = [(shifts.get((language, metric), ()), weight, part) for language, (weight, part) in languages.items()]
-    if not all(own and own[0].responses >= FEWEST and not any(math.isnan(one.value) for one in own) for own, *_ in of):
+    if not all(_tells(own) for own, *_ in of):
         return []
     ratio = is_count(metric)
     found: list[Side] = []

@@ -15,7 +15,7 @@ from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.metrics.audit.corrected import between_languages, is_judged, with_judges
+from polyculture.metrics.audit.corrected import between_languages, is_audited, with_judges
 from polyculture.metrics.comparison.baseline import (
     LINKED_TWICE,
     SAME_ANSWERS,
@@ -154,7 +154,7 @@ def compare_opened(
         for terms in _terms(question, conditions, tuple(dict.fromkeys((*targets, *beside))), fixed)
         for row in compare(runs, [each for each in sides if _of_texts(each, opened)], terms)
     ]
-    if not between_languages(rows) and is_judged(opened.store):
+    if not between_languages(rows) and is_audited(opened.store):
         tell("judged errors are of a language: both sides have the same ones, and they move both alike")
     rows = with_judges(rows, opened.store)
     if alone:

@@ -240,3 +240,13 @@ SELECT
     sum(hits_at_worst)::BIGINT AS hits_at_worst, sum(cases_at_worst)::BIGINT AS cases_at_worst
 FROM counted
 GROUP BY extraction_id, language, topic, what;
+
+-- audited_texts: a row is a gold text that the extractor of the run's topic read in `extract audit`, and how many of the names
+-- that it gave are right. An audit of another extractor, or under another instruction, does not count.
+--   names: dictionary forms that it gave of mentions whose right ones are known
+--   right_names: of these, the right ones
+--   english: English names, likewise
+--   right_english: of these, the right ones
+CREATE VIEW audited_texts AS
+SELECT * FROM stored_audited_texts
+WHERE (topic, extractor_id) IN (SELECT DISTINCT topic, extractor_id FROM extractions);

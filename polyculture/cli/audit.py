@@ -24,6 +24,7 @@ from polyculture.metrics import KEPT
 from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
 from polyculture.metrics.audit.judging import SQL as AUDIT_SQL
 from polyculture.metrics.audit.judging import changed_judgements, judgements_of
+from polyculture.metrics.audit.names import name_shares
 from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
 
@@ -46,8 +47,11 @@ def audit(
     run = stored_run(experiment, runs)
     judgements = judgements_of(run)
     judges = sorted({one.judge for one in judgements})
-    if not judges:
-        remedy = "Let people judge a sample: polyculture view EXPERIMENT"
+    if not judges and not _names_audited(run):
+        remedy = (
+            "Let people judge a sample: polyculture view EXPERIMENT. Or audit the extractor's names on gold texts: "
+            "polyculture extract audit EXPERIMENT"
+        )
         raise StoreError("holds no judgements", where=run.root, remedy=remedy)
     named = [*(adjudicator or ()), *(remove or ())]
     if missing := [name for name in named if name not in judges]:
@@ -62,8 +66,14 @@ def audit(
                 if one.judge not in (remove or ())
             ]
         say(f"judges now: {', '.join(sorted({one.judge for one in judgements})) or 'none'}")
-    if judgements:
+    if judgements or _names_audited(run):
         show_audit(run, judgements, format, output)
+
+
+def _names_audited(run: RunFolder) -> bool:
+    """Were the names that the run's extractor gives audited?"""
+    with open_store(run, store_layout()) as store:
+        return bool(store.sql("SELECT 1 FROM audited_texts LIMIT 1").fetchall())
 
 
 DISPUTED_COLUMNS = ("", "language", "topic", "disputed", "of", "if wrong", "if right")
@@ -77,7 +87,8 @@ KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
 def show_audit(run: RunFolder, judgements: Sequence[Judgement], format: Format, output: Path | None) -> None:
     """Prints the results of the judgements, or writes their shares."""
     with open_store(run, store_layout(), KEPT) as store:
-        shares, corrected = [*audit_scores(store), *answer_shares(store)], corrected_metrics(store)
+        scores = [*audit_scores(store), *answer_shares(store)] if judgements else []
+        shares, corrected = [*scores, *name_shares(store)], corrected_metrics(store)
         disputed, relinked = open_rows(store)
         automatic = _automatic_labels(store, judgements)
         if format is not Format.TABLE or output is not None:
@@ -93,7 +104,7 @@ def show_audit(run: RunFolder, judgements: Sequence[Judgement], format: Format, 
         title = "How far judges agree with the label that linked items give a text (Cohen's kappa, 95 % interval)"
         print_table(KAPPA_COLUMNS, held, title=title)
     if corrected:
-        columns = ("metric", "model", "language", "reported", "corrected", "judged responses")
+        columns = ("metric", "model", "language", "reported", "corrected", "texts", "based on")
         print_table(columns, map(_corrected_line, corrected), title="The metrics, corrected for these errors")
     if relinked:
         say(f"{relinked} judged mentions have another link now: the judgements of their links do not count")
@@ -123,9 +134,9 @@ def _share_line(one: Share) -> tuple[Any, ...]:
 def _corrected_line(one: Corrected) -> tuple[Any, ...]:
     reported = _with_limits(one.reported, one.reported_low, one.reported_high)
     corrected = _with_limits(one.corrected, one.low, one.high)
-    if one.corrected is None and one.judged_responses < FEWEST:
+    if one.corrected is None and one.units < FEWEST:
         corrected = f"– (fewer than {FEWEST} judged)"
-    return one.metric, one.model, one.language, reported, corrected, one.judged_responses
+    return one.metric, one.model, one.language, reported, corrected, one.units, one.rests_on
 
 
 def _with_limits(value: float | None, low: float | None, high: float | None) -> str:

@@ -14,12 +14,16 @@ import typer
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.catalog.pack import GOLD as OF_PACK
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cli.options import Format, OutputFile, OutputFormat
+from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.store.schema import AUDITED_TEXTS, AuditedText
+from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say
 from polyculture.experiment.checks import check_extractor
+from polyculture.experiment.run_place import stored_run
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
+from polyculture.experiment.workspace import Workspace
 from polyculture.extract.base import ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, GoldText, read_gold
@@ -28,7 +32,9 @@ from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
 from polyculture.progress import watch
 from polyculture.running.estimate import StageEstimate, requests_estimate
+from polyculture.running.extraction import ExtractionStage
 from polyculture.running.models import load_model
+from polyculture.running.opening import open_workspace
 
 if TYPE_CHECKING:
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
@@ -47,7 +53,16 @@ app = typer.Typer(
 
 @app.command(epilog="polyculture extract audit --with llamacpp:FILE.gguf --option context=4096 --language ja")
 def audit(
-    extractor: Annotated[str, typer.Option("--with", help="gazetteer, or a model: engine:name.")] = "gazetteer",
+    experiment: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[EXPERIMENT]",
+            help="Measure the model that extracts there; its run keeps how many names are right.",
+        ),
+    ] = None,
+    extractor: Annotated[
+        str | None, typer.Option("--with", help="gazetteer (the default), or a model: engine:name.")
+    ] = None,
     catalog: Annotated[
         list[Path] | None,
         typer.Option(metavar="FOLDER", help="A culture pack whose gold/ is read instead of ours; may be repeated."),
@@ -58,29 +73,74 @@ def audit(
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the model's engine; may be repeated.")
     ] = None,
     prompt: Annotated[Path | None, typer.Option(help="A file with an instruction of your own to the model.")] = None,
+    runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
     """Measure an extractor on the gold set.
 
     Precision, recall and F1 with 95 % intervals, by language, topic, trap and kind.
+
+    With EXPERIMENT, its model reads the gold texts of its topics as it reads responses. Its run keeps how many of the
+    English names are right, and the corrected metrics of `polyculture audit` and `compare` allow for the wrong ones.
     """
     from polyculture.extract.audit import audit
 
-    spec = ModelSpec(extractor, _read_options(option or ()))
+    stage = _stage_of(experiment, runs, [extractor, catalog, option, prompt]) if experiment else None
+    spec = stage.spec if stage else ModelSpec(extractor or GAZETTEER, _read_options(option or ()))
     check_extractor(spec)
-    known = read_catalog(*catalog or ())
-    instruction = read_prompt(prompt) if prompt else None
-    gold_texts = read_gold(known, _gold_folders(known), tuple(language or ()))
-    if extractor != GAZETTEER:
+    known = stage.workspace.catalog if stage else read_catalog(*catalog or ())
+    instruction = stage.instruction if stage else read_prompt(prompt) if prompt else None
+    gold_texts = read_gold(known, _gold_folders(known, needed=stage is None), tuple(language or ()))
+    if stage:
+        gold_texts = [text for text in gold_texts if text.topic in stage.workspace.experiment.topics]
+    if spec.model != GAZETTEER:
         say(_estimate(spec, known, gold_texts, instruction).line)
     with ExitStack() as stack:
-        opened = _gazetteer(known, snapshot) if extractor == GAZETTEER else _model(known, spec, instruction, stack)
-        progress = stack.enter_context(watch(f"audit {extractor}", len(gold_texts)))
+        if stage:
+            opened = _of_stage(stage, stack)
+        else:
+            named = spec.model == GAZETTEER
+            opened = _gazetteer(known, snapshot) if named else _model(known, spec, instruction, stack)
+        progress = stack.enter_context(watch(f"audit {spec.model}", len(gold_texts)))
         result = audit(opened, gold_texts, known, progress)
     _write(result, format, output)
+    if stage:
+        _keep(stage.workspace, result)
     for text_id, reason in result.failures.items():
         say(f"failed: {text_id}: {reason}")
+
+
+def _stage_of(experiment: Path, runs: Path | None, others: Sequence[object]) -> ExtractionStage:
+    """The model that extracts in an experiment that has a run. Raises a `UserError` where it has no run or no model."""
+    if any(others):
+        remedy = "Leave --with, --catalog, --option and --prompt out, or EXPERIMENT."
+        raise ExperimentError("the experiment says who extracts, and how", where=experiment, remedy=remedy)
+    stored_run(experiment, runs)
+    stage = ExtractionStage(open_workspace(experiment, runs))
+    if not stage.by_model:
+        remedy = "To measure it without a run: polyculture extract audit --with gazetteer"
+        raise ExperimentError(f"{stage.name} gives no names that an audit could judge", where=experiment, remedy=remedy)
+    return stage
+
+
+def _of_stage(stage: ExtractionStage, stack: ExitStack) -> Callable[[str, str], Extractor]:
+    engine = stack.enter_context(load_model(stage.spec, SAMPLING))
+    return lambda _language, topic: stage.with_engine(engine, topic)
+
+
+def _keep(workspace: Workspace, result: ExtractionAudit) -> None:
+    """Writes which names are right into the run, in place of what an earlier audit of the same texts found."""
+    path = workspace.run.table(AUDITED_TEXTS.name)
+    new = {(one.text_id, one.extractor_id) for one in result.named}
+    old = [AuditedText(**row) for row in read_rows(path, AUDITED_TEXTS).to_pylist()] if path.exists() else []
+    kept = [one for one in old if (one.text_id, one.extractor_id) not in new]
+    write_parquet(objects_to_table(AUDITED_TEXTS, [*kept, *result.named]), path)
+    given, right = sum(one.english for one in result.named), sum(one.right_english for one in result.named)
+    say(
+        f"{workspace.run.root} keeps the audit: {right} of {given} English names are right. "
+        f"See what it makes of the numbers: polyculture audit {workspace.file}"
+    )
 
 
 def _estimate(spec: ModelSpec, catalog: Catalog, texts: Sequence[GoldText], instruction: str | None) -> StageEstimate:
@@ -92,10 +152,11 @@ def _estimate(spec: ModelSpec, catalog: Catalog, texts: Sequence[GoldText], inst
     return requests_estimate("extract audit", spec, requests)
 
 
-def _gold_folders(catalog: Catalog) -> list[Path]:
-    """The gold texts of the packs; ours where none is named. Raises `StoreError` where the packs have none."""
+def _gold_folders(catalog: Catalog, *, needed: bool) -> list[Path]:
+    """The gold texts of the packs; ours where none is named. Where the packs have none, ours unless those of the packs
+    are `needed`: then it raises `StoreError`."""
     folders = [pack.folder / OF_PACK for pack in catalog.packs if (pack.folder / OF_PACK).is_dir()]
-    if catalog.packs and not folders:
+    if needed and catalog.packs and not folders:
         remedy = f"Write {OF_PACK}/LANGUAGE.jsonl, as docs/extending.md shows, or leave --catalog out."
         raise StoreError(f"has no {OF_PACK}/", where=catalog.packs[0].folder, remedy=remedy)
     return folders or [GOLD]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from polyculture.extract.base import Extractor
     from polyculture.extract.step import ExtractionStep, ExtractorLoads, OpenExtractor
+    from polyculture.generate.engines.capabilities import Sampling
     from polyculture.generate.engines.models import Models
     from polyculture.link.index.snapshot import Snapshot
 
@@ -209,12 +210,16 @@ class ExtractionStage:
         return self._model if self.by_model else self._gazetteer()
 
     def _model(self, job: Job, models: Models) -> Extractor:
-        from polyculture.extract.llm import LlmExtractor
         from polyculture.extract.step import EXTRACTOR
 
+        return self.with_engine(models.open(SAMPLING, EXTRACTOR), job.topic)
+
+    def with_engine(self, engine: Sampling, topic_code: str) -> Extractor:
+        """What extracts the mentions of a topic with the model that `engine` has opened."""
+        from polyculture.extract.llm import LlmExtractor
+
         catalog = self.workspace.catalog
-        topic = catalog.topic(job.topic)
-        engine = models.open(SAMPLING, EXTRACTOR)
+        topic = catalog.topic(topic_code)
         identity = self.extractor_id(topic)
         return LlmExtractor(engine, self.name, topic, identity, self.instruction, catalog.endings, self.max_tokens)
 

@@ -17,6 +17,12 @@ SELECT
 -- entities: how many distinct items all linked mentions came to.
 SELECT count(DISTINCT qid) AS entities FROM linked_mentions WHERE status = 'linked';
 
+-- by_english: one row: how many mentions are linked, and how many of these by the English name that the extractor gave alone.
+SELECT count(*) AS linked, count(*) FILTER (l.matched_by = 'english') AS by_english
+FROM numbered_mentions AS m
+INNER JOIN links AS l USING (query)
+WHERE m.counts AND l.status = 'linked';
+
 -- implied_countries: a row is a country that is none of the experiment's, and a language whose implicit prompts name persons
 -- of it.
 SELECT DISTINCT country, language

@@ -13,9 +13,9 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
-from polyculture.cache.store.parquet import objects_to_table, write_parquet
+from polyculture.cache.store.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import JUDGEMENTS
+from polyculture.cache.store.schema import AUDITED_TEXTS, JUDGEMENTS, LINKS, AuditedText
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.extract.audit import audit
 from polyculture.extract.base import Extractor
@@ -32,7 +32,7 @@ from tests.polyculture.test_command_line import polyculture
 from tests.report_run import sections_named
 from tests.reports.test_page import parsed
 from tests.stages import prepare
-from tests.store_builder import StoreBuilder, blank
+from tests.store_builder import EXTRACTOR, StoreBuilder, blank
 
 GAZETTEER = {"with": "gazetteer", "snapshot": "x"}
 LLM = {"with": "openai:reader"}
@@ -152,6 +152,24 @@ def test_a_judged_run_shows_its_own_error(tmp_path: Path) -> None:
     text = page_of(run)
     assert "extraction precision 1.00 [0.00, 1.00]" in text  # of two responses
     assert "Nobody has measured" not in text
+
+
+def test_a_page_asks_for_the_audit_of_english_names_that_links_rest_on(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", LLM, DUMP_SOURCE)
+    assert "extract audit EXPERIMENT" not in page_of(run)  # no link rests on one
+    links = read_rows(run.table("links"), LINKS).to_pylist()
+    links = [row | {"matched_by": "english" if row["surface"] == "ramen" else "surface"} for row in links]
+    write_parquet(rows_to_table(LINKS, links), run.table("links"))
+    text = page_of(run)
+    assert "50 % of the linked mentions rest on the English name" in text
+    assert "extract audit EXPERIMENT" in text
+    read = {"language": "en", "topic": "food", "extractor_id": EXTRACTOR, "names": 0, "right_names": 0}
+    audited = [AuditedText(text_id=str(at), english=4, right_english=3, **read) for at in range(12)]
+    write_parquet(objects_to_table(AUDITED_TEXTS, audited), run.table("audited_texts"))
+    text = page_of(run)
+    assert "the right English name in 0.75 [" in text
+    assert "of 48 cases" in text
+    assert "extract audit EXPERIMENT" not in text
 
 
 def extractions(run: RunFolder) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from polyculture.cache.store.layout import Layer, Layout, Table, Wanted
+from polyculture.cache.store.schema.measured import AuditedText as AuditedText
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.schema.measured import Judgement as Judgement
 from polyculture.cache.store.schema.measured import PromptReview as PromptReview
@@ -345,6 +346,7 @@ SNAPSHOT_LINKS = Table("snapshot_links", SnapshotLink)
 NUMBERS = Table("numbers", Number, by_measure=True)
 DIFFERENCES = Table("differences", Difference, by_measure=True)
 JUDGEMENTS = Table("judgements", Judgement)
+AUDITED_TEXTS = Table("audited_texts", AuditedText)
 PROMPT_REVIEWS = Table("prompt_reviews", PromptReview)
 IMPORTED_FILES = Table("imported_files", ImportedFile)
 IMPORTED_PROMPTS = Table("imported_prompts", ImportedPrompt)
@@ -366,6 +368,7 @@ TABLES: tuple[Table[Any], ...] = (
     NUMBERS,
     DIFFERENCES,
     JUDGEMENTS,
+    AUDITED_TEXTS,
     PROMPT_REVIEWS,
     IMPORTED_FILES,
     IMPORTED_PROMPTS,

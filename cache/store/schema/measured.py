@@ -134,6 +134,20 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditedText:
+    """A gold text that the run's extractor read, and how many of the names that it gave are right."""
+
+    text_id: str
+    language: str
+    topic: str
+    extractor_id: str  # who read it: an audit of another extractor says nothing of the run
+    names: int  # dictionary forms that it gave of mentions whose right ones are known
+    right_names: int
+    english: int  # English names, likewise
+    right_english: int
+
+
+@dataclass(frozen=True, slots=True)
 class PromptReview:
     """What a speaker of its language says of a template (`polyculture prompts review`)."""
 
