@@ -42,7 +42,7 @@ _ASIDE = """
 SELECT model, sum(texts)::BIGINT, sum(aside)::BIGINT, string_agg(language, ', ' ORDER BY language)
 FROM (
     SELECT model, language, count(*) AS texts, count(*) FILTER ({condition}) AS aside
-    FROM responses WHERE status = 'ok' GROUP BY ALL
+    FROM checked_responses WHERE status = 'ok' GROUP BY ALL
 )
 WHERE aside > $most * texts GROUP BY model ORDER BY model
 """

@@ -90,10 +90,11 @@ class StoreBuilder:
     def answer(self, prompt: Prompt, mentions: Iterable[str | Mapping[str, Any]] = (), **columns: Any) -> str:
         """A response with its extraction and mentions: surfaces, or columns of a mention with `surface` among them.
 
-        `columns` go to the response, but for `extraction`, the status of its extraction (None: not extracted yet).
+        `columns` go to the response, but for `extraction`, the status of its extraction (None: not extracted yet), and
+        `declined`, what the extractor says of the text.
         """
         extraction = columns.pop("extraction", "ok" if columns.get("status", "ok") == "ok" else None)
-        extractor = columns.pop("extractor_id", EXTRACTOR)
+        extractor, declined = columns.pop("extractor_id", EXTRACTOR), columns.pop("declined", None)
         number = len(self.rows["responses"])
         where = {name: getattr(prompt, name) for name in ("prompt_id", "language", "topic", "condition", "country")}
         defaults = {"model": self.models[0], "sample": number % self.n, "status": "ok"}
@@ -115,7 +116,7 @@ class StoreBuilder:
             mention = {"ordinal": ordinal, "kind": "dish", "granularity": 1, "counted": True, **shared, **one}
             self.rows["mentions"].append(blank("mentions", **mention))
         if extraction is not None:
-            row = blank("extractions", status=extraction, mentions=len(found), attempts=1, **shared)
+            row = blank("extractions", status=extraction, mentions=len(found), attempts=1, declined=declined, **shared)
             self.rows["extractions"].append(row)
         return str(response["response_id"])
 

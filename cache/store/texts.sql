@@ -13,6 +13,15 @@ CREATE MACRO text_hash(text) AS hash(
 -- plain_text: the letters of a text. A file's texts may have been numbered, or punctuated anew, by whoever made it.
 CREATE MACRO plain_text(text) AS regexp_replace(text, '[^\p{L}\p{M}]+', '', 'g');
 
+-- checked_responses: a row is a response; whether it declines in words is known for more of them than `responses` says.
+-- Where its language has no phrases of refusals, a model that extracts says whether the text declines its task.
+--   refused: does it decline in words? NULL where nobody knows: no phrases, and no model has extracted from it
+CREATE VIEW checked_responses AS
+SELECT r.* REPLACE (coalesce(r.refused, e.declined) AS refused)
+FROM responses AS r
+LEFT JOIN (SELECT request_id, sample, declined FROM extractions WHERE declined IS NOT NULL) AS e
+    ON r.request_id = e.request_id AND r.sample = e.sample;
+
 -- answer_texts: a row is an answer with the hash of its words; of an imported one that of its letters, too, since to look at
 -- each letter takes long. Blank answers and refusals are none: refusals of one model, and of all, may be the same words.
 --   text: a hash of the words
@@ -21,7 +30,7 @@ CREATE VIEW answer_texts AS
 SELECT
     request_id, sample, model, language, topic, prompt_id, text_hash(text) AS text,
     CASE WHEN origin IS NOT NULL AND plain_text(text) <> '' THEN hash(plain_text(text)) END AS letters
-FROM responses
+FROM checked_responses
 WHERE status = 'ok' AND NOT is_refusal(ending, refused) AND text_hash(text) <> text_hash('');
 
 -- prompt_texts: a row is a text of a model under a prompt, by its hash.

@@ -85,7 +85,7 @@ LEFT JOIN copies AS c ON e.request_id = c.request_id AND e.sample = c.sample;
 --   refused: does it refuse?
 --   off_language: is it in another language or script than its prompt's?
 --   cut: was it cut at the limit of tokens?
---   unchecked: nobody looked whether it refuses
+--   unchecked: nobody knows whether it refuses
 --   undecided_language: its language is not known
 --   unknown_ending: nobody recorded why it ended, or in a word that is not known
 CREATE VIEW read_texts AS
@@ -95,7 +95,7 @@ WITH texts AS (
         ending = 'cut' AS cut, refused IS NULL AND ending IS DISTINCT FROM 'withheld' AS unchecked,
         detected_language IS NULL AND NOT is_wrong_script(script_share) AS undecided_language,
         ending IS NULL OR ending = 'unknown' AS unknown_ending
-    FROM responses
+    FROM checked_responses
 )
 SELECT
     e.model, e.cell, e.prompt, e.sample, e.response, coalesce(t.refused, false) AS refused, coalesce(t.off_language, false) AS off_language,

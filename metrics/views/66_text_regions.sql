@@ -65,7 +65,7 @@ read AS (
         coalesce(n.linked, 0) AS linked,
         coalesce(n.regions, []) AS regions,
         n.between_regions, n.elsewhere
-    FROM responses AS r
+    FROM checked_responses AS r
     INNER JOIN prompts AS p USING (prompt_id)
     INNER JOIN asked_prompts AS a ON r.model = a.model AND r.prompt_id = a.prompt_id
     LEFT JOIN extractions AS e ON r.response_id = e.response_id AND r.prompt_id = e.prompt_id

@@ -7,6 +7,7 @@ WITH counts AS (
         count(*) FILTER (r.status = 'ok') AS answered,
         count(*) FILTER (r.status <> 'ok') AS failed,
         count(*) FILTER (is_refusal(r.ending, r.refused)) AS refused,
+        count(*) FILTER (r.status = 'ok' AND r.refused IS NULL AND r.ending IS DISTINCT FROM 'withheld') AS unchecked,
         0 AS empty,
         count(*) FILTER (r.status = 'ok' AND r.ending = 'cut') AS cut,
         count(*) FILTER (r.status = 'ok' AND r.ending = 'unknown' AND (r.finish_reason IS NOT NULL OR r.origin IS NULL)) AS unknown_ending,
@@ -22,7 +23,7 @@ WITH counts AS (
             r.status = 'ok' AND is_off_language(r.detected_language, r.language, r.script_share)
         ) AS off_language,
         string_agg(DISTINCT r.model_version, ' | ' ORDER BY r.model_version) AS model_versions
-    FROM responses AS r
+    FROM checked_responses AS r
     INNER JOIN asked_prompts AS p USING (request_id)
     GROUP BY ALL
     UNION ALL BY NAME
@@ -79,7 +80,7 @@ CREATE VIEW health AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
     coalesce(COLUMNS([
-        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'unrecorded_ending', 'distinct_texts', 'repeated', 'copies', 'renumbered', 'shared',
+        'asked', 'answered', 'failed', 'refused', 'unchecked', 'empty', 'cut', 'unknown_ending', 'unrecorded_ending', 'distinct_texts', 'repeated', 'copies', 'renumbered', 'shared',
         'wrong_language', 'other_variant', 'undecided_language',
         'wrong_script', 'off_language', 'extracted', 'extraction_failed', 'copied', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
         'no_candidate', 'no_path', 'awaiting'

@@ -11,7 +11,7 @@
 --   unnamed: of those, ones without a dictionary form, as in answers that give text and kind alone: fewer of them are linked
 --   unread_answers: responses of which no answer could be read
 --   echoed: of those, the last answer only gives back the form that was asked for
---   declined_texts: responses of which the extractor says that they decline their task; no number uses it yet
+--   declined_texts: responses of which the extractor says that they decline their task. They are refusals in languages without phrases of refusals
 CREATE VIEW extraction_losses AS
 WITH answers AS (
     SELECT

@@ -234,6 +234,25 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
     assert {name: cell[name] for name in expected} == expected
 
 
+def test_the_extractor_says_what_declines_where_a_language_has_no_phrases_of_refusals(builder: StoreBuilder) -> None:
+    """Three texts in a language with phrases, and five in one without; the extractor contradicts the phrases once."""
+    with_phrases, without = builder.ask("en"), builder.ask("sw")
+    for refused, declined in ((True, False), (False, True), (False, None)):
+        builder.answer(with_phrases, refused=refused, declined=declined)
+    for declined in (True, False, None):
+        builder.answer(without, refused=None, declined=declined)
+    builder.answer(without, refused=None, extraction=None)  # beyond the sample that is extracted
+    builder.answer(without, refused=True, declined=False)  # in English
+    builder.answer(without, refused=None, declined=False, finish_reason="content_filter")
+    with rows_of(builder) as rows:
+        health = {
+            row["language"]: values(row, "answered", "refused", "unchecked", "distinct_texts") for row in rows("health")
+        }
+        selected = next(row for row in rows("text_selections") if row["selection"] == "answered")
+    assert health == {"en": (3, 1, 0, 2), "sw": (6, 3, 2, 3)}
+    assert values(selected, "texts", "left_out", "unknown") == (8, 4, 1)
+
+
 def test_resolution_says_what_has_no_item_and_under_how_many_names_items_come(builder: StoreBuilder) -> None:
     """Over two cells: seven mentions looked up, two of them without an item; two items, the one under two names."""
     builder.answer(builder.ask(country="JP"), ["sushi", "susi", "lost", "either", "late"])

@@ -87,6 +87,7 @@ def store_of(origin: str | None = "file", *, seeds: bool = False, **models: Grou
     table = pa.table([pa.array(column) for column in zip(*rows, strict=True)], names=names)
     store.register("responses", table)
     store.execute("CREATE MACRO is_refusal(ending, refused) AS coalesce(refused, false)")
+    store.execute("CREATE TABLE extractions (request_id VARCHAR, sample BIGINT, declined BOOLEAN)")
     for file in ("texts", "copies", "shared_texts"):
         store.execute(read_sql(Path(sql_file.__file__).parent, file))
     return store
