@@ -160,6 +160,8 @@ class _Ledger:
 
     bought: Sequence[_Bought]
     named: Mapping[str, NamedTotal]
+    # The tokens of an answer as steps that were estimated before expect them, by stage and model.
+    expected: dict[tuple[str | None, str], float] = field(default_factory=dict)
 
     def means(self, stage: str | None, model: str, topics: Collection[str]) -> _Means | None:
         """The mean tokens of a model's answers about the jobs of some topics, in which all is asked alike; None where
@@ -172,12 +174,15 @@ class _Ledger:
         return _Means(read / answers, written / answers)
 
     def answer(self, text: AnswerText, topics: Collection[str]) -> float:
-        """The expected tokens of an answer: as that model's, or as all models' of the stage; else the most."""
+        """The expected tokens of an answer: as that model's until now, or as those of all models of the stage; before
+        there are any as the step expects that asks for them; else the most."""
         if found := self.means(text.stage, text.model, topics):
             return found.answer
         models = dict.fromkeys(one.model for one in self.bought)
         alike = [found.answer for model in models if (found := self.means(text.stage, model, topics))]
-        return sum(alike) / len(alike) if alike else text.most_tokens
+        if alike:
+            return sum(alike) / len(alike)
+        return self.expected.get((text.stage, text.model), text.most_tokens)
 
 
 @dataclass
@@ -191,6 +196,7 @@ class _Tokens:
     bound: Callable[[int], int]  # the most tokens of an answer that is asked for with so many, by the model's options
     read: float = 0.0
     written: float = 0.0
+    times: int = 0  # how often the model is asked
     most_read: float = 0.0
     most_written: int = 0
     assumed: dict[str, None] = field(default_factory=dict)
@@ -219,6 +225,7 @@ class _Tokens:
         most = self.bound(load.most_tokens) if load.chat and load.most_tokens else load.most_tokens
         self.written += times * (so_far.answer if so_far else _expected(load, most, text_tokens, of_answer))
         self.most_written += load.times * most
+        self.times += load.times
 
 
 def _expected(load: Load, most: int, tokens: int, of_answer: float) -> float:
@@ -250,6 +257,8 @@ def _estimate(
         remaining = step.remaining(workspace.run, work, retry)
         settled += remaining.settled
         found.add(remaining.loads)
+    if found.times:
+        ledger.expected[stage, model] = found.written / found.times
     price, named = workspace.experiment.price(model), ledger.named.get(model)
     purchase = BATCH if in_batches(step, spec) else DIRECT
 

@@ -142,6 +142,22 @@ def test_answers_are_expected_as_long_as_their_prompts_ask(tmp_path: Path) -> No
     assert f"Next: polyculture run {long}" in told.stderr
 
 
+def test_texts_that_are_still_to_come_are_expected_alike_by_all_who_read_or_write_them(tmp_path: Path) -> None:
+    """The extractor's estimate took each text to be as long as the limit allows: several times what it will pay for."""
+    ready, found = workspace(tmp_path), []
+    for limit in (512, 1024):
+        file = tmp_path / f"{limit}.toml"
+        file.write_text(ready.file.read_text("utf-8").replace("max_tokens = 16", f"max_tokens = {limit}"), "utf-8")
+        found.append((estimate(open_workspace(file)), estimate(open_workspace(file), "extract")))
+    (texts, extraction), others = found
+    assert extraction.answer_tokens == texts.answer_tokens  # as much is written about a text as it has
+    instructions = (extraction.prompt_tokens - texts.answer_tokens) / 1000
+    assert 100 < instructions < 2000
+    assert (texts.answer_tokens, extraction.prompt_tokens) == (others[0].answer_tokens, others[1].prompt_tokens)
+    assert extraction.most is not None
+    assert others[1].most - extraction.most == pytest.approx(1000 * 512 / 1e6)  # the dearest case reads whole texts
+
+
 def test_texts_that_repeat_are_extracted_once_in_the_estimate(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 2}
     same = {"choices": [{"message": {"content": "Pizza."}, "finish_reason": "stop"}], "usage": usage}
