@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.reports.export.asked import Asked
+from polyculture.reports.export.front_matter import front_matter
 from polyculture.reports.export.redaction import Redaction
 from polyculture.reports.export.tables import ExportedTable
 
@@ -20,8 +21,11 @@ _OWN = Path(__file__).parent
 def data_card(
     manifest: Manifest, about: Asked, tables: Sequence[ExportedTable], redaction: Redaction, licence: str | None
 ) -> str:
-    """The card as Markdown. `about` gives the description and the citation; `licence` is what the publisher says of the
-    whole, None where nobody did."""
+    """The card as Markdown, with front matter for data hubs.
+
+    `about` gives the description and the citation; `licence` is what the publisher says of the whole, None
+    where nobody did.
+    """
     # Markdown, not HTML: what could end a table's cell is escaped by the filter.
     environment = Environment(  # noqa: S701
         loader=FileSystemLoader(_OWN), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -34,7 +38,8 @@ def data_card(
         asked=plain, about=about, tables=kept, left_out=left, licence=licence
     )
     # What a server calls its model stands there: no terminal that shows the card is to obey it.
-    return replace_control_chars(text.rstrip()) + "\n"
+    front = front_matter(plain["experiment"], licence, plain["languages"], kept)
+    return replace_control_chars(f"{front}\n\n{text.rstrip()}") + "\n"
 
 
 def _cell(value: object) -> str:

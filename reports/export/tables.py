@@ -11,18 +11,41 @@ from polyculture.cache.store.sql_file import DICTIONARY
 from polyculture.cache.store.store import Store
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 
-# Views of hashes and running numbers, from which other views are computed: they say nothing by themselves.
-WORKING_VIEWS = frozenset({"answer_texts", "prompt_texts", "read_texts", "dependent_responses"})
+# Views of hashes and running numbers, or of what stands in other tables, from which further views are computed. They
+# say nothing by themselves.
+WORKING_VIEWS = frozenset(
+    {
+        *("answer_texts", "checked_responses", "prompt_texts", "read_texts", "dependent_responses"),
+        *("ranked_sides", "ranked_pairs"),
+    }
+)
 MOST_DERIVED = 1_000_000  # rows of a view that can be computed again from other tables
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of an exported table."""
+    """A column of an exported table.
+
+    Maps are exported as lists of their keys and values: many a reader of Parquet, `datasets` among them, has no maps.
+    `map_from_entries` of DuckDB makes them maps again.
+    """
 
     name: str
-    type: str  # DuckDB's
+    stored: str  # its type in the store, as DuckDB writes it
     meaning: str
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the store has a map there."""
+        return self.stored.startswith("MAP(")
+
+    @property
+    def type(self) -> str:
+        """Its type in the export, as DuckDB writes it."""
+        if not self.is_map:
+            return self.stored
+        key, _, value = self.stored.removeprefix("MAP(").removesuffix(")").partition(", ")
+        return f'STRUCT("key" {key}, "value" {value})[]'
 
 
 @dataclass(frozen=True)
@@ -72,6 +95,8 @@ def _cell(column: Column, redaction: Redaction, values: dict[str, str]) -> str:
     name = f'"{column.name}"'
     if column.type == "VARCHAR":
         return f"{_redacted(name, column.name, redaction, values)} AS {name}"
+    if column.is_map:
+        return f"map_entries({name}) AS {name}"
     if column.type == "VARCHAR[]":
         return f"list_transform({name}, lambda one: {_redacted('one', column.name, redaction, values)}) AS {name}"
     return name

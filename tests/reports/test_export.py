@@ -24,6 +24,7 @@ from polyculture.cache.store.store import open_store
 from polyculture.cli import export as cli
 from polyculture.metrics.measure import measure
 from polyculture.reports.export import tables as exported_tables
+from polyculture.reports.export.front_matter import front_matter
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
 from polyculture.reports.export.tables import WORKING_VIEWS
 from polyculture.reports.export.write import CARD, METADATA, write_export
@@ -49,7 +50,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run = builder.write()
     manifest = read_manifest(run.manifest)
     setups = {"sample openai:b": {"endpoint": URL, "cache": "/home/jane/cache dir/x"}, f"sample {PATH_MODEL}": {}}
-    more = {"setups": setups, "notes": ["a | bar\nand <script>"], "experiment": "private-one"}
+    more = {
+        "setups": setups,
+        "notes": ["a | bar\nand <script>"],
+        "experiment": "private-one",
+        "languages": ["en", "ja"],
+    }
     write_manifest(manifest.model_copy(update=more), run.manifest)
     measure(run)
     return run
@@ -120,6 +126,41 @@ def test_the_metadata_are_read_by_the_library_of_the_format(folder: Path, caplog
     assert not caplog.messages  # no fault, and nothing that it recommends is missing
     found = {bytes(row["responses/response_id"]).decode() for row in read.records("responses")}
     assert found == {row[0] for row in duckdb.sql(f"SELECT response_id FROM '{folder}/responses.parquet'").fetchall()}
+
+
+@pytest.mark.filterwarnings("ignore")  # of that library's own dependencies
+def test_a_hub_and_its_library_read_the_card_and_every_table(folder: Path, tmp_path: Path) -> None:
+    from datasets import load_dataset
+    from huggingface_hub import DatasetCard
+
+    said = DatasetCard.load(folder / CARD).data.to_dict()
+    assert (said["pretty_name"], said["license"], said["language"]) == ("private-one", "cc-by-4.0", ["en", "ja"])
+    configs = {config["config_name"]: config["data_files"] for config in said["configs"]}
+    assert set(configs.values()) == {file.name for file in folder.glob("*.parquet")}
+    assert [config["config_name"] for config in said["configs"] if config.get("default")] == ["numbers"]
+    for name in configs:
+        loaded = load_dataset(str(folder), name, split="train", cache_dir=str(tmp_path))
+        table = pq.read_table(folder / f"{name}.parquet")
+        assert loaded.column_names == table.column_names
+        assert loaded.num_rows == table.num_rows
+    found = load_dataset(str(folder), "responses", split="train", cache_dir=str(tmp_path)).sort("response_id")
+    assert found["text"] == [
+        row["text"]
+        for row in sorted(pq.read_table(folder / "responses.parquet").to_pylist(), key=lambda row: row["response_id"])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("licence", "named"),
+    [("CC-BY-4.0", "cc-by-4.0"), ("ODbL-1.0", "odbl"), ("CC0-1.0", "cc0-1.0"), ("as its authors say: yes", "other")],
+)
+def test_a_licence_that_the_hub_has_no_name_for_is_another_one(licence: str, named: str) -> None:
+    from huggingface_hub import DatasetCard
+
+    said = DatasetCard(front_matter('no: "x"', licence, ["no", "zh-tw"], []) + "\ntext").data.to_dict()
+    assert (said["pretty_name"], said["license"], said["language"]) == ('no: "x"', named, ["no", "zh"])
+    assert said.get("license_name") == (licence if named == "other" else None)
+    assert said["language_bcp47"] == ["zh-TW"]
 
 
 def test_the_card_says_what_is_in_it(folder: Path) -> None:
