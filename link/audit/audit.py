@@ -8,6 +8,9 @@ as the linker ranks, without knowledge of the gold. `accuracy` is the share of l
 expected item; a mention is linkable if the snapshot holds an expected item. Other mentions are `outside`, and count for
 precision only, since every link of them is wrong. An `ambiguous` link answers with its first item; accuracy is given
 over all links, without the ambiguous ones, and over these alone.
+
+Each line is scored by its own item, also where another line has the same mention with another item. No linker that
+reads a mention alone can be right in both, so these lines and the others are also scored apart (`by` is 'gold').
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.proportions import ShareInterval, wilson_interval
-from polyculture.link.audit.gold import NIL, GoldMention, counted_kinds
+from polyculture.link.audit.gold import NIL, GoldMention, contradictions, counted_kinds
 from polyculture.link.forms import MATCHED_BY, MATCHES
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
@@ -47,6 +50,7 @@ WRONG = (
 )
 STATUSES = ("linked", "ambiguous", "no path", "no candidate")
 ONE_ITEM, TOPIC_DECIDES, SEVERAL = "one item", "several, one in the topic", "several in the topic"
+GOLD, SAME, DIFFERENT = "gold", "same item in all lines", "different items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ SHARES = {
 class LinkAuditRow:
     """One line of the audit: all mentions, or those of one value of a grouping."""
 
-    by: str  # 'all' | 'language' | 'topic' | 'name' | 'match' | 'matched_by' | 'status', or a column of the gold
+    by: str  # 'all', 'gold', 'language', 'topic', 'name', 'match', 'matched_by', 'status', or a column of the gold
     value: str
     mentions: int
     outside: int  # their item is not in the snapshot: in no score but precision
@@ -223,14 +227,17 @@ def _with_near_misses(
 def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> LinkAudit:
     """The shares of correct verdicts: overall, by the standard groupings, and by the gold's columns in `by`."""
     # A column of the gold may have the name of a standard grouping.
-    own = {name: f"{name} in the gold" if name in _GROUPS else name for name in by}
+    own = {name: f"{name} in the gold" if name in (*_GROUPS, GOLD) else name for name in by}
     groups: dict[tuple[str, str], list[Verdict]] = {("all", "all"): []}
+    different = {id(line) for lines in contradictions([one.gold for one in verdicts]) for line in lines}
     for one in verdicts:
+        if different:
+            groups.setdefault((GOLD, DIFFERENT if id(one.gold) in different else SAME), []).append(one)
         for name, value in _GROUPS.items():
             groups.setdefault((name, value(one)), []).append(one)
         for name, title in own.items():
             groups.setdefault((title, one.gold.other.get(name) or "none"), []).append(one)
-    names = [*_GROUPS, *own.values()]
+    names = ["all", GOLD, *_GROUPS, *own.values()]
     keys = sorted(groups, key=lambda key: (names.index(key[0]), _PLACES.get(key[1], -1), key[1]))
     return LinkAudit(tuple(_row(*key, groups[key]) for key in keys), tuple(verdicts))
 

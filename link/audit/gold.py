@@ -7,6 +7,7 @@ The header names the columns: `mention`, `language`, `topic` and `expected` are 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,8 +46,8 @@ def read_gold_mentions(file: Path, catalog: Catalog, wanted: Iterable[str] = ())
     """The gold mentions of a file, in its order; a repeated line is a further mention.
 
     `wanted` are further required columns. Lines before the header that begin with # are comments. Raises `StoreError`,
-    with file and line, where the file cannot be read, a column is missing, a line is malformed or refers to something
-    that the catalogue lacks, or two lines contradict each other.
+    with file and line, where the file cannot be read, a column is missing, or a line is malformed or refers to
+    something that the catalogue lacks.
     """
     lines = _read_lines(file)
     first = next((number for number, line in lines if not line.startswith("#")), None)
@@ -59,8 +60,25 @@ def read_gold_mentions(file: Path, catalog: Catalog, wanted: Iterable[str] = ())
     gold = list(_rows(file, lines, first, columns, catalog))
     if not gold:
         raise StoreError("holds no gold mentions below its header", where=file, remedy=_FORM)
-    _check_contradictions(file, gold)
     return gold
+
+
+def contradictions(gold: Sequence[GoldMention]) -> list[list[GoldMention]]:
+    """The gold mentions that a linker cannot tell apart, and that mean different items, together; in their order.
+
+    In a corpus one name means a dish here and a sauce there, and only the text around it says which.
+    """
+    alike: dict[tuple[str | None, ...], list[GoldMention]] = {}
+    for one in gold:
+        alike.setdefault((one.mention, one.language, one.topic, one.kind, one.name, one.english), []).append(one)
+    return [together for together in alike.values() if len({frozenset(one.expected) for one in together}) > 1]
+
+
+def at_most_right(contradictory: Sequence[Sequence[GoldMention]]) -> int:
+    """In how many of the lines a linker can be right that gives one answer to each mention."""
+    return sum(
+        max(Counter(item for one in together for item in one.expected or (NIL,)).values()) for together in contradictory
+    )
 
 
 def counted_kinds(topic: Topic) -> list[str]:
@@ -136,13 +154,3 @@ def _expected(text: str, where: str) -> tuple[str, ...]:
         return tuple(f"Q{item_number(qid)}" for qid in qids)
     except ValueError as fault:
         raise StoreError(str(fault), where=where, remedy=remedy) from fault
-
-
-def _check_contradictions(file: Path, gold: Sequence[GoldMention]) -> None:
-    seen: dict[tuple[str | None, ...], GoldMention] = {}
-    for one in gold:
-        other = seen.setdefault((one.mention, one.language, one.topic, one.kind, one.name, one.english), one)
-        if set(other.expected) != set(one.expected):
-            what = f"another answer for {one.mention!r} than in line {other.line}"
-            remedy = "Keep one of the two lines, or write both QIDs with | between them."
-            raise StoreError(what, where=f"{file}, line {one.line}", remedy=remedy)

@@ -21,7 +21,10 @@ from polyculture.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
+    from polyculture.link.audit.gold import GoldMention
 
 SHOWN_WRONG = 20
 # On a terminal; a file has all shares, each with its interval and of how many it is.
@@ -42,6 +45,7 @@ def audit(
 
     Accuracy, accuracy without ambiguous links, precision and NIL recall, in per cent with 95 % intervals, by language,
     topic, how many items bear the name, kind of match and status; then the wrong answers. --output has all shares.
+    Where lines give one mention different items, each is scored by its own; they are counted, and scored apart.
     """
     from polyculture.cache.catalog import read_catalog
     from polyculture.experiment.snapshots import find_snapshot
@@ -50,10 +54,30 @@ def audit(
 
     known = read_catalog(*catalog or ())
     mentions = read_gold_mentions(gold, known, by or ())
+    _tell_contradictions(mentions)
     index = find_snapshot(snapshot, Path.cwd())
     result = audit_links(mentions, known, index, by or ())
     _write_rows(result, format, output)
     _write_wrong(result, wrong, format, shown=format is Format.TABLE and output is None)
+
+
+def _tell_contradictions(mentions: Sequence[GoldMention]) -> None:
+    """Says how many lines give a mention another item than other lines, with the first as an example."""
+    from polyculture.console import say
+    from polyculture.link.audit.gold import NIL, at_most_right, contradictions
+
+    found = contradictions(mentions)
+    if not found:
+        return
+    first = found[0][0]
+    other = next(one for one in found[0] if set(one.expected) != set(first.expected))
+    here, there = (f"{'|'.join(one.expected) or NIL} in line {one.line}" for one in (first, other))
+    lines = sum(map(len, found))
+    say(
+        f"{lines} of {len(mentions)} lines give a mention different items, for example {first.mention!r}"
+        f" ({first.language}, {first.topic}): {here}, {there}. Each line is scored by its own item, so at most"
+        f" {at_most_right(found)} of the {lines} can be right; the rows 'gold' show them apart."
+    )
 
 
 def _write_rows(result: LinkAudit, format: Format, output: Path | None) -> None:
