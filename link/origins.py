@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 
 import duckdb
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
+from polyculture.cache.store.schema import SnapshotItems
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.qid import number
@@ -95,6 +97,25 @@ def names_by_language(
             GROUP BY ALL
         """)
         return {(topic, code): (items, several) for topic, code, items, several in rows.fetchall()}
+
+
+def snapshot_items(
+    source: Snapshot, catalog: Catalog, topics: Iterable[str], languages: Iterable[str]
+) -> list[SnapshotItems]:
+    """How many items of the topics the source has: in all, with names in each language, and from each country.
+
+    None of a snapshot that the live service filled, or is to fill: it has the items of what was named.
+    """
+    asked, spoken = list(dict.fromkeys(topics)), list(dict.fromkeys(languages))
+    if source.filled or not asked:
+        return []
+    items = items_by_country(source, catalog, asked)
+    rows = [SnapshotItems(topic, None, None, items.get((topic, None), 0), None) for topic in asked]
+    held = names_by_language(source, catalog, asked, spoken) if spoken else {}
+    for topic, language in product(asked, spoken):
+        rows.append(SnapshotItems(topic, language, None, *held.get((topic, language), (0, 0))))
+    every = sorted({country for countries in catalog.country_items.values() for country in countries})
+    return rows + [SnapshotItems(t, None, c, items.get((t, c), 0), None) for t, c in product(asked, every)]
 
 
 @contextmanager

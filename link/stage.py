@@ -1,8 +1,9 @@
 """The stage `link`: from a run's mentions to its links.
 
-All distinct queries of the run's current mentions are linked together. `known_countries`, `candidates`, `entities` and
-`entity_countries` are written first and `links` last, each with the same digest of its inputs: if the digests
-differ, the stage runs again. So links that were made when fewer countries were known are made anew as a whole.
+All distinct queries of the run's current mentions are linked together. `known_countries`, `snapshot_items`,
+`candidates`, `entities` and `entity_countries` are written first and `links` last, each with the same digest of its
+inputs: if the digests differ, the stage runs again. So links that were made when fewer countries were known are made
+anew as a whole.
 """
 
 from __future__ import annotations
@@ -19,14 +20,21 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS, KnownCountry
+from polyculture.cache.store.schema import (
+    ENTITY_COUNTRIES,
+    KNOWN_COUNTRIES,
+    LINKS,
+    SNAPSHOT_ITEMS,
+    SNAPSHOT_LINKS,
+    KnownCountry,
+)
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
 from polyculture.link.api.names import Named
 from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import TABLES, Linker, linker_id
-from polyculture.link.origins import uncovered_topics
+from polyculture.link.origins import snapshot_items, uncovered_topics
 from polyculture.link.published import PublishedLinker
 from polyculture.link.statements import statement
 
@@ -52,14 +60,16 @@ def link_run(
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog))
     identity = published.identity if published else linker_id(source, catalog, _topics(surfaces), forms)
     # A query's number is a hash of all that it asks.
-    digest = content_id(identity, surfaces["query"].to_pylist(), countries.to_pydict(), manifest.topics)
-    names = (KNOWN_COUNTRIES.name, *TABLES)
+    asked = manifest.topics, manifest.languages
+    digest = content_id(identity, surfaces["query"].to_pylist(), countries.to_pydict(), *asked)
+    names = (KNOWN_COUNTRIES.name, SNAPSHOT_ITEMS.name, *TABLES)
     if all(read_metadata(run.table(name)).get(DIGEST) == digest for name in names):
         return Outcome(surfaces.num_rows, 0, surfaces.num_rows)
     found = published.link(surfaces) if published else Linker(catalog, source, forms).link(surfaces)
     uncovered = uncovered_topics(source, catalog, manifest.topics)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog, uncovered))
-    tables = {**found, KNOWN_COUNTRIES.name: countries}
+    held = objects_to_table(SNAPSHOT_ITEMS, snapshot_items(source, catalog, *asked))
+    tables = {**found, KNOWN_COUNTRIES.name: countries, SNAPSHOT_ITEMS.name: held}
     for name in names:
         write_parquet(tables[name], run.table(name), {DIGEST: digest})
     return Outcome(surfaces.num_rows, 0)

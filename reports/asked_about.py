@@ -21,6 +21,7 @@ from types import MappingProxyType
 import numpy as np
 
 from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.schema import SnapshotItems
 from polyculture.metrics.inference.crossed import weighted_variance
 from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.jackknife import mean_share, share_of
@@ -29,7 +30,8 @@ from polyculture.metrics.means import FEWEST_RESPONSES
 from polyculture.metrics.text_selections import TextSelections
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, Row, count, probability, share
-from polyculture.reports.reading import SQL, Reading, statements
+from polyculture.reports.reading import RUN_FACTS, SQL, Reading, statements
+from polyculture.reports.snapshot_items import too_few
 from polyculture.reports.texts import texts
 
 _SQL = statements(SQL / "asked_about.sql")
@@ -100,6 +102,9 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
     for row in reading.rows(_SQL["snapshots"]):
         of_snapshot = linked.setdefault(row["country"], {}).setdefault(row["snapshot"], {})
         of_snapshot[row["model"]] = (row["here"], row["nowhere"])
+    held = [SnapshotItems(**row) for row in reading.rows(RUN_FACTS["snapshot_items"])]
+    of_topics = too_few(held, manifest.topics, manifest.countries).items()
+    few = {(country, topic) for topic, some in of_topics for country, _ in some}
     lines = []
     for country in names.by_region(ordered(manifest.countries, by_model)):
         rows = by_model[country]
@@ -108,7 +113,8 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
         sure = {model: [row for row in rows[model] if not row["doubtful"]] for model in models}
         answering = {model: _model_share(own) for model, own in sure.items() if own}
         first = next(iter(rows.values()))[0]
-        withheld = _withheld(answers[country], shares, answering, deterministic=manifest.deterministic)
+        scarce = any((country, topic) in few for topic in answers[country][0]["topics"])
+        withheld = _withheld(answers[country], shares, answering, deterministic=manifest.deterministic, scarce=scarce)
         lines.append(
             CountryLine(
                 country=country,
@@ -157,6 +163,7 @@ def _withheld(
     answering: Mapping[str, ModelShare],
     *,
     deterministic: bool,
+    scarce: bool,
 ) -> str:
     """The key of the reason in `texts().figures["asked_about"].panels`."""
     texts_of = [row["answered"] for row in answers]
@@ -164,6 +171,8 @@ def _withheld(
         return "deterministic"
     if answers[0]["places"] < _IN_COMMON * answers[0]["places_asked"]:
         return "in_common"
+    if scarce:
+        return "scarce"
     if _few(shares):
         return "few"
     if len(answering) < len(shares) or _few(answering):

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from polyculture.cache.store.schema import SnapshotItems
 from polyculture.metrics.limits import limits
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, share
-from polyculture.reports.reading import SQL
+from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import THIN
+from polyculture.reports.snapshot_items import item_lines, too_few
 from polyculture.reports.table_section import Column as TableColumn
 from polyculture.reports.table_section import PageTable, TextCell, counted, model_table, plain_table, written
 from polyculture.reports.texts import Column, Warning, texts
@@ -52,6 +54,8 @@ class Health:
     failures: PageTable | None  # the most frequent reasons
     losses: PageTable | None  # None where no model has extracted
     limited: bool  # the run's sources limit its numbers: see `reports.limits`
+    held: PageTable | None  # what the snapshot has; None where the store does not say
+    scarce: str  # countries with too few items of a topic; empty for none
     thin: str  # how many numbers rest on fewer than `fewest` linked items; empty for none
     fewest: int = FEWEST
 
@@ -71,8 +75,44 @@ def build(data: ReportData) -> Health:
         _failures(data.reading.lines(SQL / "failures.sql")[:_REASONS]),
         _losses(data),
         bool(limits(data.manifest)),
+        _held(data),
+        scarce_countries(data),
         count(thin) if (thin := len(data.frame(THIN))) else "",
     )
+
+
+def scarce_countries(data: ReportData) -> str:
+    """From which countries the snapshot has too few items of a topic, as printed: 'Food: Thailand (2)'."""
+    few = too_few(_snapshot_items(data), data.manifest.topics, data.manifest.countries)
+    return "; ".join(
+        f"{data.names.topic(topic)}: {', '.join(f'{data.names.country(code)} ({items})' for code, items in some)}"
+        for topic, some in few.items()
+    )
+
+
+def _snapshot_items(data: ReportData) -> list[SnapshotItems]:
+    return [SnapshotItems(**row) for row in data.reading.rows(RUN_FACTS["snapshot_items"])]
+
+
+def _held(data: ReportData) -> PageTable | None:
+    """The table of names and items that `plan` prints."""
+    rows, manifest, names = _snapshot_items(data), data.manifest, data.names
+    if not rows:
+        return None
+    lines = item_lines(
+        rows, manifest.topics, manifest.languages, names.by_region(manifest.countries), names.language, names.country
+    )
+    title = "Items in the snapshot, by topic, language and country"
+    columns = [
+        TableColumn(names.topic(topic), partial(_of_topic, place)) for place, topic in enumerate(manifest.topics)
+    ]
+    label = written("label")
+    found = [{"label": line.label.strip(), "counts": line.counts} for line in lines]
+    return plain_table(found, columns, title=title, caption=title, line_head="Items", label=label)
+
+
+def _of_topic(place: int, row: Mapping[str, Any]) -> str:
+    return count(row["counts"][place])
 
 
 def _health_table(data: ReportData, rows: Rows) -> PageTable:

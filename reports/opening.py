@@ -18,7 +18,7 @@ from polyculture.reports.figures.asked_about import asked_about
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.findings import Findings, findings, target_lines
 from polyculture.reports.headline import Rows, model_lines, totals
-from polyculture.reports.health import Notice, notices
+from polyculture.reports.health import Notice, notices, scarce_countries
 from polyculture.reports.limits import ExtractionError, effects, extraction_error
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
@@ -69,6 +69,7 @@ class Opening:
     asked: tuple[str, ...]  # how many of each: '7 models', '13 languages'
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
     named: str  # how many of the extractor's English names are right, as its audit found; empty without one
+    scarce: str  # countries of which the snapshot has too few items of a topic; empty for none
     unnamed: str | None  # the share of links that rest on English names which nobody has judged; None: none do
 
 
@@ -113,6 +114,7 @@ def opening(data: ReportData) -> Opening:
         _asked(data, languages),
         judged,
         named := _named(data),
+        scarce_countries(data) if facts.get("linked") else "",
         None if judged or named else _by_english(data),
     )
 

@@ -37,6 +37,14 @@ CREATE VIEW entities AS SELECT * FROM stored_entities;
 -- entity_countries: a row is a country of an entity, with the property that says so.
 CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;
 
+-- snapshot_items: a row is a topic, and how many of its items the snapshot held when the run was linked: in all, those with a name
+-- in a language of the experiment, or those that come from a country. Empty for a snapshot that was filled with the run's
+-- names: it holds what was named.
+--   language: then: those with a name in it; NULL: whatever their names
+--   country: then: those that come from there, ISO 3166; NULL: from anywhere
+--   names: of a language: how many names these items have in it
+CREATE VIEW snapshot_items AS SELECT * FROM stored_snapshot_items;
+
 -- known_countries: a row is a country that the run's links were made with, and its region.
 CREATE VIEW known_countries AS SELECT * FROM stored_known_countries;
 

@@ -20,9 +20,10 @@ from polyculture.console import say
 from polyculture.experiment.prompts import design_line
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
-from polyculture.link.origins import items_by_country, names_by_language
+from polyculture.link.origins import snapshot_items
 from polyculture.metrics.declared import is_count
 from polyculture.reports.limits import limit_line
+from polyculture.reports.snapshot_items import FEWEST, item_lines, too_few
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
 from polyculture.running.call_list import (
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10
-FEWEST_ITEMS = 10  # of a topic, from a country
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 FINDS = ("metric", "compared", "prompts", "wordings", "samples", "same_prompts", "new_prompts")
 UNSUPPORTED = ("left out", "model", "because it", "remedy")
@@ -224,24 +224,16 @@ def _print_items(workspace: Workspace, source: Snapshot) -> None:
     experiment, catalog = workspace.experiment, workspace.catalog
     if source.filled:  # which has the items of what was named, or will have
         return
-    items = items_by_country(source, catalog, experiment.topics)
-    names = names_by_language(source, catalog, experiment.topics, experiment.languages)
-    rows: list[list[object]] = [["all", *(items.get((topic, None), 0) for topic in experiment.topics)]]
-    for code in experiment.languages:
-        held, several = zip(*(names.get((topic, code), (0, 0)) for topic in experiment.topics), strict=True)
-        rows += [[f"named in {catalog.language(code).name}", *held], ["  their names", *several]]
-    for code in experiment.countries[:SHOWN_COUNTRIES]:
-        rows.append([f"from {code}", *(items.get((topic, code), 0) for topic in experiment.topics)])
-    print_table(("items", *experiment.topics), rows, "Items in the snapshot")
-    if more := experiment.countries[SHOWN_COUNTRIES:]:
+    topics, countries = experiment.topics, experiment.countries
+    held = snapshot_items(source, catalog, topics, experiment.languages)
+    names = (lambda code: catalog.language(code).name), str
+    lines = item_lines(held, topics, experiment.languages, countries[:SHOWN_COUNTRIES], *names)
+    print_table(("items", *topics), [(line.label, *line.counts) for line in lines], "Items in the snapshot")
+    if more := countries[SHOWN_COUNTRIES:]:
         say(f"items in the snapshot: {len(more)} more countries are asked about")
-    few = [
-        f"{topic} {', '.join(codes)}"
-        for topic in experiment.topics
-        if (codes := [code for code in experiment.countries if items.get((topic, code), 0) < FEWEST_ITEMS])
-    ]
-    if few:
-        say(f"too few items (under {FEWEST_ITEMS}) for a specificity that says anything: {'; '.join(few)}")
+    if few := too_few(held, topics, countries):
+        said = "; ".join(f"{topic} {', '.join(code for code, _ in some)}" for topic, some in few.items())
+        say(f"too few items (under {FEWEST}) for a specificity that says anything: {said}")
 
 
 def _print_costs(workspace: Workspace, costs: Sequence[StageEstimate], title: str) -> None:

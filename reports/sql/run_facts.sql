@@ -23,6 +23,10 @@ FROM numbered_mentions AS m
 INNER JOIN links AS l USING (query)
 WHERE m.counts AND l.status = 'linked';
 
+-- snapshot_items: the rows of this view, in a fixed order.
+FROM snapshot_items
+ORDER BY ALL;
+
 -- implied_countries: a row is a country that is none of the experiment's, and a language whose implicit prompts name persons
 -- of it.
 SELECT DISTINCT country, language

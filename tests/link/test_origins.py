@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.link.api.sparql import SparqlSettings
+from polyculture.link.index.snapshot import FILLED
 from polyculture.link.linker import Linker
-from polyculture.link.origins import items_by_country, names_by_language, uncovered_topics
+from polyculture.link.origins import items_by_country, names_by_language, snapshot_items, uncovered_topics
 from polyculture.link.pull.pull import pull_index
 from tests.link.test_api import settings
 from tests.link_world import CATALOG, CLASSES, Entity, index_of, item, link_all, queries, statement
@@ -205,6 +207,20 @@ def test_the_topics_of_which_a_source_holds_no_item_of_a_country(tmp_path: Path)
     assert topics["JP"] == {"book"}  # a drink is food in this world
     assert topics["US"] == {"beverage", "food"}
     assert topics["TH"] == {"beverage", "book", "food"}
+
+
+def test_what_a_source_holds_by_topic_language_and_country(tmp_path: Path) -> None:
+    """One table for the plan and for the store: nothing is said of a source that holds what was named."""
+    dish = item("Q1", {"en": "cannoli", "ja": "カンノーリ"}, {"ja": ["カノーリ"]}, P31="Q746549", P495=IT)
+    source = index_of(tmp_path, [*PLACES, dish, item("Q3", "ramen", P31="Q746549", P495=JP)])
+    rows = snapshot_items(source, CATALOG, ["food"], ["en", "ja"])
+    held = {(row.language, row.country): (row.items, row.names) for row in rows}
+    assert held[None, None] == (5, None)  # with three dishes that are classes
+    assert (held["en", None], held["ja", None]) == ((5, 5), (1, 2))
+    assert (held[None, "IT"], held[None, "JP"], held[None, "TH"]) == ((1, None), (1, None), (0, None))
+    assert len(rows) == 3 + 249
+    filled = replace(source, meta={**source.meta, "source": {"kind": FILLED}})
+    assert snapshot_items(filled, CATALOG, ["food"], ["en"]) == []
 
 
 def test_no_country_that_links_name_is_one_of_which_a_source_holds_nothing(tmp_path: Path) -> None:

@@ -64,6 +64,20 @@ def test_what_is_linked(tmp_path: Path) -> None:
     }
 
 
+def test_what_the_snapshot_holds_is_kept_with_the_links(tmp_path: Path, index: Snapshot) -> None:
+    run = small_run(tmp_path / "run")
+    asked = manifest_of(run).model_copy(update={"topics": ["food"], "languages": ["en"]})
+    link_run(run, asked, CATALOG, index)
+    with open_store(run) as store:
+        rows = store.sql("FROM snapshot_items WHERE items > 0 ORDER BY country, language").fetchall()
+    assert rows == [
+        ("food", None, "IT", 2, None),
+        ("food", None, "JP", 2, None),
+        ("food", "en", None, 7, 7),  # with three dishes that are classes
+        ("food", None, None, 7, None),
+    ]
+
+
 def test_the_four_tables_are_written_and_agree(tmp_path: Path, index: Snapshot) -> None:
     run = small_run(tmp_path / "run")
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)

@@ -138,8 +138,8 @@ def test_a_country_is_in_no_sentence_where_its_cells_are_few_unequal_or_refused(
 ) -> None:
     answers = [{**COUNTS, **of_a}, {**COUNTS, **of_b}]
     shares = {model: replace(told(0.4), items=items) for model in MODELS}
-    assert _withheld(answers, shares, shares, deterministic=False) == reason
-    assert _withheld(answers, shares, shares, deterministic=True) == "deterministic"
+    assert _withheld(answers, shares, shares, deterministic=False, scarce=False) == reason
+    assert _withheld(answers, shares, shares, deterministic=True, scarce=False) == "deterministic"
 
 
 def test_a_country_in_no_sentence_keeps_its_intervals() -> None:
@@ -214,7 +214,8 @@ def test_the_reason_names_the_texts_that_are_too_few() -> None:
     """All texts are enough, those that answer are not: the count beside the dot is of all."""
     shares = {model: told(0.4) for model in MODELS}
     answering = {A: shares[A], B: replace(shares[B], responses=9)}
-    assert _withheld([COUNTS, COUNTS], shares, answering, deterministic=False) == "few_answering"
+    assert _withheld([COUNTS, COUNTS], shares, answering, deterministic=False, scarce=False) == "few_answering"
+    assert _withheld([COUNTS, COUNTS], shares, answering, deterministic=False, scarce=True) == "scarce"
 
 
 def test_a_model_that_wrote_what_another_wrote_is_no_further_model(tmp_path: Path) -> None:

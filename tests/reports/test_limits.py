@@ -15,7 +15,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import AUDITED_TEXTS, JUDGEMENTS, LINKS, AuditedText
+from polyculture.cache.store.schema import AUDITED_TEXTS, JUDGEMENTS, LINKS, SNAPSHOT_ITEMS, AuditedText, SnapshotItems
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.extract.audit import audit
 from polyculture.extract.base import Extractor
@@ -152,6 +152,33 @@ def test_a_judged_run_shows_its_own_error(tmp_path: Path) -> None:
     text = page_of(run)
     assert "extraction precision 1.00 [0.00, 1.00]" in text  # of two responses
     assert "Nobody has measured" not in text
+
+
+def test_a_page_says_of_which_countries_the_snapshot_has_too_few_items(tmp_path: Path) -> None:
+    """Of what the store kept, where the snapshot itself is not at hand."""
+    run = a_run(tmp_path / "run", LLM, DUMP_SOURCE)
+    assert "What the snapshot holds" not in page_of(run)
+    asked = {"topics": ["food", "book"], "languages": ["en"], "countries": ["JP", "IT"]}
+    write_manifest(require_run(run).model_copy(update=asked), run.manifest)
+    counts = {("food", "JP"): 12, ("food", "IT"): 9, ("book", "JP"): 0, ("book", "IT"): 10}
+    rows = [SnapshotItems(topic, None, country, items, None) for (topic, country), items in counts.items()]
+    rows += [SnapshotItems(topic, "en", None, 700, 1234) for topic in ("food", "book")]
+    rows += [SnapshotItems(topic, None, None, 800, None) for topic in ("food", "book")]
+    write_parquet(objects_to_table(SNAPSHOT_ITEMS, rows), run.table(SNAPSHOT_ITEMS.name))
+    text = page_of(run)
+    assert "under ten of a topic" in text
+    assert text.count("Food: Italy (9); Books: Japan (0)") == 2  # before the numbers, and beside the table
+    for line in (
+        "all 800 800",
+        "named in English 700 700",
+        "their names 1,234 1,234",
+        "from Japan 12 0",
+        "from Italy 9 10",
+    ):
+        assert line in text
+    assert (
+        "countries from which the snapshot has fewer than ten items of a topic" not in text
+    )  # of food, Japan has twelve
 
 
 def test_a_page_asks_for_the_audit_of_english_names_that_links_rest_on(tmp_path: Path) -> None:

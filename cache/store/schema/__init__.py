@@ -298,6 +298,17 @@ class KnownCountry:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotItems:
+    """How many items of a topic the run's snapshot held when it was linked: in all, of a language, or of a country."""
+
+    topic: str
+    language: str | None  # then: those with a name in it; None: in any language
+    country: str | None  # ISO 3166; then: those that come from there; None: from anywhere
+    items: int
+    names: int | None  # of a language: their names in it
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotLink:
     """The entity that another snapshot than the run's gives for the same query, and its countries there."""
 
@@ -342,6 +353,7 @@ CANDIDATES = Table("candidates", Candidate)
 ENTITIES = Table("entities", Entity)
 ENTITY_COUNTRIES = Table("entity_countries", EntityCountry)
 KNOWN_COUNTRIES = Table("known_countries", KnownCountry)
+SNAPSHOT_ITEMS = Table("snapshot_items", SnapshotItems)
 SNAPSHOT_LINKS = Table("snapshot_links", SnapshotLink)
 NUMBERS = Table("numbers", Number, by_measure=True)
 DIFFERENCES = Table("differences", Difference, by_measure=True)
@@ -364,6 +376,7 @@ TABLES: tuple[Table[Any], ...] = (
     ENTITIES,
     ENTITY_COUNTRIES,
     KNOWN_COUNTRIES,
+    SNAPSHOT_ITEMS,
     SNAPSHOT_LINKS,
     NUMBERS,
     DIFFERENCES,
