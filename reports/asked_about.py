@@ -83,6 +83,7 @@ class Sentence:
     says: str
     told: bool
     rests: str
+    country: str = ""  # that it is about
 
 
 def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[CountryLine, ...]:
@@ -209,7 +210,7 @@ def sentence(
         return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest) + uncounted)
     best, q = max(told, key=lambda one: one[0].effect)
     rests = " ".join((_rests(best, q, selections), *selections.unknown))
-    return Sentence(_says(best, names), told=True, rests=rests + uncounted)
+    return Sentence(_says(best, names), told=True, rests=rests + uncounted, country=best.line.country)
 
 
 def _uncounted(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str]) -> str:

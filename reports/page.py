@@ -43,6 +43,7 @@ _SCRIPT = (
     "address",
     "figures",
     "heads",
+    "countries",
     "start",
 )
 

@@ -22,6 +22,7 @@ from polyculture.reports.texts import texts
 _ALL_TEXTS = TextSelections()
 _WIDE = 240.0  # points, with the names of other countries: so that a telephone shows all of it, made smaller
 _LETTERS, _NAME = 42, 18  # of a line's words, and of the other country's name
+_SHOWN = 12  # countries of the picture; the others are found by a search
 _PER_CELL = 2  # responses: a dot of fewer has no interval
 _TEXT, _APART = 11.0, 4.0  # points: a line of words, and from one model's dot to the next
 
@@ -33,7 +34,11 @@ def asked_about(
     names: Names,
     selections: TextSelections = _ALL_TEXTS,
 ) -> Figure:
-    """The figure; its title is the sentence. `selections` says what `CountryLine.answering` leaves out."""
+    """The figure; its title is the sentence. `selections` says what `CountryLine.answering` leaves out.
+
+    Of more than `_SHOWN` countries it has those with the most linked items, and the one of the sentence. Each of the
+    others has a panel of its own in a fold.
+    """
     told = texts().figures["asked_about"]
     models = ordered(manifest.models, {model for line in lines for model in line.models})
     unspoken = [
@@ -45,11 +50,34 @@ def asked_about(
     unspoken += [f"{told.panels['absent']}: {', '.join(absent)}"] if absent else []
     left_out = f"{told.panels['withheld']} {'; '.join(unspoken)}." if unspoken else ""
     keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
-    chart = _chart(lines, models, f"{said.says}. {said.rests}", names)
+    shown, top = _shown(lines, said), _reach(lines, names)
+    chart = _chart(shown, models, f"{said.says}. {said.rests}", names, top)
+    others = [line for line in lines if line not in shown]
+    panels = [Panel(name := names.country(line.country), _chart([line], models, name, names, top)) for line in others]
     details = " ".join(
         filter(None, (told.caption, _cells(lines, manifest, names), *_snapshots(lines, names), left_out))
     )
-    return Figure(said.says, said.rests, ((Panel("", chart),),), tuple(keys), None, details=" ".join(details.split()))
+    return Figure(
+        said.says, said.rests, ((Panel("", chart),),), tuple(keys), None, tuple(panels),
+        told.fold.format(shown=len(shown), countries=len(lines)), " ".join(details.split()),
+    )  # fmt: skip
+
+
+def _shown(lines: Sequence[CountryLine], said: Sentence) -> list[CountryLine]:
+    """The lines of the picture, in their order."""
+
+    def rank(line: CountryLine) -> tuple[bool, int]:
+        return line.country != said.country, -sum(one.items for one in line.models.values())
+
+    first = {line.country for line in sorted(lines, key=rank)[:_SHOWN]}
+    return [line for line in lines if line.country in first]
+
+
+def _reach(lines: Sequence[CountryLine], names: Names) -> float:
+    """The end of the axis, which all charts share."""
+    rows = [_row(line, model, 0, names) for line in lines for model in line.models]
+    ends = [*(row[name] for name in ("x", "high") for row in rows), *(_mean(line) for line in lines if line.other)]
+    return min(1.0, axis_limits(pd.DataFrame({"x": ends}))[1])
 
 
 def _cells(lines: Sequence[CountryLine], manifest: Manifest, names: Names) -> str:
@@ -84,7 +112,7 @@ def _nowhere(line: CountryLine) -> str:
     return texts().figures["asked_about"].panels["nowhere"].format(share=share(line.nowhere, 1))
 
 
-def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str, names: Names) -> Chart:
+def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str, names: Names, top: float) -> Chart:
     apart = _APART if len(models) < 4 else 1.5
     step = _TEXT + max(9.0, apart * len(models) + 6)
     middle = (_TEXT / 2) / step  # of a line's dots, below the middle of its row
@@ -99,7 +127,6 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
     others = [(row + middle, line, _mean(line)) for row, line in enumerate(lines) if line.other]
     beside = [plain(names.country(line.other), _NAME) for _, line, _ in others]
     room = label_width([*beside, *map(_nowhere, lines)])
-    top = min(1.0, axis_limits(pd.DataFrame({"x": [*frame["x"], *frame["high"], *(mean for *_, mean in others)]}))[1])
 
     def paint(axes: Axes, links: Links) -> None:
         axes.set(xlim=(0, top), ylim=(len(lines) - 0.5, -0.5), xlabel=texts().figures["asked_about"].axis, yticks=[])

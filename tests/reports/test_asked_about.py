@@ -152,6 +152,23 @@ def test_a_country_in_no_sentence_keeps_its_intervals() -> None:
     assert (low > 0).all()
 
 
+def test_of_many_countries_the_picture_has_twelve_and_a_search_the_others() -> None:
+    codes = [*read_catalog().countries][:15]
+    lines = [
+        replace(one, models={model: replace(share, items=100 + number) for model, share in one.models.items()})
+        for number, one in enumerate(line(code, 0.3, 0.4) for code in codes)
+    ]
+    manifest = Manifest(experiment="e", polyculture="0", models=list(MODELS), countries=codes)
+    said = replace(sentence([], NAMES), country=codes[0])  # it has the fewest items, and the sentence
+    figure = asked_about(lines, said, manifest, NAMES)
+    [[panel]] = figure.rows
+    shown = {mark.place["country"] for mark in panel.chart.frame["mark"]}
+    assert shown == {codes[0], *codes[4:]}
+    assert [one.title for one in figure.folded] == [NAMES.country(code) for code in codes[1:4]]
+    assert "12 countries of 15" in figure.fold
+    assert not asked_about(lines[:12], said, manifest, NAMES).folded
+
+
 def test_models_that_do_not_differ_are_told_apart_in_few_of_many_worlds() -> None:
     """A simulation: 8 countries of which a snapshot knows 5 to 60 %, two models alike in each: a sentence is wrong."""
     dice = np.random.default_rng(1)

@@ -18,6 +18,7 @@ from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
+from tests.store_builder import StoreBuilder
 
 
 @pytest.fixture(scope="module")
@@ -472,3 +473,25 @@ def test_a_mark_may_lead_to_another_part_of_the_page_than_the_entities(visit: Vi
     wait_until(visit.page, "location.hash.startsWith('#method')")
     mark.evaluate("mark => mark.setAttribute('href', '#evidence')")
     assert visit.page.locator("#search").input_value() == ""
+
+
+def test_countries_that_are_not_in_the_first_picture_are_found_by_a_search(browser: Browser, tmp_path: Path) -> None:
+    codes = ("US", "GB", "CA", "AU", "NG", "DE", "MX", "ES", "AR", "IR", "IN", "IT", "JP", "KR", "FR")
+    builder = StoreBuilder(tmp_path / "run", countries=codes, n=3)
+    for place, country in enumerate(codes):
+        prompt = builder.ask(country=country)
+        for _ in range(3 if place < 12 else 2):
+            builder.answer(prompt, ["pizza"])
+    builder.link("pizza", "Q1")
+    builder.entity("Q1", "pizza", IT="P495")
+    builder.know()
+    write_report(builder.write())
+    for width in (1440, 390):
+        visit = Visit(browser, tmp_path / "run" / "report.html", width)
+        others = visit.page.locator("#other-countries .panel h3")
+        assert sorted(others.all_inner_texts()) == ["France", "Japan", "South Korea"]
+        visit.page.fill("#country-sought", "KOR")
+        assert [one.inner_text() for one in others.all() if one.is_visible()] == ["South Korea"]
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert not visit.complaints
+        visit.page.close()
