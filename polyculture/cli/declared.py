@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # Of print_metrics: no line of a model without a number that can be compared.
 _TOLD = "language IS NOT NULL OR estimate IS NOT NULL"
 _SHARED = "†"
+_SIGNS = "¹²³⁴⁵⁶⁷⁸⁹"  # of reasons that recur in a table: more than these are written into their cells
 _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
 
 
@@ -35,7 +37,8 @@ def print_declared(
     if not shown:
         say(table.header.no_rows or f"the table {table.name} has no rows")
         return
-    lines = list(_lines(table.header, rows.columns, shown[:SHOWN_ROWS]))
+    reasons = _Reasons(table.header, rows.columns, shown[:SHOWN_ROWS])
+    lines = list(_lines(table.header, rows.columns, shown[:SHOWN_ROWS], reasons))
     metrics: list[str] = []
     for column in table.header.side_by_side:
         metrics = list(dict.fromkeys(str(line[column]) for line in lines))
@@ -53,6 +56,7 @@ def print_declared(
     print_table(heads, [[line[name] for name in columns] for line in lines], ". ".join(filter(None, [heading, of_all])))
     if "shared" in rows.columns and any(row[rows.columns.index("shared")] for row in shown):
         sys.stdout.write(f"{_SHARED} over the cells of all models that have at least half of them\n")
+    sys.stdout.writelines(f"{line}\n" for line in reasons.footnotes())
     if (
         {"cells", "missing", "estimate"} <= {*rows.columns}
         and "missing" not in told
@@ -78,29 +82,66 @@ def _lacking(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | Non
     )
 
 
-def _lines(header: Header, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+class _Reasons:
+    """Why numbers, or their intervals, are missing. A reason of several cells has a sign there, and a line below the
+    table; one of a single cell is written into it."""
+
+    def __init__(self, header: Header, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        bounded, times = limits(columns), Counter[str]()
+        printed = set(header.printed or columns)
+        for row in rows:
+            values = dict(zip(columns, row, strict=True))
+            for name in printed & bounded.keys():
+                if (reason := _reason(name, values, bounded[name])) is not None:
+                    times[reason] += 1
+        recurring = [reason for reason, number in times.items() if number > 1]
+        self._signs = dict(zip(recurring, _SIGNS, strict=False))
+
+    def mark(self, reason: str) -> str:
+        """What stands behind a number."""
+        return self._signs.get(reason, f" ({reason})")
+
+    def footnotes(self) -> Iterator[str]:
+        """A line for each sign."""
+        if self._signs:
+            from polyculture.reports.texts import texts
+
+            yield from (f"{sign} {texts().missing.get(reason, reason)}" for reason, sign in self._signs.items())
+
+
+def _reason(name: str, row: Mapping[str, Any], bounds: tuple[str, str]) -> str | None:
+    """Why a number, or its interval, is missing; None where both are there, or nobody says why."""
+    value = row[name]
+    if isinstance(value, str) or row[bounds[0]] is not None or (value is None and name in OVER_ALL):
+        return None
+    reasons = REASONS if value is not None else ("no_estimate", *REASONS)
+    return next((str(row[reason]) for reason in reasons if row.get(reason) is not None), None)
+
+
+def _lines(
+    header: Header, columns: Sequence[str], rows: Sequence[Sequence[Any]], reasons: _Reasons
+) -> Iterator[dict[str, Any]]:
     """The printed columns of each row; a number that has limits is text with its interval or the reason for none."""
     bounded = limits(columns)
     hidden = {limit for both in bounded.values() for limit in both}
     printed = [name for name in header.printed or columns if name not in (*hidden, *REASONS)]
     for row in rows:
         values = dict(zip(columns, row, strict=True))
-        yield {name: _value(name, values, bounded.get(name)) for name in printed}
+        yield {name: _value(name, values, bounded.get(name), reasons) for name in printed}
 
 
-def _value(name: str, row: Mapping[str, Any], bounds: tuple[str, str] | None) -> Any:
+def _value(name: str, row: Mapping[str, Any], bounds: tuple[str, str] | None, reasons: _Reasons) -> Any:
     value = row[name]
     if value is None and name in OVER_ALL:
         return "all"
     if bounds is None or isinstance(value, str):
         return value
-    reasons = REASONS if value is not None else ("no_estimate", *REASONS)
-    reason = next((row[reason] for reason in reasons if row.get(reason) is not None), None)
+    reason = _reason(name, row, bounds)
     if row[bounds[0]] is None and reason is None:
         return value
     told = f"{cell(value)}{_SHARED}" if row.get("shared") and value is not None else cell(value)
-    if row[bounds[0]] is None:
-        return f"{told} ({reason})"
+    if reason is not None:
+        return f"{told}{reasons.mark(reason)}"
     second = [_WIDE] if bounds == ("low", "high") and row.get(_WIDE[0]) is not None else []
     return " ".join([told, " / ".join(_interval(row, each) for each in (bounds, *second))])
 

@@ -42,3 +42,19 @@ def test_means_that_lack_more_than_a_twentieth_of_their_cells_say_so(capsys: pyt
     with duckdb.connect() as connection:
         print_declared(HEADLINE.declared, connection.sql(ROWS.format(shared=False, missing=4)))
     assert "no number in up to 4 of 12 cells" in capsys.readouterr().out
+
+
+def test_a_reason_that_recurs_has_a_sign_and_one_line_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    one = ROWS.format(shared=False, missing=0)
+    more = f"""
+        SELECT * FROM ({one}) UNION ALL
+        SELECT * REPLACE ('de' AS language) FROM ({one}) WHERE language = 'en' UNION ALL
+        SELECT * REPLACE ('ja' AS language, NULL AS estimate, NULL AS no_interval, 'no item' AS no_estimate)
+        FROM ({one}) WHERE language = 'en'
+    """
+    with duckdb.connect() as connection:
+        print_declared(HEADLINE.declared, connection.sql(more))
+    shown = capsys.readouterr().out
+    assert shown.count("2.5¹") == 2
+    assert "– (no item)" in shown
+    assert [line for line in shown.splitlines() if line.startswith("¹")] == ["¹ too few responses for an interval"]
