@@ -1,5 +1,6 @@
 -- changed_links: a row is a query whose link another snapshot changes (`snapshot_links`): another item, none, or other countries.
---   change: 'item gone': it is linked to nothing there; 'another item'; 'linked anew': only there; 'other countries' of one item
+--   change: 'item gone': no item of the topic bears its names there; 'now ambiguous': several do; 'another item'; 'linked anew': only there;
+--     'other countries' of one item
 --   snapshot_status: the status of its link there
 --   snapshot_qid: the item that it is linked to there
 --   countries: those of its item, ISO 3166
@@ -8,6 +9,7 @@
 CREATE VIEW changed_links AS
 SELECT
     s.snapshot, s.identity, CASE
+        WHEN s.status = 'ambiguous' THEN 'now ambiguous'
         WHEN s.status <> 'linked' THEN 'item gone'
         WHEN l.status <> 'linked' THEN 'linked anew'
         WHEN s.qid <> l.qid THEN 'another item'

@@ -259,7 +259,7 @@ def test_the_links_that_another_snapshot_changes_are_listed_and_counted(linked_t
     assert gone[2] == mentions > 0
     found = {row[0]: (row[3], row[6]) for row in new.links}
     assert found == {
-        "item gone": (lost["surface"], "ambiguous"),
+        "now ambiguous": (lost["surface"], "ambiguous"),
         "another item": (other["surface"], f"Q999 {other['countries'][0]}"),
         "other countries": (elsewhere["surface"], f"{elsewhere['qid']} FR"),
     }
