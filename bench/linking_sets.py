@@ -97,7 +97,7 @@ def cube(data: Path) -> GoldSet:
 def labels(snapshot: Snapshot, catalog: Catalog, each: int, languages: Collection[str] | None = None) -> list[Name]:
     """Labels in each language's own Wikidata language, at most `each` a counted kind, the same every time."""
     found: dict[tuple[int, str, str], Name] = {}
-    with _members(snapshot, catalog) as (connection, scopes):
+    with members_of(snapshot, catalog) as (connection, scopes):
         topics = _topics(connection, scopes)
         for language in catalog.languages.values():
             if languages and language.code not in languages:
@@ -113,7 +113,7 @@ def labels(snapshot: Snapshot, catalog: Catalog, each: int, languages: Collectio
 
 
 @contextmanager
-def _members(
+def members_of(
     snapshot: Snapshot, catalog: Catalog
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[tuple[str, str], int]]]:
     """A connection with the table `members`, and the scope of each kind."""

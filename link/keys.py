@@ -1,5 +1,8 @@
 """The loose key of a name: what remains of its normal form without accents, articles, blanks and common endings.
 
+Endings are those of a language's rules in `cache/text/inflection.toml`; in a language without any, each word is
+replaced by its Snowball stem. What either is worth was measured by `bench/linking_keys.py`.
+
 Names of a snapshot and mentions get it by the same function. Two that differ in their normal forms and share the key
 may be forms of one word: the match is the weakest of the three (exact, normalised, key).
 """
@@ -11,14 +14,17 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.text.inflection import Rule, base_language, key_rules
+from polyculture.cache.text.inflection import Rule, base_language, has_endings, key_rules
 from polyculture.link.normalise import converter
+
+if TYPE_CHECKING:
+    import Stemmer
 
 NO_RULES: Mapping[str, Sequence[Rule]] = MappingProxyType({})
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
@@ -36,7 +42,11 @@ _SMALL_KANA = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつや�
 @cache
 def key_version(language: str) -> str:
     """A hash of all that decides a key in a Wikidata language besides the normal form."""
-    return content_id(KEYS, key_rules(language))
+    if not stemmed(language):
+        return content_id(KEYS, key_rules(language))
+    import Stemmer
+
+    return content_id(KEYS, key_rules(language), str(Stemmer.version()))
 
 
 def keys_of(
@@ -50,6 +60,9 @@ def keys_of(
     `plain` are the `plain_forms`, where they are at hand: they are the same in all languages.
     """
     base = base_language(language)
+    stemmer = None if base in packs else _stemmer(language)
+    if stemmer is not None:
+        plain = plain_forms(_stemmed(normalised, stemmer))
     if plain is None or base == _TONAL:
         plain = plain_forms(normalised, tonal=base == _TONAL)
     if base == "ja":
@@ -58,6 +71,35 @@ def keys_of(
     joined: Any = pc.replace_substring(shortened, " ", "")
     short = pc.and_(pc.string_is_ascii(joined), pc.less(pc.binary_length(joined), pa.scalar(SHORTEST, pa.int32())))
     found: pa.Array[Any] = pc.if_else(short, normalised, joined)
+    return found
+
+
+def stemmed(language: str) -> bool:
+    """Are the words of a Wikidata language's names replaced by their stems?"""
+    return _stemmer(language) is not None
+
+
+def _stemmer(language: str) -> Stemmer.Stemmer | None:
+    """Snowball's stemmer of a language without rules of endings, if there is one: a new one, as no two threads may
+    share it.
+    """
+    if has_endings(language):
+        return None
+    import Stemmer  # here: most runs are in languages with rules
+
+    try:
+        return Stemmer.Stemmer(base_language(language), 0)
+    except KeyError:
+        return None
+
+
+def _stemmed(names: pa.Array[Any], stemmer: Stemmer.Stemmer) -> pa.Array[Any]:
+    """The names with the stem of each word."""
+    words: Any = pc.split_pattern(names, " ")
+    distinct: Any = words.flatten().dictionary_encode()
+    stems = pa.array(stemmer.stemWords(distinct.dictionary.to_pylist()), pa.string())
+    joined: Any = pc.binary_join(pa.ListArray.from_arrays(words.offsets, stems.take(distinct.indices)), " ")
+    found: pa.Array[Any] = joined
     return found
 
 

@@ -24,20 +24,23 @@ class Inflection(TypedDict, total=False):
     """The rules of one language in `inflection.toml`."""
 
     endings: list[tuple[str, str]]
-    suffix: str  # a pattern that the patterns of `key` name more than once, as {suffix}
+    folding: list[Rule]
     key: list[Rule]
+    stem: bool  # False: the language has a Snowball stemmer, and does better without
 
 
 @cache
 def inflections() -> Mapping[str, Inflection]:
     """The rules of `inflection.toml` by language."""
-    text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
+    return read_inflections(Path(__file__).with_name("inflection.toml"))
+
+
+def read_inflections(file: Path) -> Mapping[str, Inflection]:
+    """The rules of a file like `inflection.toml` by language."""
+    text = file.read_text(encoding="utf-8")
     for name, syllables in _SYLLABLES.items():
         text = text.replace(f"{{{name}}}", f"[{syllables}]")
     read: dict[str, Inflection] = tomllib.loads(text)
-    for rules in read.values():
-        suffix = rules.get("suffix", "")
-        rules["key"] = [(pattern.replace("{suffix}", suffix), new) for pattern, new in rules.get("key", [])]
     return read
 
 
@@ -47,8 +50,15 @@ def base_language(code: str) -> str:
 
 
 def key_rules(name_language: str) -> list[Rule]:
-    """The rules of a Wikidata language's keys."""
-    return inflections().get(base_language(name_language), Inflection()).get("key", [])
+    """The rules of a Wikidata language's keys: first its spellings, then its endings."""
+    rules = inflections().get(base_language(name_language), Inflection())
+    return [*rules.get("folding", []), *rules.get("key", [])]
+
+
+def has_endings(name_language: str) -> bool:
+    """Do rules say what becomes of the endings of a Wikidata language? Snowball's stemmer does where they do not."""
+    rules = inflections().get(base_language(name_language), Inflection())
+    return bool(rules.get("key")) or not rules.get("stem", True)
 
 
 def forms(name: str, language: str, endings: Endings = NO_ENDINGS) -> list[str]:

@@ -30,13 +30,13 @@ looked_up AS (
     SELECT spelling, language, base, key, true, true, short FROM normal_forms WHERE key <> normalised AND normalised <> ''
 ),
 -- Joined by the rules of a language (those of zh for zh-hk) first: only what is found is held against the text's fallback chain.
--- One or two Latin letters are too little for a name of another language.
+-- One or two Latin letters are too little for a name of another language, and so is a key: English is folded by rules of its own.
 hits AS (
     SELECT form.spelling, form.by_key OR name.by_key AS by_key, name.item, name.name, name.language, name.kind = 'alias' AS alias,
         chain.place, chain.last_resort, chain.turkish
     FROM looked_up AS form
     JOIN names AS name ON name.base = form.base AND name.form = form.form AND (form.is_key OR NOT name.by_key)
-    JOIN chain ON chain.language = form.language AND chain.name_language = name.language AND NOT (chain.last_resort AND form.short)
+    JOIN chain ON chain.language = form.language AND chain.name_language = name.language AND NOT (chain.last_resort AND (form.short OR form.by_key OR name.by_key))
 ),
 graded AS (
     SELECT text.query, text.part, hits.*, CASE

