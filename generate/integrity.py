@@ -10,10 +10,11 @@ from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, Language, Topic
 from polyculture.cache.catalog.cldr import country_names
+from polyculture.cache.catalog.facts import language_facts
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.store.schema import Condition, Prompt
 from polyculture.cache.text.scripts import script_counts, script_share
-from polyculture.generate.design import known_wordings
+from polyculture.generate.design import PLAIN, known_wordings
 from polyculture.generate.detection import detect, detectable
 from polyculture.generate.names import PersonName, PersonNames
 from polyculture.generate.wording import (
@@ -23,9 +24,10 @@ from polyculture.generate.wording import (
     Template,
     TopicWording,
     Wording,
-    country_called,
     fill_country,
+    is_own,
     own_countries,
+    plain_sentence,
     read_wording,
     topic_wordings,
     wording_file,
@@ -45,12 +47,13 @@ def check_wording(
     findings: list[Finding] = []
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
-        if language.wording:
+        own = is_own(language)
+        if own:
             findings += _check_language(language, wording, catalog, countries)
         findings += _check_own_countries(language, wording, catalog, countries)
         check = TemplateCheck(language, wording, catalog, countries)
         for topic in map(catalog.topic, topics):
-            if language.wording or language.code in topic.wording:
+            if own or language.code in {*topic.wording, *topic.sentences}:
                 findings += check.topic(topic)
     return list(dict.fromkeys(findings))
 
@@ -73,16 +76,19 @@ def _check_language(
     language: Language, wording: Wording, catalog: Catalog, countries: Sequence[str]
 ) -> Iterator[Finding]:
     file = wording_file(language)
-    own = language.code.partition("-")[0].upper()
+    own = language_facts(language.code).detector
     if own != language.detector and detectable(own):
         yield Finding(file, "detector", f"is {language.detector}, and the language detector knows {own}")
     check = TemplateCheck(language, wording, catalog, countries)
-    yield from (Finding(file, "answer_in_language", what) for what in check.text(wording.answer_in_language))
+    if wording.answer_in_language:
+        yield from (Finding(file, "answer_in_language", what) for what in check.text(wording.answer_in_language))
     if wording.plain:
-        lines: dict[Condition, Template] = {"explicit": wording.plain.country, "implicit_male": wording.plain.name}
+        lines: dict[Condition, Template | None] = {
+            "explicit": wording.plain.country, "implicit_male": wording.plain.name
+        }  # fmt: skip
         for condition, line in lines.items():
             place = f"plain.{'country' if condition == 'explicit' else 'name'}"
-            findings = [*_placeholder(condition, line.text), *check.text(line.text)]
+            findings = [*_placeholder(condition, line.text), *check.text(line.text)] if line else []
             yield from (Finding(file, place, what) for what in findings)
     yield from _check_countries(language, wording, catalog, countries)
     yield from check_names(language, read_wording(language).names, file, "names")
@@ -93,13 +99,8 @@ def _check_countries(
 ) -> Iterator[Finding]:
     """The countries in the language's file, but those that a user's countries.toml words."""
     file, own = wording_file(language), own_countries(catalog.countries)
-    for code in countries:
-        if code not in wording.countries and wording.plain and country_called(code, language, wording):
-            continue  # it has a name for `plain`, and the other wordings say themselves that they lack a form
-        if code not in wording.countries:
-            what = "is missing; it needs a name and the form that takes the place of {country}"
-            yield Finding(file, f"countries.{code}", what)
-        elif code not in own or language.code not in own[code].wording:
+    for code in countries:  # one without a form is asked about in `plain` alone; other wordings say that they lack it
+        if code in wording.countries and (code not in own or language.code not in own[code].wording):
             yield from _check_forms(language, wording, [code], file)
 
 
@@ -217,9 +218,15 @@ class TemplateCheck:
             for condition, template in wording.templates.items():
                 yield from self._template(wording, condition, template)
         yield from _same_texts(wordings)
+        sentence = plain_sentence(topic, self.language, self.wording, ())  # other ones are those of `wordings`
+        if sentence and self.wording.plain:
+            text, file, place = sentence
+            yield from self._template(TopicWording(PLAIN, {"neutral": text}, file, place), "neutral", text, place)
 
-    def _template(self, wording: TopicWording, condition: Condition, template: Template) -> Iterator[Finding]:
-        file, place = wording.file, f"{wording.place}.{condition}"
+    def _template(
+        self, wording: TopicWording, condition: Condition, template: Template, place: str | None = None
+    ) -> Iterator[Finding]:
+        file, place = wording.file, place or f"{wording.place}.{condition}"
         findings = [_placeholder(condition, template.text), self.text(template.text)]
         known = known_wordings().get(wording.name or "")
         length = self.wording.length_of(wording.name)

@@ -14,6 +14,7 @@ from polyculture.generate.sampling import with_sentence
 from polyculture.generate.wording import (
     TopicWording,
     Wording,
+    answer_sentence,
     fill_country,
     names_source,
     read_wording,
@@ -61,7 +62,11 @@ def build_prompts(
         for topic in map(catalog.topic, topics):
             for name in design.wordings:
                 for filled in cell.fill(topic, catalog, name):
-                    text = with_sentence(filled.text, wording.answer_in_language) if answer_in_language else filled.text
+                    text = (
+                        with_sentence(filled.text, answer_sentence(language, wording))
+                        if answer_in_language
+                        else filled.text
+                    )
                     prompts.append(_prompt(language, topic, name, filled, text))
     return prompts
 

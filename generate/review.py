@@ -26,7 +26,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.spreadsheet import read_sheet_rows
 from polyculture.cache.store.schema import ALL_CONDITIONS, Condition, Prompt, PromptReview
 from polyculture.generate.design import known_wordings
-from polyculture.generate.wording import read_wording, topic_wordings, with_plain
+from polyculture.generate.wording import read_wording, with_plain
 
 GLOSS_LANGUAGE = "en"  # glosses are in English; templates in English need none
 
@@ -52,7 +52,7 @@ def glosses(catalog: Catalog, languages: Sequence[str], topics: Sequence[str]) -
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
         for topic in map(catalog.topic, topics):
-            for one in with_plain(topic_wordings(topic, language, wording), wording):
+            for one in with_plain(topic, language, wording):
                 for condition, template in one.templates.items():
                     said = template.text if language.code == GLOSS_LANGUAGE else template.gloss
                     rows.append(Gloss(one.name, topic.code, condition, language.code, template.text, said))

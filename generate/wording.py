@@ -1,31 +1,33 @@
 """The wording of prompts in a language: templates per topic and condition, and the form of each country in them.
 
-A language's wording is `generate/wording/<code>.toml`. The table `wording` of a user's own language file takes
-precedence. A user's own topic file has its templates in `wording.<language>`, and the countries of a user's own
-`countries.toml` their forms in `wording.<language>`: these are put over the language's.
+A language's wording is the table `wording` of its file in the catalogue, or `generate/wording/<code>.toml` of the
+languages that have other wordings than `plain`. A user's own topic file has its sentences of `plain` in `sentences`
+and templates of other wordings in `wording.<language>`; the countries of a user's own `countries.toml` have their forms
+in `wording.<language>`: these are put over the language's.
 
 Templates stand in `[wordings.<wording>.<topic>]` of a language file and in `[wording.<language>.<wording>]` of a topic
 file. A single wording needs no name there: it is taken for the first that an experiment asks. The wording `plain` is
-made of its neutral sentence, or that of `write`, and of two lines that each language has for all topics (`Plain`).
+made of a sentence for each topic, or the neutral one of `write`, and of two lines that each language has (`Plain`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from polyculture.cache.catalog import Country, Language, Topic
+from polyculture.cache.catalog import Country, Language, Topic, read_catalog
 from polyculture.cache.catalog.cldr import country_names
+from polyculture.cache.catalog.facts import Unit
 from polyculture.cache.catalog.model import CountryCode
 from polyculture.cache.catalog.read import COUNTRIES
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.store.schema import CONDITIONS, Condition
+from polyculture.cache.store.schema import Condition
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.generate.design import PLAIN
@@ -35,6 +37,7 @@ FOLDER = Path(__file__).with_name("wording")
 OWN_COUNTRIES = Path(COUNTRIES)  # of a user's folder
 
 
+AMOUNT = "{amount}"  # in a sentence of `plain`: how many words or characters the language's texts shall have
 WRITE = "write"  # the wording whose neutral sentences `plain` takes where it has none of its own
 
 # The placeholders for the inserted text in a template of each condition: exactly one of them stands there, once.
@@ -70,6 +73,10 @@ class _Unnamed(BaseModel):
     wording: Mapping[str, Templates]
 
 
+class _Sentences(BaseModel):
+    sentences: Mapping[str, Template]
+
+
 class _Named(BaseModel):
     wording: Mapping[str, Mapping[WordingName, Templates]]
 
@@ -96,11 +103,16 @@ def language_wordings(
     return [*of_topic, *([TopicWording(None, unnamed[topic], file, f"topics.{topic}")] if topic in unnamed else [])]
 
 
+def topic_file(topic: Topic) -> Path:
+    """The file of a topic, as named in errors and findings."""
+    return topic.file or Path("topics", f"{topic.code}.toml")
+
+
 def own_wordings(topic: Topic, language: Language) -> list[TopicWording]:
     """The wordings in a user's own topic file; none where it has none in this language."""
     if language.code not in topic.wording:
         return []
-    file, table = Path("topics", f"{topic.code}.toml"), topic.wording[language.code]
+    file, table = topic_file(topic), topic.wording[language.code]
     data, place = {"wording": {language.code: table}}, f"wording.{language.code}"
     if table and not any(map(_is_template, table.values())):
         named = parse_model(_Named, data, file).wording[language.code]
@@ -139,21 +151,20 @@ class CountryWording(_Data):
 class Length(_Data):
     """How long the texts shall be, as the sentences of the wordings with a length say it."""
 
-    unit: Literal["words", "characters"]
+    unit: Unit
     amount: int = Field(ge=1)
 
 
 class Plain(_Data):
     """The wording `plain` in a language: the sentence of a topic, and below it a line with the country or the name.
 
-    No sentence contains data, so nothing has to be inflected: a country is called by its name in the nominative.
+    No sentence contains data, so nothing has to be inflected: a country is called by its name in the nominative. The
+    texts shall be as long as `Language.amount` says, in place of `{amount}`.
     """
 
-    # How long the texts shall be, in the unit of `Length`, where that is another amount than in the other wordings: as
-    # many words or characters as the Universal Declaration of Human Rights has in this language for 50 English words.
-    amount: int | None = Field(default=None, ge=1)
     country: Template
-    name: Template
+    name: Template | None = None  # None: implicit prompts cannot be asked
+    topics: Mapping[str, Template] = {}  # the sentences; of a topic without one it is the neutral sentence of `write`
     countries: Mapping[CountryCode, Annotated[str, Field(min_length=1)]] = {}  # names in place of CLDR's official ones
 
 
@@ -161,9 +172,10 @@ class Wording(_Data):
     """All parts of the prompts in one language."""
 
     language: str
-    answer_in_language: str = Field(min_length=1)  # the sentence that asks to answer in this language
+    answer_in_language: str | None = Field(default=None, min_length=1)  # the sentence that asks for this language
     length: Length | None = None
     plain: Plain | None = None
+    plain_length: Length | None = Field(default=None, exclude=True)  # of `plain`: what data say of the language
     countries: Mapping[CountryCode, CountryWording] = {}
     wordings: Mapping[WordingName, Mapping[str, Templates]] = {}  # wording -> topic -> condition -> template
     topics: Mapping[str, Templates] = {}  # of a single wording without a name
@@ -171,9 +183,7 @@ class Wording(_Data):
 
     def length_of(self, name: str | None) -> Length | None:
         """The length that a wording of this name asks for; None where the language has none."""
-        if name == PLAIN and self.plain and self.plain.amount and self.length:
-            return self.length.model_copy(update={"amount": self.plain.amount})
-        return self.length
+        return self.plain_length if name == PLAIN else self.length
 
 
 class _OwnCountry(_Data):
@@ -183,7 +193,14 @@ class _OwnCountry(_Data):
 
 def wording_file(language: Language) -> Path:
     """The file with a language's wording, as named in errors and findings."""
-    return Path("languages", f"{language.code}.toml") if language.wording else FOLDER / f"{language.code}.toml"
+    if language.wording or not (FOLDER / f"{language.code}.toml").exists():
+        return language.file or Path("languages", f"{language.code}.toml")
+    return FOLDER / f"{language.code}.toml"
+
+
+def is_own(language: Language) -> bool:
+    """Is it a user's own, or a built-in one that a user changed?"""
+    return language != read_catalog().languages.get(language.code)
 
 
 def read_wording(language: Language, countries: Mapping[str, Country] | None = None) -> Wording:
@@ -199,12 +216,24 @@ def read_wording(language: Language, countries: Mapping[str, Country] | None = N
     else:
         raise CatalogError(
             f"language {language.code!r} has no wording",
-            where=Path("languages", f"{language.code}.toml"),
-            remedy="Add a table [wording] of the form of generate/wording/en.toml.",
+            where=file,
+            remedy=f"Add [wording.plain] with its lines and sentences: polyculture pack new {language.code} writes it.",
         )
     if wording.language != language.code:
         raise CatalogError(f"language is {wording.language!r}", where=file, remedy=f"Write {language.code!r}.")
-    return _with_own_countries(wording, countries or {})
+    length = Length(unit=language.unit, amount=language.amount) if language.amount else None
+    return _with_own_countries(wording.model_copy(update={"plain_length": length}), countries or {})
+
+
+def answer_sentence(language: Language, wording: Wording) -> str:
+    """The sentence that asks to answer in a language; `CatalogError` where its file has none."""
+    if wording.answer_in_language is None:
+        raise CatalogError(
+            "no answer_in_language, which the experiment asks for",
+            where=wording_file(language),
+            remedy="Add the sentence to [wording], or leave answer_in_language out of the experiment.",
+        )
+    return wording.answer_in_language
 
 
 @cache  # a command asks for it several times, and it takes as long to read as the whole catalogue
@@ -237,37 +266,65 @@ def names_source(country: str, language: Language, wording: Wording, countries: 
 
 
 def topic_wordings(topic: Topic, language: Language, wording: Wording) -> list[TopicWording]:
-    """All wordings of a topic in a language: the topic file's own, else the language's."""
+    """All wordings of a topic in a language but `plain`: the topic file's own, else the language's."""
     file = wording_file(language)
     return own_wordings(topic, language) or language_wordings(topic.code, wording.wordings, wording.topics, file)
 
 
-def with_plain(wordings: Sequence[TopicWording], wording: Wording) -> list[TopicWording]:
-    """The wordings of a topic with `plain`, where the language has its lines and the topic a sentence for it."""
-    plain = _plain_wording(wordings, wording)
-    return [*wordings] if plain is None else [*(one for one in wordings if one.name != PLAIN), plain]
+def with_plain(topic: Topic, language: Language, wording: Wording) -> list[TopicWording]:
+    """All wordings of a topic, with `plain` where the language has its lines and the topic a sentence for it."""
+    wordings = topic_wordings(topic, language, wording)
+    plain = _plain_wording(topic, language, wording, wordings)
+    return [*wordings] if plain is None else [*wordings, plain]
 
 
-def _plain_wording(wordings: Sequence[TopicWording], wording: Wording) -> TopicWording | None:
-    """The wording `plain` of a topic; None where the language lacks its lines, or the topic its sentence.
+def _plain_wording(
+    topic: Topic, language: Language, wording: Wording, others: Sequence[TopicWording]
+) -> TopicWording | None:
+    """The wording `plain` of a topic; None where the language lacks its lines, or the topic its sentence."""
+    found = plain_sentence(topic, language, wording, others)
+    if wording.plain is None or found is None:
+        return None
+    sentence, file, place = found
+    templates: dict[Condition, Template] = {
+        "neutral": sentence,
+        "explicit": _below(sentence, wording.plain.country),
+    }
+    if wording.plain.name:
+        templates |= dict.fromkeys(("implicit_male", "implicit_female"), _below(sentence, wording.plain.name))
+    return TopicWording(PLAIN, templates, file, place)
 
-    The sentence is the neutral one of `plain`; else that of `write`, or of a wording without a name, with the amount of
-    `plain`.
+
+def plain_sentence(
+    topic: Topic, language: Language, wording: Wording, others: Sequence[TopicWording]
+) -> tuple[Template, Path, str] | None:
+    """The sentence of a topic in `plain`, its file and its place there.
+
+    It is that of the topic's own file, or of the language's. Else it is the neutral sentence of `write`, or of a
+    wording without a name, with the amount of `plain`.
     """
-    named = {one.name: one for one in wordings}
-    source = named.get(PLAIN) or named.get(WRITE) or named.get(None)
-    if wording.plain is None or source is None or "neutral" not in source.templates:
+    length, code = wording.plain_length, language.code
+    amount = str(length.amount) if length else AMOUNT
+    if code in topic.sentences:
+        file = topic_file(topic)
+        sentence = parse_model(_Sentences, {"sentences": {code: topic.sentences[code]}}, file).sentences[code]
+        return _replaced(sentence, AMOUNT, amount), file, f"sentences.{code}"
+    if wording.plain and topic.code in wording.plain.topics:
+        sentence = wording.plain.topics[topic.code]
+        return _replaced(sentence, AMOUNT, amount), wording_file(language), f"plain.topics.{topic.code}"
+    named = {one.name: one for one in others}
+    source = named.get(WRITE) or named.get(None)
+    if source is None or "neutral" not in source.templates:
         return None
     sentence = source.templates["neutral"]
-    if source.name != PLAIN and wording.length and wording.plain.amount:
-        sentence = _with_amount(sentence, wording.length.amount, wording.plain.amount)
-    country, name = (_below(sentence, line) for line in (wording.plain.country, wording.plain.name))
-    templates: dict[Condition, Template] = {
-        "neutral": sentence, "explicit": country, "implicit_male": name, "implicit_female": name
-    }  # fmt: skip
-    if source.name == PLAIN:
-        templates |= source.templates
-    return replace(source, name=PLAIN, templates=templates, place=source.place if source.name == PLAIN else PLAIN)
+    if wording.length and length:
+        sentence = _with_amount(sentence, wording.length.amount, length.amount)
+    return sentence, source.file, PLAIN
+
+
+def _replaced(sentence: Template, old: str, new: str) -> Template:
+    gloss = None if sentence.gloss is None else sentence.gloss.replace(old, new)
+    return Template(text=sentence.text.replace(old, new), gloss=gloss)
 
 
 def _below(sentence: Template, line: Template) -> Template:
@@ -306,22 +363,21 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
     Raises `CatalogError` where there is neither.
     """
     wordings = topic_wordings(topic, language, wording)
-    named = {one.name: one for one in (with_plain(wordings, wording) if name == PLAIN else wordings)}
+    named = {one.name: one for one in (with_plain(topic, language, wording) if name == PLAIN else wordings)}
     chosen = named.get(name) or (named.get(None) if first and name != PLAIN else None)
     if chosen:
         return chosen
-    if name == PLAIN and wordings and wording.plain is None:
+    if name == PLAIN and wording.plain is None:
         raise CatalogError(
             f"language {language.code!r} has no lines for the wording {PLAIN!r}",
             where=wording_file(language),
             remedy="Add [wording.plain] with country and name (docs/extending.md), or leave the language out.",
         )
-    own = Path("topics", f"{topic.code}.toml")
     if not wordings:
         raise CatalogError(
-            f"topic {topic.code!r} has no wording in language {language.code!r}",
-            where=own,
-            remedy=f"Add a table [wording.{language.code}] with {', '.join(CONDITIONS)}.",
+            f"topic {topic.code!r} has no sentence in language {language.code!r}",
+            where=topic_file(topic),
+            remedy=f'Add {language.code} = "..." to [sentences] there, or leave the language or the topic out.',
         )
     names = [name for name in named if name]
     remedy = (

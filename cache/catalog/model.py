@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
+from fontTools.unicodedata import script_name
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from polyculture.cache.catalog.facts import Unit
 from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.inflection import base_language
@@ -23,10 +25,19 @@ def _qid(text: str) -> str:
     return text
 
 
+def _script(code: str) -> str:
+    if script_name(code, None) is None:
+        raise ValueError(
+            f"{code!r} is no script of letters in Unicode (it may name a way to write one, or several of them); leave "
+            "scripts out, and those of CLDR are taken; or write for example Hani, or Hira, Kana and Hani"
+        )
+    return code
+
+
 QID = Annotated[str, AfterValidator(_qid)]
 CountryCode = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]
 LabelLanguage = Annotated[str, Field(pattern=r"^[a-z]{2,}(-[a-z0-9]+)*$")]
-ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
+ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$"), AfterValidator(_script)]
 
 # The wording that a user's own topic file brings along: condition -> template, or wording -> condition -> template.
 Templates = Mapping[str, object]
@@ -89,8 +100,10 @@ class Topic(_Data):
     part_of: bool = False  # may a path use P361?
     max_distance: int = Field(default=12, ge=1)  # edges from an item to a root
     kinds: Mapping[str, Kind]
-    wording: Mapping[str, Templates] = {}  # by language, in a user's own topic file
+    sentences: Mapping[str, object] = {}  # of the wording `plain`, by language; in a user's own topic file
+    wording: Mapping[str, Templates] = {}  # of other wordings, by language; the same
     examples: tuple[Example, ...] = ()  # the extractor's, in a user's own topic file; else extract/prompts/examples/
+    file: Path | None = Field(default=None, exclude=True)  # that it was read from
 
     @model_validator(mode="after")
     def _something_is_counted(self) -> Topic:
@@ -107,7 +120,10 @@ class Topic(_Data):
 
 
 class Language(_Data):
-    """A language: its scripts, its countries, and where Wikidata keeps its labels."""
+    """A language: its scripts, its countries, and where Wikidata keeps its labels.
+
+    A language file has its code and what `facts.language_facts` does not know, or knows wrongly.
+    """
 
     code: str
     name: str
@@ -116,14 +132,23 @@ class Language(_Data):
     scripts: tuple[ScriptCode, ...] = Field(min_length=1)
     first_country: CountryCode
     native_countries: tuple[CountryCode, ...] = Field(min_length=1)
-    detector: str = Field(pattern="^[A-Z]{2}$")  # ISO 639-1 code that the language detector reports
+    detector: str = Field(pattern="^[A-Z]{2,3}$")  # ISO 639 code that the language detector reports
     # Languages that the detector takes for this one, by its codes: how many times fewer texts it was trained on.
     near: Mapping[str, float] = {}
     label_languages: tuple[LabelLanguage, ...] = Field(min_length=1)  # Wikidata's, the fallback chain in order
-    wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
-    refusals: Mapping[str, object] = {}  # the same form as generate/refusals/<code>.toml without its code; the same
+    # As many words or characters as the Universal Declaration of Human Rights has here for 50 of its English words: the
+    # length that `plain` asks for.
+    unit: Unit = "words"
+    amount: int | None = Field(default=None, ge=1)
+    # The sentences of the prompts, in the form of generate/wording/<code>.toml: there are the languages that have other
+    # wordings than `plain`.
+    wording: Mapping[str, object] = {}
+    # In a user's own language file: the same form as generate/refusals/<code>.toml without its code.
+    refusals: Mapping[str, object] = {}
     endings: tuple[tuple[str, str], ...] = ()  # of words in texts, as in cache/text/inflection.toml; the same
     key: tuple[tuple[str, str], ...] = ()  # rules that bring the forms of a name to one key, as there; the same
+
+    file: Path | None = Field(default=None, exclude=True)  # that it was read from
 
     @property
     def names_in(self) -> str:

@@ -2,6 +2,7 @@
 
 `pack.toml` has its name and version. Beside it stand topics, languages, countries and regions in the form of the
 built-in files; `gold/` has texts with their mentions marked, and `reviews/` the sheets of those who judged the prompts.
+A single language or topic needs no folder: its file is a pack without a version.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Pack(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    folder: Path
-    name: str  # the folder's, where there is no pack.toml
+    folder: Path  # or the file, of a pack that is one
+    name: str  # the folder's or the file's, where there is no pack.toml
     version: str | None
     sha256: str
 
@@ -40,7 +41,9 @@ class Pack(BaseModel):
 
 
 def pack_sha256(folder: Path) -> str:
-    """The SHA-256 of a folder's files, hidden ones aside: each with its path, its length and its bytes."""
+    """The SHA-256 of a folder's files, hidden ones aside: each with its path, length and bytes; or that of a file."""
+    if folder.is_file():
+        return hashlib.sha256(folder.read_bytes()).hexdigest()
     found = hashlib.sha256()
     places = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
     for place in sorted(path.as_posix() for path in places if not any(part.startswith(".") for part in path.parts)):

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.catalog.facts import language_facts
 from polyculture.cache.catalog.model import Catalog, Country, Language, Region, Topic, country_remedy
 from polyculture.cache.catalog.pack import GOLD, PACK, Pack, PackFile, pack_sha256
 from polyculture.cache.errors import CatalogError
@@ -41,7 +42,12 @@ def read_catalog(*packs: Path) -> Catalog:
 
 
 def read_pack(folder: Path) -> Pack:
-    """A pack's name, version and content hash. Raises `CatalogError` where the folder is none."""
+    """A pack's name, version and content hash. Raises `CatalogError` where the folder is none.
+
+    A single file of a language or of a topic is a pack, too.
+    """
+    if folder.is_file():
+        return Pack(folder=folder, name=folder.stem, version=None, sha256=pack_sha256(folder))
     if not any((folder / part).exists() for part in PARTS):
         what = "is no culture pack: has neither topics/ nor languages/, countries.toml, regions.toml or gold/"
         raise CatalogError(what, where=folder, remedy="Correct the path.")
@@ -66,9 +72,8 @@ def _check_clash(first: Path, second: Path) -> None:
 
 def _says(folder: Path) -> dict[str, Path]:
     """What a pack says, as places: languages/sw.toml, countries.toml: KE.wording.sw."""
-    files = [file for part in ("topics", "languages") for file in (folder / part).glob("*.toml")]
-    files += _files([folder], REGIONS)
-    places = {file.relative_to(folder).as_posix(): file for file in files}
+    places = {f"{part}/{file.name}": file for part in ("topics", "languages") for file in own_files(folder, part)}
+    places |= {file.name: file for file in _files([folder], REGIONS)}
     for file in _files([folder], COUNTRIES):
         for code, row in read_toml(file).items():
             for key, value in row.items() if isinstance(row, dict) else ():
@@ -85,8 +90,11 @@ def _built_in() -> Catalog:
 def _read(folders: list[Path]) -> Catalog:
     countries = _read_countries(folders)
     return Catalog(
-        topics=_read_folders(folders, "topics", Topic),
-        languages=_read_folders(folders, "languages", Language),
+        topics={
+            file.stem: _read_one(file, Topic).model_copy(update={"file": file})
+            for file in _all_files(folders, "topics")
+        },
+        languages={file.stem: _read_language(file) for file in _all_files(folders, "languages")},
         countries=countries,
         regions=_read_regions(folders, countries),
     )
@@ -125,13 +133,24 @@ def _read_regions(folders: list[Path], countries: Mapping[str, Country]) -> dict
     return regions
 
 
+def own_files(pack: Path, part: str) -> list[Path]:
+    """The files of a pack's topics or languages. Of a pack that is one file: itself, where it is one of these."""
+    if pack.is_file():
+        return [pack] if part == ("topics" if "kinds" in read_toml(pack) else "languages") else []
+    return sorted((pack / part).glob("*.toml"))
+
+
+def _all_files(packs: list[Path], part: str) -> list[Path]:
+    return [file for pack in packs for file in own_files(pack, part)]
+
+
 def _files(folders: list[Path], name: str) -> list[Path]:
     return [folder / name for folder in folders if (folder / name).exists()]
 
 
 def _check_countries(catalog: Catalog, folder: Path) -> None:
     """Raises `CatalogError` where a user's language names a country that the catalogue does not have."""
-    for file in sorted((folder / "languages").glob("*.toml")):
+    for file in own_files(folder, "languages"):
         language = catalog.languages[file.stem]
         for key, codes in (
             ("first_country", [language.first_country]),
@@ -145,7 +164,7 @@ def _check_countries(catalog: Catalog, folder: Path) -> None:
 
 def _check_keys(catalog: Catalog, folder: Path) -> None:
     """Raises `CatalogError` for rules of keys of a language whose names are another's, too, which has others."""
-    own = [(file, catalog.languages[file.stem]) for file in sorted((folder / "languages").glob("*.toml"))]
+    own = [(file, catalog.languages[file.stem]) for file in own_files(folder, "languages")]
     for file, language in own:
         for other in catalog.languages.values() if language.key else ():
             variant = not other.key and base_language(other.code) == base_language(language.code)  # zh-tw takes zh's
@@ -155,12 +174,13 @@ def _check_keys(catalog: Catalog, folder: Path) -> None:
                 raise CatalogError(what, where=file, remedy=remedy)
 
 
-def _read_folders(folders: list[Path], name: str, model: type[Model]) -> dict[str, Model]:
-    files = [file for folder in folders for file in sorted((folder / name).glob("*.toml"))]
-    found: dict[str, Model] = {}
-    for file in files:
-        data = read_toml(file)
-        if data.get("code") != file.stem:
-            raise CatalogError(f"code is {data.get('code')!r}", where=file, remedy=f"Write code = {file.stem!r}.")
-        found[file.stem] = parse_model(model, data, file)
-    return found
+def _read_language(file: Path) -> Language:
+    """A language: what its file says, and for the rest what data say."""
+    return _read_one(file, Language, language_facts(file.stem).of_catalog).model_copy(update={"file": file})
+
+
+def _read_one(file: Path, model: type[Model], known: Mapping[str, Any] | None = None) -> Model:
+    data = read_toml(file)
+    if data.get("code") != file.stem:
+        raise CatalogError(f"code is {data.get('code')!r}", where=file, remedy=f"Write code = {file.stem!r}.")
+    return parse_model(model, {**(known or {}), **data}, file)

@@ -8,7 +8,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.work.faults import FaultKind, fault_table
 from polyculture.generate.design import known_wordings
 from polyculture.generate.engines.openai.servers import known_servers
-from polyculture.generate.wording import read_wording, topic_wordings, with_plain
+from polyculture.generate.wording import read_wording, with_plain
 
 HEAD = """# Lists
 
@@ -70,7 +70,7 @@ def _prompts() -> Iterator[str]:
         wording = read_wording(language)
         rows = []
         for topic in catalog.topics.values():
-            named = {one.name: one for one in with_plain(topic_wordings(topic, language, wording), wording)}
+            named = {one.name: one for one in with_plain(topic, language, wording)}
             first = next(named[name] for name in known_wordings() if name in named)
             for condition, template in first.templates.items():
                 rows.append((topic.code, condition, template.text, template.gloss or ""))

@@ -14,7 +14,7 @@ from polyculture.generate.integrity import check_prompts, check_wording, refuse
 from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import with_template_ids
-from polyculture.generate.wording import read_wording
+from polyculture.generate.wording import read_wording, topic_wordings
 
 
 def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
@@ -43,18 +43,22 @@ def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
 def prompt_design(e: Experiment, catalog: Catalog) -> PromptDesign:
     """What an experiment asks of each cell: the wordings that it names, or else the first.
 
-    Where it names none and the first has no form of one of its countries, all prompts are in the wording `plain`, which
-    has every country by its name: one run mixes no two wordings unasked.
+    Where it names none and the first has no form of one of its countries, or none of a topic in a language, all prompts
+    are in the wording `plain`, which has every country by its name: one run mixes no two wordings unasked.
     """
     design = e.prompts.design
     if "wordings" in e.prompts.model_fields_set or e.prompts.file or e.imported:
         return design
     try:
-        wordings = [read_wording(catalog.language(code), catalog.countries) for code in e.languages]
+        languages = [catalog.language(code) for code in e.languages]
+        wordings = [(language, read_wording(language, catalog.countries)) for language in languages]
+        topics = [catalog.topic(code) for code in e.topics]
+        is_worded = all(code in wording.countries for _, wording in wordings for code in e.countries) and all(
+            topic_wordings(topic, language, wording) for language, wording in wordings for topic in topics
+        )
     except CatalogError:  # whoever builds the prompts says what is wrong
         return design
-    is_worded = all(code in wording.countries for wording in wordings for code in e.countries)
-    if is_worded or not all(wording.plain for wording in wordings):
+    if is_worded or not all(wording.plain for _, wording in wordings):
         return design
     return replace(design, wordings=(PLAIN,))
 
@@ -65,8 +69,8 @@ def design_line(e: Experiment, catalog: Catalog) -> str | None:
     if design == first:
         return None
     return (
-        f"wording: {', '.join(design.wordings)}, which has every country: {', '.join(first.wordings)} lacks a form of "
-        'some of these. To choose, write wordings = ["..."] under [prompts]'
+        f"wording: {', '.join(design.wordings)}, which has every country: {', '.join(first.wordings)} lacks some of "
+        'these languages, topics or countries. To choose, write wordings = ["..."] under [prompts]'
     )
 
 
@@ -77,10 +81,10 @@ def _check_wordings(e: Experiment, catalog: Catalog) -> None:
         try:
             read_wording(language, catalog.countries)
         except CatalogError as fault:
-            own = [pack.folder for pack in catalog.packs if (pack.folder / str(fault.where)).exists()]
+            own = [pack.folder for pack in catalog.packs if Path(str(fault.where)).is_relative_to(pack.folder)]
             for folder in own[:1]:  # else the file is ours
                 remedy = f"{fault.remedy} All of the pack: polyculture pack check {folder}"
-                fault = CatalogError(fault.what, where=folder / str(fault.where), remedy=remedy)
+                fault = CatalogError(fault.what, where=fault.where, remedy=remedy)
             mistakes.found.append(fault)
     mistakes.tell()
 

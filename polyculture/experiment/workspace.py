@@ -27,7 +27,7 @@ from polyculture.experiment.prompts import asked_prompts, prompt_design
 from polyculture.experiment.setups import check_same, setup_of, setups_beside, text_setups
 from polyculture.generate.request import PromptRequests, prompt_requests, wanted_responses
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.generate.wording import read_wording
+from polyculture.generate.wording import answer_sentence, read_wording
 
 if TYPE_CHECKING:
     from polyculture.cache.store.layout import Table
@@ -122,7 +122,7 @@ class Workspace:
             return {}
         languages = {code: self.catalog.language(code) for code in self.experiment.languages}
         wordings = {code: read_wording(language, self.catalog.countries) for code, language in languages.items()}
-        sentences = {code: wording.answer_in_language for code, wording in wordings.items()}
+        sentences = {code: answer_sentence(languages[code], wording) for code, wording in wordings.items()}
         return {model: dict(sentences) for model in models}
 
     def prompts_of(self, job: Job) -> Sequence[Prompt]:

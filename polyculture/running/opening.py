@@ -35,10 +35,10 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
     mistakes.found += experiment.contradictions(file)
     packs = [file.parent / name for name in experiment.catalog]
     for folder in packs:
-        if not folder.is_dir():
-            what = f"catalog: there is no folder {folder}"
+        if not folder.exists():
+            what = f"catalog: there is no file or folder {folder}"
             mistakes.found.append(ExperimentError(what, where=file, remedy="Correct the path."))
-    if not all(folder.is_dir() for folder in packs):
+    if not all(folder.exists() for folder in packs):
         mistakes.tell()  # which names a pack brings is not known
     try:
         catalog = read_catalog(*packs)

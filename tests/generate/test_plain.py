@@ -74,8 +74,10 @@ def test_the_amount_is_that_of_the_published_measurement() -> None:
     for code in LANGUAGES:
         wording = read_wording(CATALOG.language(code))
         assert wording.length is not None
-        assert wording.plain is not None
-        assert wording.plain.amount == round(float(measured[code][f"{wording.length.unit} for 50 English"])), code
+        assert wording.plain_length is not None
+        assert wording.plain_length.amount == round(float(measured[code][f"{wording.length.unit} for 50 English"])), (
+            code
+        )
 
 
 def test_a_text_is_as_long_as_the_declaration_of_human_rights_makes_it() -> None:
@@ -83,11 +85,11 @@ def test_a_text_is_as_long_as_the_declaration_of_human_rights_makes_it() -> None
     for code in LANGUAGES:
         wording = read_wording(CATALOG.language(code))
         assert wording.length is not None
-        assert wording.plain is not None
+        assert wording.plain_length is not None
         written = build_prompts(CATALOG, [code], ["food"], [], ["neutral"], design=PromptDesign((WRITE,)))[0].text
         here = build_prompts(CATALOG, [code], ["food"], [], ["neutral"], design=ALONE)[0].text
         assert re.sub(r"\d+", "N", here) == re.sub(r"\d+", "N", written)
-        assert [int(digits) for digits in re.findall(r"\d+", here)] == [wording.plain.amount]
+        assert [int(digits) for digits in re.findall(r"\d+", here)] == [wording.plain_length.amount]
         assert re.findall(r"[0-9]", here) == [] or re.findall(r"[0-9]", written) != []
 
 

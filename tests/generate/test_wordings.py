@@ -127,7 +127,7 @@ def test_two_wordings_of_a_cell_may_not_be_the_same(tmp_path: Path) -> None:
     found = [str(finding) for finding in check_wording(catalog, ["en"], ["festivals"], ["JP"])]
     assert len(found) == 4
     assert found[0] == (
-        "topics/festivals.toml: wording.en.write.neutral: the same text as wording.en.describe.neutral: "
+        f"{tmp_path}/topics/festivals.toml: wording.en.write.neutral: the same text as wording.en.describe.neutral: "
         "wordings of one cell must differ"
     )
 
