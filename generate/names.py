@@ -17,6 +17,7 @@ from polyculture.cache.catalog.model import CountryCode, LabelLanguage
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.schema import Condition
+from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.generate.design import PromptDesign
 
@@ -153,6 +154,11 @@ def _cost(filled: Mapping[tuple[int, int], int], slot: tuple[int, int], name: in
     return sum(i == slot[0] for i, _ in uses), [-size for size in met], name
 
 
+def _is_in_script(name: str, language: Language) -> bool:
+    """Names are in Latin letters, or in those of the language; a gate says what is wrong with the former."""
+    return "Latn" in language.scripts or script_share(script_counts(name), language.scripts) in (1.0, None)
+
+
 def person_names(
     country: str,
     condition: Condition,
@@ -164,13 +170,15 @@ def person_names(
 ) -> list[tuple[str, str]]:
     """The persons of one wording of an implicit condition: each name in Latin letters, and spelled in the language.
 
-    Raises `CatalogError`, naming `file`, where the country has none, or fewer than a wording needs.
+    Raises `CatalogError`, naming `file`, where the country has none, or fewer than a wording needs, or one that is not
+    spelled in a script of the language: in foreign letters a name would say more than where it is common.
     """
     if country not in names:
         raise CatalogError(
             f"no names of persons for country {country}",
             where=file,
-            remedy=f"Known: {', '.join(sorted({*names, *read_names()}))}. See docs/extending.md for others.",
+            remedy=f"Leave {condition} out of the conditions, or add names: docs/extending.md. Known: "
+            f"{', '.join(sorted({*names, *read_names()}))}.",
         )
     known = names[country].of(condition)
     if len(known) < design.names:
@@ -181,4 +189,12 @@ def person_names(
             remedy=f"Add names, or set names = {len(known)} under [prompts]. See docs/extending.md.",
         )
     drawn = drawn_names(country, condition, known, design, wording)
+    foreign = [name.latin for name in drawn if not _is_in_script(name.spelled(language.code), language)]
+    if foreign:
+        raise CatalogError(
+            f"the name {foreign[0]} of country {country} has no spelling in {language.name}, which has other letters",
+            where=file,
+            remedy=f'Leave {condition} out of the conditions; or take implicit_countries = "first"; or add names with '
+            f'{language.code} = "..." to [{country}] in the countries.toml of your catalog (docs/extending.md).',
+        )
     return [(name.latin, name.spelled(language.code)) for name in drawn]

@@ -374,10 +374,12 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
             remedy="Add [wording.plain] with country and name (docs/extending.md), or leave the language out.",
         )
     if not wordings:
+        is_own_topic = bool(topic.sentences or topic.wording)
+        place = f"sentences.{language.code}" if is_own_topic else f"wording.plain.topics.{topic.code}"
         raise CatalogError(
             f"topic {topic.code!r} has no sentence in language {language.code!r}",
-            where=topic_file(topic),
-            remedy=f'Add {language.code} = "..." to [sentences] there, or leave the language or the topic out.',
+            where=topic_file(topic) if is_own_topic else wording_file(language),
+            remedy=f'Add {place} = "...", or leave the language or the topic out.',
         )
     names = [name for name in named if name]
     remedy = (

@@ -50,7 +50,7 @@ def blocks(file: str, language: str) -> list[str]:
 
 def write_own_catalog(folder: Path, languages: str = '"en", "sw"', topics: str = '"food", "festival"') -> Path:
     """The files and the experiment of docs/extending.md, over the starter snapshot."""
-    *files, experiment = blocks("docs/extending.md", "toml")
+    _, *files, experiment = blocks("docs/extending.md", "toml")
     for name, text in zip((PACK, TOPIC, LANGUAGE, COUNTRIES, REGIONS), files, strict=True):
         file = folder / "mine" / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -77,6 +77,27 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
     monkeypatch.setattr(servers, "answer_text", answer)
     with StubServer() as server:
         yield server
+
+
+def test_a_language_in_one_file_asks_what_the_page_prints(tmp_path: Path) -> None:
+    language, *_ = blocks("docs/extending.md", "toml")
+    shown, *_ = blocks("docs/extending.md", "text")
+    (tmp_path / "ca.toml").write_text(language, encoding="utf-8")
+    (command,) = (line for line in indented("docs/extending.md") if line.startswith("polyculture pack check ca.toml"))
+    done = polyculture(*command.split()[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed = done.stdout.splitlines()
+    assert [line for line in shown.splitlines() if line != "..." and line not in printed] == []
+    assert [line for line in printed if line.startswith("- ")] == [
+        line for line in shown.splitlines() if line.startswith("- ")
+    ]
+    text = (
+        'name = "a"\nmodels = ["mock:m"]\nlanguages = ["ca"]\ntopics = ["food"]\ncountries = ["FR"]\n'
+        'catalog = "ca.toml"\n'
+    )
+    (tmp_path / "exp.toml").write_text(text, encoding="utf-8")
+    prompts = open_workspace(tmp_path / "exp.toml").prompts
+    assert [prompt.text.splitlines()[1:] for prompt in prompts][:2] == [[], ["País de la persona: França."]]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +175,7 @@ TOPIC_MISTAKES = [
     ("on a person who", "on {name}, who", "wording.en.neutral: holds {name}; a template of this"),
     ("implicit_female = ", "# ", "wording.en: no template for implicit_female"),
     ("neutral = ", "neutrl = ", "wording.en.neutrl"),
-    ("[wording.en]", "[wording.eng]", "topic 'festival' has no wording in language 'en'. Add a table [wording.en]"),
+    ("[wording.en]", "[wording.eng]", "topic 'festival' has no sentence in language 'en'. Add sentences.en"),
 ]  # fmt: skip
 LANGUAGE_MISTAKES = [
     (
@@ -163,7 +184,7 @@ LANGUAGE_MISTAKES = [
         "topics.food.explicit: holds {country} or {origin} or {country_name} 0 times",
     ),
     ("implicit_male = ", "# ", "topics.food: no template for implicit_male"),
-    ("[wording.topics.food]", "[wording.topics.drink]", "topic 'food' has no wording in language 'sw'"),
+    ("[wording.topics.food]", "[wording.topics.drink]", "topic 'food' has no sentence in language 'sw'"),
     (
         "Nchi ya mtu huyo: {country_name}.",
         "Nchi ya mtu huyo.",
@@ -186,7 +207,6 @@ LANGUAGE_MISTAKES = [
     # The names of en have the rules of English in every language, whatever a pack's own language falls back on.
     ('["sw", "mul", "en"]', '["en", "mul"]', "key: Wikidata's names in en are those of en, too"),
     ('["sw", "mul", "en"]', '["Swahili"]', "label_languages.0: must have the form"),
-    ("answer_in_language = ", "# ", "the key 'answer_in_language' is missing"),
     ('language = "sw"\n', 'language = "swa"\n', "language is 'swa'. Write 'sw'."),
     ('name = "Japani"', 'name = "Japan"', "countries.JP.name: is 'Japan', CLDR has 'Japani'"),
 ]
@@ -233,7 +253,7 @@ def test_a_mistake_in_ones_own_files_is_one_line(tmp_path: Path, file: str, old:
     line, *others = str(fault.value).splitlines()
     assert told in line
     assert not others or new == "[Ke]"  # a country of its own then, which lacks its other keys
-    assert file in line or "has no wording" in told or "no wording of country KE" in told
+    assert file in line or "has no sentence" in told or "no wording of country KE" in told
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ class LanguageFacts:
         return {key: value for key, value in known.items() if value}
 
 
+@cache
 def language_facts(code: str) -> LanguageFacts:
     """What is known of a language by its BCP-47 code: measured, or from CLDR alone."""
     return measured_languages().get(code) or from_cldr(code)

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from polyculture.cache.catalog.cldr import country_names, every_language, language_names, long_codes
+from polyculture.cache.catalog.cldr import country_names, every_language, language_aliases, language_names, long_codes
 from polyculture.cache.catalog.model import Catalog
 from polyculture.cache.catalog.read import read_catalog
 from polyculture.cache.text.suggestions import add_meaning
@@ -49,9 +49,10 @@ class WrittenNames:
         code = written.casefold().replace("_", "-")
         parts = code.split("-")
         for one in ("-".join(parts[:end]) for end in range(len(parts), 0, -1)):
-            known = written_names()["languages"].get(one, one)
-            if known in self.catalog.languages:
-                return known
+            meant = written_names()["languages"].get(one, one)
+            for known in (meant, language_aliases().get(meant, meant)):
+                if known in self.catalog.languages:
+                    return known
         return None
 
     def topic(self, written: str) -> str | None:

@@ -100,7 +100,7 @@ def own_phrases(language: Language) -> Phrases | None:
 
     Raises `CatalogError`, naming file and place, for an invalid one.
     """
-    file = Path("languages", f"{language.code}.toml")
+    file = language.file or Path("languages", f"{language.code}.toml")
     return parse_model(Phrases, {"code": language.code, **language.refusals}, file) if language.refusals else None
 
 

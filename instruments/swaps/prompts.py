@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from polyculture.cache.catalog.cldr import language_names
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.instruments.datasets.model import Label
@@ -90,7 +91,7 @@ class Prompts(_Data):
     """The prompts in one language, and what they know of the languages of texts."""
 
     language: str
-    languages: Mapping[str, str] = {}  # language of the text -> its name, for `{language}`
+    languages: Mapping[str, str] = {}  # language of the text -> its name, for `{language}`, where CLDR has another
     words: Mapping[str, ComparisonWords] = {}  # language of the text -> how its words are compared
     types: Mapping[str, str] = Field(min_length=1)  # type of entities -> its words
     sentiment: SentimentPrompt
@@ -191,11 +192,12 @@ def _own_file(place: Path, language: str) -> Path:
 
 def _named(prompts: Prompts, language: str, where: Path) -> Prompts:
     """The prompts with the name of the text's language in its slots."""
-    slot, name, changed = _slot(LANGUAGE), prompts.languages.get(language), {}
+    slot, changed = _slot(LANGUAGE), {}
+    name = prompts.languages.get(language) or language_names(prompts.language).get(language)
     for task in ("sentiment", "qa", "ner"):
         own = getattr(prompts, task)
         templates = {key: text for key, text in own if key in ("prompt", "question") and slot in text}
-        if templates and name is None:
+        if templates and not name:
             remedy = f"Add under [languages]: {language} = '...'."
             raise DataSetError(f"{slot}: there is no name for {language!r}", where=where, remedy=remedy)
         if templates:

@@ -37,7 +37,7 @@ def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -
         unknown = set(unknown_classes(connection, (qid for named in kinds.values() for _, qid in named)))
     built_in, lines = read_catalog().topics, []
     for topic, named in kinds.items():
-        file = Path("topics", f"{topic}.toml")
+        file = catalog.topic(topic).file or Path("topics", f"{topic}.toml")
         lacking = [
             f"{place}: in {snapshot.path.name} no item is an instance or a subclass of {qid}"
             for place, qid in named

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
@@ -16,7 +15,7 @@ from polyculture.cache.catalog.pack import GOLD as OF_PACK
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.schema import AUDITED_TEXTS, AuditedText
-from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs, engine_options
 from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say
 from polyculture.experiment.checks import check_extractor
@@ -87,7 +86,7 @@ def audit(
     from polyculture.extract.audit import audit
 
     stage = _stage_of(experiment, runs, [extractor, catalog, option, prompt]) if experiment else None
-    spec = stage.spec if stage else ModelSpec(extractor or GAZETTEER, _read_options(option or ()))
+    spec = stage.spec if stage else ModelSpec(extractor or GAZETTEER, engine_options(option or ()))
     check_extractor(spec)
     known = stage.workspace.catalog if stage else read_catalog(*catalog or ())
     instruction = stage.instruction if stage else read_prompt(prompt) if prompt else None
@@ -182,20 +181,6 @@ def _model(
         return LlmExtractor(engine, spec.model, catalog.topic(topic), instruction=instruction, endings=catalog.endings)
 
     return lambda _language, topic: extractor(topic)
-
-
-def _read_options(options: Sequence[str]) -> dict[str, Any]:
-    """Parses `context=4096` as a TOML value; anything else is a string."""
-    read: dict[str, Any] = {}
-    for option in options:
-        name, equals, value = option.partition("=")
-        if not equals:
-            raise ExperimentError(f"--option {option!r} is not KEY=VALUE", remedy="Write, for example, context=4096.")
-        try:
-            read[name] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            read[name] = value
-    return read
 
 
 def _write(result: ExtractionAudit, format: Format, output: Path | None) -> None:

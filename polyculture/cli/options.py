@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +13,8 @@ import typer
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
+
+from polyculture.cache.errors import ExperimentError
 
 if TYPE_CHECKING:
     from polyculture.cache.work.faults import RetryFailed
@@ -175,3 +179,17 @@ class RetryCommand(TyperCommand):
 
 def _is_file(word: str) -> bool:
     return word.endswith(".toml") or Path(word).exists()
+
+
+def engine_options(options: Sequence[str]) -> dict[str, Any]:
+    """Parses `context=4096` as a TOML value; anything else is a string."""
+    read: dict[str, Any] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise ExperimentError(f"--option {option!r} is not KEY=VALUE", remedy="Write, for example, context=4096.")
+        try:
+            read[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            read[name] = value
+    return read

@@ -6,21 +6,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Catalog, Language, Topic, read_catalog
 from polyculture.cache.catalog.pack import GOLD, PACK, REVIEWS
-from polyculture.cache.catalog.read import COUNTRIES, REGIONS, read_pack
+from polyculture.cache.catalog.read import COUNTRIES, REGIONS, own_files, read_pack
 from polyculture.cache.errors import CatalogError, StoreError, UserError
 from polyculture.cache.store.schema import CONDITIONS
 from polyculture.cache.text.inflection import key_rules
 from polyculture.cache.toml_files import read_toml
 from polyculture.extract.gold import read_gold
-from polyculture.generate.integrity import check_wording
-from polyculture.generate.names import read_names
+from polyculture.generate.design import PLAIN, PromptDesign
+from polyculture.generate.integrity import check_prompts, check_wording
+from polyculture.generate.prompts import build_prompts
 from polyculture.generate.refusals import own_phrases
-from polyculture.generate.wording import Wording, read_wording, topic_wordings
+from polyculture.generate.wording import (
+    Wording,
+    read_wording,
+    topic_file,
+    topic_wordings,
+    with_plain,
+    wording_file,
+)
 from polyculture.link.keys import stemmed
+
+if TYPE_CHECKING:
+    from polyculture.link.index.snapshot import Snapshot
 
 EMPTY = "empty"
 _BY_KEY = {
@@ -61,10 +72,10 @@ def find_gaps(folders: Sequence[Path]) -> list[Gap]:
         try:
             catalog = read_catalog(*folders)
             gaps = [gap for folder in folders for gap in _of_content(folder, catalog)]
+            gaps += [gap for folder in folders for gap in _optional(folder)]
         except CatalogError as fault:
             gaps = [_of_fault(fault, folders[0])]
-    gaps += [gap for folder in folders for gap in _optional(folder)]
-    return sorted(gaps, key=lambda gap: not gap.needed)
+    return sorted(dict.fromkeys(gaps), key=lambda gap: not gap.needed)
 
 
 def _of_fault(fault: UserError, folder: Path) -> Gap:
@@ -85,9 +96,9 @@ def _unwritten(folder: Path) -> Iterator[Gap]:
             yield Gap(file, key, EMPTY, _remedy(key.rpartition(".")[2]))
 
 
-def _files(folder: Path) -> list[Path]:
-    found = [*folder.glob("languages/*.toml"), *folder.glob("topics/*.toml")]
-    return [*(one for one in (folder / PACK, folder / COUNTRIES, folder / REGIONS) if one.exists()), *sorted(found)]
+def _files(pack: Path) -> list[Path]:
+    parts = [file for part in ("languages", "topics") for file in own_files(pack, part)]
+    return [*(one for one in (pack / PACK, pack / COUNTRIES, pack / REGIONS) if one.exists()), *parts]
 
 
 def _empty(data: Any, place: str) -> Iterator[str]:
@@ -109,36 +120,60 @@ def _remedy(key: str) -> str:
     return _BY_KEY.get(key, "A speaker writes it; delete the line, or its table, to do without such prompts.")
 
 
-def _of_content(folder: Path, catalog: Catalog) -> Iterator[Gap]:
+def _of_content(pack: Path, catalog: Catalog) -> Iterator[Gap]:
     """What hinders an experiment with the pack's languages, topics and countries."""
-    topics = [catalog.topics[file.stem] for file in sorted(folder.glob("topics/*.toml"))]
-    for file in sorted(folder.glob("languages/*.toml")):
+    topics = [catalog.topics[file.stem] for file in own_files(pack, "topics")]
+    for file in own_files(pack, "languages"):
         language = catalog.language(file.stem)
         try:
             own_phrases(language)
             wording = read_wording(language, catalog.countries)
-            worded = [one.code for one in catalog.topics.values() if topic_wordings(one, language, wording)]
-            findings = check_wording(catalog, [language.code], worded, list(wording.countries))
+            worded = [one for one in catalog.topics.values() if with_plain(one, language, wording)]
+            findings = check_wording(catalog, [language.code], [one.code for one in worded], list(wording.countries))
         except CatalogError as fault:
-            yield _of_fault(fault, folder)
+            yield _of_fault(fault, pack)
             continue
         if not worded:
-            yield Gap(file, "wording.topics", "no topic has a wording", "Add a table for one: docs/extending.md.")
+            yield Gap(file, "wording.plain.topics", "no topic has a sentence", "Add one: docs/extending.md.")
         for topic in topics:
-            if topic.code not in worded:
-                remedy = f"Add [wording.topics.{topic.code}], or [wording.{language.code}] in the topic's file."
-                yield Gap(file, f"wording.topics.{topic.code}", "the pack's topic has no wording", remedy)
-        for one in findings:
-            inside = folder / one.file
-            yield Gap(inside if inside.exists() else one.file, one.place, one.what, "Correct it.")
-        yield from _without_templates(file, language, wording, [catalog.topics[code] for code in worded])
-        yield from _without_names(folder, language, wording)
-    yield from _unworded(folder, catalog)
-    if (folder / GOLD).is_dir():
+            if topic not in worded:
+                remedy = f'Add {language.code} = "..." to [sentences] of the topic\'s file.'
+                yield Gap(file, f"wording.plain.topics.{topic.code}", "the pack's topic has no sentence", remedy)
+        yield from (Gap(one.file, one.place, one.what, "Correct it.") for one in findings)
+        yield from _unasked(language, wording, catalog, worded)
+        yield from _without_templates(file, language, wording, worded)
+    for topic in topics:
+        for code in topic.sentences:
+            if code not in catalog.languages:
+                yield Gap(topic_file(topic), f"sentences.{code}", "there is no such language", "Correct the code.")
+            else:
+                yield from (
+                    Gap(one.file, one.place, one.what, "Correct it.")
+                    for one in check_wording(catalog, [code], [topic.code], [])
+                )
+    if (pack / GOLD).is_dir():
         try:
-            read_gold(catalog, [folder / GOLD])
+            read_gold(catalog, [pack / GOLD])
         except StoreError as fault:
-            yield _of_fault(fault, folder)
+            yield _of_fault(fault, pack)
+
+
+def _unasked(language: Language, wording: Wording, catalog: Catalog, topics: Sequence[Topic]) -> Iterator[Gap]:
+    """What a plan would refuse: prompts of the wording `plain` in each condition, about any country."""
+    for condition in CONDITIONS if wording.plain else ():
+        implicit = condition.startswith("implicit")
+        countries = [] if implicit else list(catalog.countries)
+        try:
+            prompts = build_prompts(
+                catalog, [language.code], [one.code for one in topics], countries, [condition],
+                design=PromptDesign((PLAIN,)),
+            )  # fmt: skip
+            for one in check_prompts(prompts):
+                yield Gap(wording_file(language), one.place, one.what, "Correct it.")
+        except CatalogError as fault:
+            file = Path(str(fault.where or wording_file(language)))
+            remedy = f"{fault.remedy or ''} Or leave {condition} out of the conditions." if implicit else fault.remedy
+            yield Gap(file, "", fault.what, (remedy or "").strip(), needed=not implicit)
 
 
 def _without_templates(file: Path, language: Language, wording: Wording, topics: Sequence[Topic]) -> Iterator[Gap]:
@@ -151,24 +186,15 @@ def _without_templates(file: Path, language: Language, wording: Wording, topics:
                 yield Gap(file, f"{one.place}.{condition}", what, remedy, needed=False)
 
 
-def _without_names(folder: Path, language: Language, wording: Wording) -> Iterator[Gap]:
-    """Native countries without persons, whom implicit prompts name."""
-    for country in language.native_countries:
-        if country not in read_names() and country not in wording.names:
-            remedy = f'Add [{country}] names.male = {{ latin = "..." }} and names.female.'
-            what = "no names of persons: implicit prompts cannot ask about it"
-            yield Gap(folder / COUNTRIES, f"{country}.names", what, remedy, needed=False)
+def refused_topics(packs: Sequence[Path], catalog: Catalog, snapshot: Snapshot) -> Iterator[Gap]:
+    """The packs' topics that a plan refuses with a snapshot, which knows none of their classes."""
+    from polyculture.link.index.classes import check_classes  # here: DuckDB
 
-
-def _unworded(folder: Path, catalog: Catalog) -> Iterator[Gap]:
-    """The pack's countries that prompts in a language cannot name: who compares it with another meets this first."""
-    countries = read_toml(folder / COUNTRIES) if (folder / COUNTRIES).exists() else {}
-    worded = {one.code: read_wording(one, catalog.countries).countries for one in catalog.languages.values()}
-    for country in countries:
-        remedy = "Complete the line, and take its # away; of languages that you do not ask in, leave it."
-        for code in (code for code, known in worded.items() if known and country not in known):
-            what = "missing: prompts in this language cannot name the country"
-            yield Gap(folder / COUNTRIES, f"{country}.wording.{code}", what, remedy, needed=False)
+    for file in (file for pack in packs for file in own_files(pack, "topics")):
+        try:
+            check_classes(snapshot, catalog, [file.stem])
+        except CatalogError as fault:
+            yield Gap(file, "", fault.what, f"{fault.remedy} Name it with --snapshot.")
 
 
 def in_groups(gaps: Sequence[Gap]) -> Iterator[Gap]:
@@ -195,19 +221,15 @@ def _one_of(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{{{','.join(names)}}}" if names else ""
 
 
-def _optional(folder: Path) -> Iterator[Gap]:
+def _optional(pack: Path) -> Iterator[Gap]:
     """Without these an experiment runs, and its numbers say less."""
-    if not (folder / PACK).exists():
+    if pack.is_dir() and not (pack / PACK).exists():
         remedy = 'Write name = "..." and version = "1" into it.'
-        yield Gap(folder / PACK, "", "is missing: runs will say no version", remedy, needed=False)
-    for file in sorted(folder.glob("languages/*.toml")):
-        try:
-            data = read_toml(file)
-        except CatalogError:
-            continue  # is a gap already
-        code = file.stem
+        yield Gap(pack / PACK, "", "is missing: runs will say no version", remedy, needed=False)
+    for file in own_files(pack, "languages"):
+        data, code = read_toml(file), file.stem
         if not data.get("refusals"):
-            remedy = 'Add [refusals] declines = ["..."].'
+            remedy = 'Add [refusals] declines = ["..."], or extract with a model, which says it.'
             yield Gap(file, "refusals", "none: `refused` will be NULL", remedy, needed=False)
         if not data.get("endings"):
             remedy = "Add pairs [ending, other ending], unless words never change theirs."
@@ -215,17 +237,13 @@ def _optional(folder: Path) -> Iterator[Gap]:
         if not data.get("key") and not key_rules(code) and not stemmed(code):
             remedy = "Add rules [pattern, replacement], unless words never change."
             yield Gap(file, "key", "none: inflected mentions link by other names alone", remedy, needed=False)
-        if not (folder / GOLD / f"{code}.jsonl").exists():
-            remedy = f"Mark texts: polyculture extract audit --catalog {folder} measures on them."
-            yield Gap(folder / GOLD / f"{code}.jsonl", "", "is missing: no extractor is measured", remedy, needed=False)
-        if not list((folder / REVIEWS).glob(f"*.{code}.csv")):
+        if pack.is_dir() and not (pack / GOLD / f"{code}.jsonl").exists():
+            remedy = f"Mark texts: polyculture extract audit --catalog {pack} measures on them."
+            yield Gap(pack / GOLD / f"{code}.jsonl", "", "is missing: no extractor is measured", remedy, needed=False)
+        if pack.is_dir() and not list((pack / REVIEWS).glob(f"*.{code}.csv")):
             remedy = f"polyculture prompts review export EXPERIMENT --language {code} -o NAME.{code}.csv"
-            yield Gap(folder / REVIEWS, "", f"no speaker of {code} has judged the prompts", remedy, needed=False)
-    for file in sorted(folder.glob("topics/*.toml")):
-        try:
-            data = read_toml(file)
-        except CatalogError:
-            continue
-        if not data.get("examples"):
+            yield Gap(pack / REVIEWS, "", f"no speaker of {code} has judged the prompts", remedy, needed=False)
+    for file in own_files(pack, "topics"):
+        if not read_toml(file).get("examples"):
             remedy = "Add [[examples]], a text and its mentions in each script that is asked."
             yield Gap(file, "examples", "none: a model that extracts is shown none", remedy, needed=False)

@@ -1,113 +1,56 @@
-"""A new culture pack: what Unicode's CLDR knows of a language and its countries; the rest is "" for a speaker."""
+"""New files of one's own: a language with what data say of it, and topics; what a person writes is ""."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.catalog.cldr import country_names
-from polyculture.cache.catalog.pack import PACK
-from polyculture.cache.catalog.read import COUNTRIES
-from polyculture.cache.catalog.written import WrittenNames
+from polyculture.cache.catalog.cldr import language_names
+from polyculture.cache.catalog.facts import LanguageFacts, language_facts
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.files import arriving_folder, store_faults
-from polyculture.cache.store.schema import CONDITIONS
-from polyculture.generate.names import read_names
-from polyculture.generate.wording import Wording, read_wording
+from polyculture.cache.files import replacing, store_faults
+from polyculture.generate.detection import detector_line
+from polyculture.generate.wording import AMOUNT, plain_sentence, read_wording, topic_wordings
 
 _CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]+)*")
 _TOPIC = re.compile(r"[a-z0-9][a-z0-9_-]*")
-UNDETECTED = "XX"  # of a language that has no code of two letters: the language detector knows none such
+_ENGLISH = "en"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownLanguage:
-    """What CLDR has of a language; "" where it has nothing."""
+def write_files(folder: Path, code: str, topics: Sequence[str]) -> list[Path]:
+    """Writes the file of a language that is new, and those of topics that are new, into a folder; returns their paths.
 
-    code: str
-    name: str
-    endonym: str
-    direction: str
-    script: str
-
-
-def write_pack(folder: Path, code: str, countries: Sequence[str], topics: Sequence[str]) -> None:
-    """Writes a pack for a language, the countries whose language it is, and topics that are new.
-
-    A folder that holds just this pack is left as it is: a command that was stopped at its end had written it. Raises
-    `CatalogError` for a code that is none or that there is already, and for any other folder that is there.
+    A file that is there as it would be written is left as it is: a command that was stopped had written it. Raises
+    `CatalogError` for a code that is none or that there is already, and for a file that is there with other content.
     """
     catalog = read_catalog()
-    countries = _countries(catalog, countries)
     _check(catalog, code, topics)
-    files = {
-        PACK: f'name = {_string(folder.resolve().name)}\nversion = "1"\n',
-        f"languages/{code}.toml": _lines(_language(catalog, known_language(code), countries)),
-        COUNTRIES: _lines(_country_rows(catalog, code, countries)),
-        **{f"topics/{topic}.toml": _lines(_topic(topic, code)) for topic in topics},
-    }
-    if _holds(folder, files):
-        return
-    if folder.exists():
-        raise CatalogError("is there already", where=folder, remedy="Name another folder, or remove it first.")
-    with store_faults(folder), arriving_folder(folder.absolute()) as arriving:
-        pack = arriving / "pack"
-        for place, text in files.items():
-            (pack / place).parent.mkdir(parents=True, exist_ok=True)
-            (pack / place).write_text(text, encoding="utf-8")
-        pack.rename(folder)  # whole or not at all: whoever is stopped before gives the same command again
-
-
-def _holds(folder: Path, files: Mapping[str, str]) -> bool:
-    """Whether a folder holds these files, as texts by place, and no other."""
-    if not folder.is_dir():
-        return False
-    there = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    return there.keys() == files.keys() and all(
-        path.read_bytes() == files[place].encode() for place, path in there.items()
-    )
-
-
-def _english_names() -> Mapping[str, str]:
-    """What languages are called in English, by BCP-47 code."""
-    from babel import Locale
-
-    return {code.replace("_", "-").lower(): name for code, name in Locale("en").languages.items()}
-
-
-def known_language(code: str) -> KnownLanguage:
-    """What CLDR says of a language, by its BCP-47 code."""
-    from babel import Locale, UnknownLocaleError
-    from babel.core import get_global
-
-    written = code.replace("-", "_")
-    likely = get_global("likely_subtags").get(code.partition("-")[0], "").split("_")
-    name = _english_names().get(code, "")
-    try:
-        locale = Locale.parse(written)
-    except (UnknownLocaleError, ValueError):
-        return KnownLanguage(code, name, "", "", likely[1] if len(likely) == 3 else "")
-    script = locale.script or (likely[1] if len(likely) == 3 else "")
-    endonym = locale.languages.get(locale.language, "")
-    return KnownLanguage(code, name or locale.english_name or "", endonym, locale.text_direction, script)
-
-
-def _countries(catalog: Catalog, written: Sequence[str]) -> list[str]:
-    names = WrittenNames(catalog)
-    return list(dict.fromkeys(catalog.country(names.country(one) or one).code for one in written))
+    files: dict[Path, str] = {}
+    if code not in catalog.languages:
+        files[folder / f"{code}.toml"] = _lines(_language(catalog, language_facts(code)))
+    files |= {folder / f"{topic}.toml": _lines(_topic(topic, code)) for topic in topics}
+    for file, text in files.items():
+        if file.exists() and file.read_bytes() != text.encode():
+            raise CatalogError("is there already", where=file, remedy="Name another folder, or remove it first.")
+    with store_faults(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            with replacing(file) as arriving:
+                arriving.write_text(text, encoding="utf-8")
+    return list(files)
 
 
 def _check(catalog: Catalog, code: str, topics: Sequence[str]) -> None:
     if not _CODE.fullmatch(code):
-        meant = [one for one, name in _english_names().items() if name.casefold() == code.casefold()]
-        remedy = f"Did you mean {meant[0]}?" if meant else "Write its BCP-47 code, such as sw or pt-br."
+        english = {name.casefold(): known.replace("_", "-").lower() for known, name in language_names(_ENGLISH).items()}
+        meant = english.get(code.casefold())
+        remedy = f"Did you mean {meant}?" if meant else "Write its BCP-47 code, such as zu or pt-br."
         raise CatalogError(f"{code!r} is no code of a language", remedy=remedy)
-    if code in catalog.languages:
-        remedy = "Its countries and topics need no language file: see docs/extending.md."
+    if code in catalog.languages and not topics:
+        remedy = f'Write languages = ["{code}"] into an experiment. For a topic of your own: --topic NAME.'
         raise CatalogError(f"language {code!r} is built in", remedy=remedy)
     for topic in topics:
         if not _TOPIC.fullmatch(topic):
@@ -116,87 +59,96 @@ def _check(catalog: Catalog, code: str, topics: Sequence[str]) -> None:
             raise CatalogError(f"topic {topic!r} is built in", remedy="Leave it out: the language's file words it.")
 
 
-def _language(catalog: Catalog, known: KnownLanguage, countries: Sequence[str]) -> Iterator[str]:
-    english = read_wording(catalog.language("en"), catalog.countries)
-    two = known.code.partition("-")[0]
-    yield '# From Unicode\'s CLDR. What is "" a speaker writes; `polyculture pack check` lists it.'
-    yield "# Of topics that you do not ask about, delete the table."
-    yield f"code = {_string(known.code)}"
-    yield f"name = {_string(known.name)}"
-    yield f"endonym = {_string(known.endonym)}"
-    yield f"direction = {_string(known.direction)}"
-    yield f"scripts = [{_string(known.script)}]  # ISO 15924"
-    yield f"first_country = {_string(countries[0])}  # whose people's names the implicit prompts use"
-    yield f"native_countries = {json.dumps(countries)}"
-    yield f"detector = {_string(two.upper() if len(two) == 2 else UNDETECTED)}  # ISO 639-1; {UNDETECTED}: not detected"
-    yield f"label_languages = {json.dumps([known.code, 'mul', 'en'])}  # where Wikidata keeps its labels, in order"
-    yield 'endings = []  # of names in texts: [["", "s"]] turns taco into tacos'
-    yield "key = []  # rules [pattern, replacement] that join the forms of a name where it is linked: docs/extending.md"
+def _language(catalog: Catalog, facts: LanguageFacts) -> Iterator[str]:
+    file = f"{facts.code}.toml"
+    yield f'# {facts.name or facts.code}: whoever speaks it writes what is "".'
+    yield f"# To see what is left, and what is asked: polyculture pack check {file}"
+    yield f"code = {_string(facts.code)}"
     yield ""
-    yield "# Phrases by which a model refuses, as in generate/refusals/en.toml:"
-    yield "# [refusals]"
-    yield '# declines = ["..."]'
+    yield "# Unicode's CLDR and measurements say this. To correct a line, take its # away."
+    said = {key: list(value) if isinstance(value, tuple) else value for key, value in facts.of_catalog.items()}
+    for key, value in said.items():
+        yield f"# {key} = {json.dumps(value, ensure_ascii=False)}{_note(key, facts)}"
+    for key, empty in _UNKNOWN.items():
+        if key not in said:
+            yield f"{key} = {empty}{_note(key, facts)}"
     yield ""
     yield "[wording]"
-    yield 'answer_in_language = ""  # Please answer in ' + (known.name or "this language") + "."
+    yield f'# answer_in_language = ""  # Please answer in {facts.name or "this language"}.'
     yield ""
-    yield "[wording.countries]  # `form` replaces {country} and {origin}; where they differ, add origin."
-    names = country_names(known.code)
-    for country in dict.fromkeys([*countries, *english.countries]):
-        yield f"{country} = {_forms(names.get(country, ''), names.get(country, ''))}"
-    for topic in catalog.topics:
-        yield from ("", f"[wording.topics.{topic}]", *_templates(english, topic))
+    yield "[wording.plain]  # lines below the sentence; {country_name} is CLDR's name, as it stands in a list"
+    lines, sentences = _english(catalog)
+    yield from _to_write(lines)
+    yield ""
+    yield "[wording.plain.topics]  # a sentence each; delete those of topics that you do not ask about"
+    unit = facts.unit or "words"
+    yield from _to_write({topic: text.replace("words", unit) for topic, text in sentences.items()})
 
 
-def _templates(english: Wording, topic: str) -> Iterator[str]:
-    """A template to write under its English, per condition."""
-    for condition in CONDITIONS:
-        yield f"# {english.wordings['write'][topic][condition].text}"
-        yield f'{condition} = ""'
+# What an experiment needs of a language of which data do not say it.
+_UNKNOWN: Mapping[str, str] = {
+    "name": '""',
+    "endonym": '""',
+    "direction": '""',
+    "scripts": '[""]',
+    "first_country": '""',
+    "native_countries": '[""]',
+    "amount": "50",
+}
 
 
-def _country_rows(catalog: Catalog, code: str, countries: Sequence[str]) -> Iterator[str]:
-    """Per country the names of its persons, and its name in the built-in languages that lack it.
+def _note(key: str, facts: LanguageFacts) -> str:
+    known = "amount" in facts.of_catalog
+    notes = {
+        "endonym": "what its speakers call it",
+        "direction": "ltr or rtl",
+        "scripts": "ISO 15924, such as Latn",
+        "first_country": "whose people's names implicit prompts use",
+        "native_countries": "whose language it is",
+        "detector": detector_line(facts.detector, facts.decided),
+        "label_languages": "where Wikidata keeps its names, in order",
+        "amount": "of 50 English words in the Declaration of Human Rights" if known else "not measured: correct it",
+    }
+    return f"  # {notes[key]}" if key in notes else ""
 
-    Where every known form is the country's name, so is this one's. Else the line is a comment that a speaker completes.
-    """
-    spelling = "" if known_language(code).script == "Latn" else f', {code} = ""'
-    yield "# Persons' names: common there and not in its neighbours, one or more of each sex."
-    for country in countries:
-        yield from ("", f"[{country}]")
-        if country not in read_names():
-            yield from (f'names.{sex} = [{{ latin = ""{spelling} }}]' for sex in ("male", "female"))
-        for language in catalog.languages.values():
-            known = read_wording(language, catalog.countries).countries
-            if country in known or not known:  # a language without forms calls every country by its name
-                continue
-            name = country_names(language.code)[country]
-            plain = all(one.form == one.name and one.origin in (None, one.form) for one in known.values())
-            row = _forms(name, name if plain else "", origin=any(one.origin for one in known.values()))
-            yield f"{'' if plain else '# '}wording.{language.code} = {row}"
+
+def _english(catalog: Catalog) -> tuple[dict[str, str], dict[str, str]]:
+    """The English lines, and the English sentence of each topic with its amount left open."""
+    english = catalog.language(_ENGLISH)
+    wording = read_wording(english)
+    sentences: dict[str, str] = {}
+    for topic in catalog.topics.values():
+        found = plain_sentence(topic, english, wording, topic_wordings(topic, english, wording))
+        if found:
+            sentences[topic.code] = found[0].text.replace(str(english.amount), AMOUNT)
+    lines = {"country": wording.plain.country, "name": wording.plain.name} if wording.plain else {}
+    return {key: line.text for key, line in lines.items() if line}, sentences
+
+
+def _to_write(texts: Mapping[str, str]) -> Iterator[str]:
+    for key, english in texts.items():
+        yield f"# {english}"
+        yield f'{key} = ""'
 
 
 def _topic(topic: str, code: str) -> Iterator[str]:
     yield f"code = {_string(topic)}"
     yield f"name = {_string(topic.replace('-', ' ').replace('_', ' ').capitalize())}"
+    yield ""
+    yield "[sentences]  # one per language that is asked, of the form:"
+    yield "# Write a text of about {amount} words on a person who is having dinner."
+    yield from (f'{language} = ""' for language in dict.fromkeys((_ENGLISH, code)))
     for kind, granularity in ((topic, 1), (f"{topic}_category", 0)):
         yield from ("", f"[kinds.{kind}]", f"granularity = {granularity}  # 1 specific, 0 general")
         yield 'description = ""  # for the extractor, with examples'
         yield "roots = []  # Wikidata classes, such as Q132241"
     for kind, what in (("place", "a named place"), ("person", "a named person")):
         yield from ("", f"[kinds.{kind}]", "counted = false  # kept, never in a metric", f'description = "{what}"')
-    for language in ("en", code):
-        yield from ("", f"[wording.{language}]", *(f'{condition} = ""' for condition in CONDITIONS))
     yield ""
     yield "# What a model that extracts is shown: a text with its mentions, by kind, as in extract/prompts/examples/:"
     yield "# [[examples]]"
     yield '# text = "..."'
     yield f'# mentions.{topic} = [["in the text", "dictionary form", "English name"]]'
-
-
-def _forms(name: str, form: str, *, origin: bool = False) -> str:
-    last = ', origin = ""' if origin else ""
-    return f"{{ name = {_string(name)}, form = {_string(form)}{last} }}"
 
 
 def _string(text: str) -> str:

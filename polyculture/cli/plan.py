@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polyculture.cache.catalog.facts import language_facts
 from polyculture.cache.catalog.written import written_names
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.toml_files import read_toml
@@ -19,6 +20,7 @@ from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
 from polyculture.experiment.prompts import design_line
 from polyculture.experiment.workspace import Workspace
+from polyculture.generate.detection import detector_line, tells
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.link.origins import snapshot_items
 from polyculture.metrics.declared import is_count
@@ -175,6 +177,10 @@ def _print_texts(workspace: Workspace, manifest: Manifest, linking: LinkingStage
     _print_widened(workspace)
     _print_items(workspace, linking.source)
     _print_detectable(workspace, manifest)
+    for code in workspace.experiment.languages:
+        language, decided = workspace.catalog.language(code), language_facts(code).decided
+        if not tells(language.detector, decided):
+            say(f"{language.name}: {detector_line(language.detector, decided)}")
     if not workspace.experiment.imported:
         _print_examples(workspace)
 

@@ -145,7 +145,7 @@ def test_the_file_that_names_came_from_is_named(tmp_path: Path) -> None:
     own = language.model_copy(update={"wording": {"any": "table"}})
     known = {"KE": read_names()["IT"]}
     wording = read_wording(language).model_copy(update={"names": known})
-    assert names_source("KE", own, wording, {}).as_posix() == "languages/it.toml"
+    assert names_source("KE", own, wording, {}).as_posix().endswith("languages/it.toml")
 
 
 def test_a_missing_wording_is_told_before_missing_names(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_answers_that_name_no_one_are_no_refusals(text: str) -> None:
 
 
 def swahili(refusals: dict[str, object]) -> Language:
-    return read_catalog().language("en").model_copy(update={"code": "sw", "refusals": refusals})
+    return read_catalog().language("en").model_copy(update={"code": "sw", "refusals": refusals, "file": None})
 
 
 def test_a_language_of_a_users_own() -> None:

@@ -250,8 +250,8 @@ def test_a_prompt_of_ones_own_says_what_the_papers_prompts_say(
 def test_a_language_without_a_name_and_prompts_that_are_not_there_are_one_line(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(MINE, encoding="utf-8")
-    with pytest.raises(DataSetError, match=r"\{language\}: there is no name for 'sw'.*Add under \[languages\]"):
-        worded("sw", "sentiment", mine, None)
+    with pytest.raises(DataSetError, match=r"\{language\}: there is no name for 'qaa'.*Add under \[languages\]"):
+        worded("qaa", "sentiment", mine, None)
     with pytest.raises(DataSetError, match="is not there"):
         worded("en", "sentiment", tmp_path / "nowhere", None)
 

@@ -9,18 +9,26 @@ import pytest
 from polyculture.cache.catalog.read import read_catalog
 from polyculture.cache.errors import UserError
 from polyculture.instruments.datasets.rules import known_data_sets
-from polyculture.instruments.swaps.prompts import PROMPTS, ComparisonWords, fill, read_prompts
+from polyculture.instruments.swaps.prompts import PROMPTS, ComparisonWords, fill, read_prompts, worded
 from polyculture.instruments.swaps.tasks import LABELS, AnswerError, normalise, read_label, same, words
 
 TYPES = {"food", "beverage", "names", "authors", "locations", "sports", "clothing", "religious-places", "other"}
 
 
-def test_every_language_of_the_catalogue_and_of_the_data_sets_has_a_name_and_words() -> None:
+def test_every_language_of_the_catalogue_and_of_the_data_sets_has_a_name() -> None:
     published = {code for rules in known_data_sets().values() for codes in rules.cultures.values() for code in codes}
-    prompts = read_prompts()
-    assert {*read_catalog().languages, *published} <= prompts.languages.keys()
-    assert prompts.words.keys() == prompts.languages.keys()
-    assert prompts.words_of("sw") == ComparisonWords()
+    for code in {*read_catalog().languages, *published}:
+        named = worded(code, "qa", None, None).prompts
+        assert "{language}" not in named.qa.prompt + str(named.qa.question), code
+    assert published <= read_prompts().words.keys()
+    assert read_prompts().words_of("sw") == ComparisonWords()
+
+
+def test_a_prompt_calls_a_language_as_cldr_does(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('[ner]\nprompt = "Names in this {language} text, as JSON? {text} {type}"\n', encoding="utf-8")
+    for code, name in (("ur", "Urdu"), ("zh-tw", "Traditional Chinese")):
+        assert f"this {name} text" in worded(code, "ner", file, None).prompts.ner.prompt
 
 
 def test_our_prompts_are_whole() -> None:
