@@ -17,6 +17,7 @@ from polyculture.collect.wikidata.collect import Collection, collected
 from polyculture.collect.wikidata.from_service import pulled
 from polyculture.collect.wikidata.presets import collection_presets
 from polyculture.link.api.sparql import SparqlSettings
+from polyculture.link.dumps.build import build_index
 from polyculture.link.index.classes import check_classes
 from polyculture.link.index.snapshot import Snapshot
 from tests.link.test_api import settings
@@ -161,8 +162,11 @@ def test_camellias_western_set_has_labels_in_six_of_nine_languages_and_500_items
 
 
 def test_a_preset_says_which_languages_a_snapshot_lacks(tmp_path: Path) -> None:
+    """A snapshot that was built when the catalogue had fewer languages."""
     write_dump(tmp_path / "dump.json", [*CLASSES, *SHARED])
-    assert polyculture("wikidata", "build", "dump.json", "-o", "few.duckdb", cwd=tmp_path).returncode == 0
+    build_index(
+        tmp_path / "dump.json", tmp_path / "few.duckdb", read_catalog().label_languages - set(NINE[4:]) | {"hi"}
+    )
     words = ("wikidata", "collect", "camellia:food:Western")
     refused = polyculture(*words, "--snapshot", "few.duckdb", cwd=tmp_path)
     assert "has no names in ur, gu, mr, ml, and labels in 6 languages are asked for" in one_line(refused)

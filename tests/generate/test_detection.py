@@ -6,7 +6,9 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.text.scripts import script_counts
+from polyculture.generate.design import PLAIN, PromptDesign
 from polyculture.generate.detection import Detection, chinese_variant, detect
+from polyculture.generate.prompts import build_prompts
 
 CATALOG = read_catalog()
 
@@ -37,7 +39,7 @@ RESPONSES = {
 }
 
 
-@pytest.mark.parametrize("code", sorted(CATALOG.languages))
+@pytest.mark.parametrize("code", sorted(RESPONSES))
 def test_a_response_in_the_language_that_was_asked_for(code: str) -> None:
     language = CATALOG.language(code)
     found = detect(RESPONSES[code], language, CATALOG)
@@ -61,8 +63,20 @@ def test_drift_between_neighbours_is_seen(asked: str, answered: str) -> None:
 
 
 def test_a_language_outside_the_catalogue_keeps_its_iso_code() -> None:
-    swedish = "Astrid bor i Göteborg och älskar räksmörgås; på söndagarna bakar hon kanelbullar åt hela familjen."
-    assert detect(swedish, CATALOG.language("en"), CATALOG).language == "sv"
+    danish = "Astrid bor i Aarhus og elsker smørrebrød med rejer; om søndagen bager hun kanelsnegle til hele familien."
+    assert detect(danish, CATALOG.language("en"), CATALOG).language == "da"
+
+
+def test_a_language_that_the_detector_takes_for_another_is_undecided() -> None:
+    """Of 1,500 prompts in Malay it calls 494 Indonesian, at .66 and more; each has a trace of Malay."""
+    texts = [
+        prompt.text
+        for prompt in build_prompts(
+            CATALOG, ["ms"], ["food", "book"], ["FR", "JP", "US", "NG"], ["explicit"], design=PromptDesign((PLAIN,))
+        )
+    ]
+    assert {detect(text, CATALOG.language("ms"), CATALOG).language for text in texts} <= {"ms", None}
+    assert "id" in {detect(text, CATALOG.language("en"), CATALOG).language for text in texts}
 
 
 RELATIVES = {

@@ -19,7 +19,7 @@ def named(word: str, languages: str = "en de es", **others: str) -> dict[str, st
 ITEMS = [
     item("Q10", named("goulash"), {"de": ["Puszta-Topf"]}, 9, P31="Q746549", P495="Q28"),
     item("Q11", named("knedlo", "en de"), sitelinks=50, P31="Q746549"),  # names in two languages
-    item("Q12", named("Zebra", sv="zebra"), sitelinks=2, P31="Q2088357"),  # a band
+    item("Q12", named("Zebra", **{"is": "sebra"}), sitelinks=2, P31="Q2088357"),  # a band
     item("Q13", {"en": "zebra"}, sitelinks=90, P31="Q16521"),
     item("Q14", named("Anna Okoye"), sitelinks=70, P31="Q5"),  # neither occupation nor work
     item("Q15", named("Ben Achebe"), sitelinks=3, P31="Q5", P27="Q1033"),
