@@ -204,6 +204,16 @@ def test_the_slice_confirms_its_hard_cases(slice_index: Snapshot) -> None:
     _confirm(slice_index, "slice")
 
 
+@pytest.mark.slow
+def test_the_slice_has_the_items_of_everyday_mentions(slice_index: Snapshot) -> None:
+    gold = read_gold_mentions(HARD_CASES.with_name("everyday.tsv"), CATALOG, ["item"])
+    assert Counter(one.language for one in gold) == dict.fromkeys(("de", "tr", "ar", "ja", "ko"), 40)
+    items = [pair for one in gold for pair in zip(one.expected, one.other["item"].split("|"), strict=False)]
+    with duckdb.connect(str(slice_index.path), read_only=True) as connection:
+        names = set(connection.execute("SELECT 'Q' || item, name FROM names WHERE kind = 'label'").fetchall())
+    assert items and not set(items) - names
+
+
 def _confirm(snapshot: Snapshot, name: str) -> None:
     """Every item has its base as a name; no item has an invented name; some item has a name with another meaning."""
     texts = sorted({text for one in HARD for text in (one.mention, one.other["base"])})
