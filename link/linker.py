@@ -33,7 +33,7 @@ from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.queries import create_queries, label_chain
 from polyculture.link.statements import statement
 
-ALGORITHM = 19  # raise when the same input may give other links
+ALGORITHM = 20  # raise when the same input may give other links
 MEMORY = "1.5GB"  # DuckDB's memory limit while it links; the rest goes to disk
 # So few queries, looked up in a file of fewer bytes, keep one thread busy for a tenth of a second: to share them with
 # others takes more CPU time than it saves by the clock.

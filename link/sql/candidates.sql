@@ -17,6 +17,7 @@ SELECT
         WHEN candidate.rank = 1 AND first.close THEN 'ambiguous: the first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND first.outside THEN 'ambiguous: an item outside the topic bears the name more surely'
         WHEN candidate.rank = 1 AND first.contradicted THEN 'ambiguous: the mention''s own words name something else'
+        WHEN candidate.rank = 1 AND first.by_english THEN 'linked: the only one of several alike that the English name matches, too'
         WHEN candidate.rank = 1 AND first.survivors = 1 THEN 'linked: the only one of this name in the topic'
         WHEN candidate.rank = 1 THEN 'linked: the best of those in the topic'
         WHEN candidate.other_kind AND NOT candidate.akin AND NOT first.other_kind AND candidate.by_key_or_english >= first.by_key_or_english
@@ -33,6 +34,7 @@ SELECT
         WHEN first.sitelinks + 1 >= 2 * (candidate.sitelinks + 1) THEN format(
             'lost to Q{}: less prominent, {} sitelinks against {}', first.item, candidate.sitelinks, first.sitelinks
         )
+        WHEN first.by_english THEN format('lost to Q{}: only that one has the English name, too', first.item)
         ELSE format('too close to Q{} to tell', first.item)
     END AS reason
 FROM found

@@ -10,6 +10,7 @@ SET VARIABLE last_form = (SELECT greatest(max(normalised), max(key)) FROM normal
 -- 1 equal normal forms, or without a parenthesis, 2 equal keys. `tier` is how far the name is trusted where an item outside the topic bears it, too: 0 in
 -- the language asked for, 1 in English as its last resort, 2 by the key. `only_english`: no other text of the query leads there.
 -- `english_name`: only an English name matches, by the English name that the extractor gives, or as the last resort.
+-- `english_grade`: the best grade by the English name that the extractor gives; NULL where that does not match the item.
 CREATE TABLE found AS
 WITH bases AS (
     SELECT DISTINCT name_language, base FROM chain
@@ -45,7 +46,7 @@ graded AS (
     FROM texts AS text JOIN hits USING (spelling)
 )
 SELECT
-    query, item, best[3] = 2 AS only_english, english_name, tier,
+    query, item, best[3] = 2 AS only_english, english_name, english_grade, tier,
     (best[1], best[2], best[3], best[4], best[5]) AS rank_key,
     {'name': best[7], 'language': best[8]} AS matched
 FROM (
@@ -53,7 +54,8 @@ FROM (
         query, item,
         min((part = 2, grade, part, last_resort, alias, place, name, language)) AS best,
         min(CASE WHEN grade = 2 THEN 2 WHEN last_resort THEN 1 ELSE 0 END) AS tier,
-        bool_and(part = 2 OR last_resort) AS english_name
+        bool_and(part = 2 OR last_resort) AS english_name,
+        min(grade) FILTER (part = 2) AS english_grade
     FROM graded
     WHERE NOT getvariable('paper') OR grade = 0
     GROUP BY query, item

@@ -3,7 +3,7 @@
 -- the root, sitelinks (unknown ones last), and the smaller item number.
 CREATE TABLE ranked AS
 WITH reached AS (
-    SELECT found.query, found.item, found.rank_key, found.tier,
+    SELECT found.query, found.item, found.rank_key, found.tier, found.english_grade,
         member.scope <> query.own AS other_kind, CASE WHEN member.scope = query.own THEN query.kind ELSE scope.kind END AS reached_kind,
         list_has_any(scope.roots, own.roots) AS akin,
         member.distance, member.root, member.path, item.sitelinks
@@ -23,35 +23,45 @@ SELECT *,
     ) AS rank
 FROM (SELECT *, rank_key[1] OR rank_key[2] = 2 AS by_key_or_english FROM reached);
 
--- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a rival is as good, with more
--- than half the sitelinks (both plus one: 1 against 0 decides, 0 against 0 does not). Unknown sitelinks decide nothing. Subclasses
--- and instances of the first are no rivals, for a name that both have means the general one (car, and passenger car). Nor is an item of another kind, unless the
--- two kinds have a root in common (dish and ingredient: food): then no class tells the two apart.
--- `outside`: an item outside the topic bears the name more surely. `contradicted`: the English name alone leads here, and the
--- mention's own words lead elsewhere, in the topic or outside it.
-CREATE TABLE chosen AS
-WITH rivals AS (
-    SELECT first.query, bool_or(
-        (second.other_kind = first.other_kind OR second.akin) AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
-        AND coalesce(first.sitelinks + 1 < 2 * (second.sitelinks + 1), true)
-    ) AS close
+-- twins: a row is a query whose first candidate has rivals that are as good. A rival is as good with more than half the sitelinks
+-- (both plus one: 1 against 0 decides, 0 against 0 does not). Unknown sitelinks decide nothing. Subclasses and instances of the
+-- first are no rivals, for a name that both have means the general one (car, and passenger car). Nor is an item of another kind,
+-- unless the two kinds have a root in common (dish and ingredient: food): then no class tells the two apart.
+-- `decided`: the rank of the only one of them that the English name matches; NULL where it matches several, or not one.
+CREATE TABLE twins AS
+SELECT query, CASE WHEN (first_english IS NOT NULL)::INTEGER + len(english_ranks) = 1 THEN coalesce(english_ranks[1], 1) END AS decided
+FROM (
+    SELECT query, any_value(first.english_grade) AS first_english,
+        coalesce(list(second.rank) FILTER (second.english_grade IS NOT NULL), []) AS english_ranks
     FROM ranked AS first
     JOIN ranked AS second USING (query)
     WHERE first.rank = 1 AND second.rank > 1 AND NOT list_contains(second.path, first.item)
-    GROUP BY first.query
-),
-outside AS (
+        AND (second.other_kind = first.other_kind OR second.akin) AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
+        AND coalesce(first.sitelinks + 1 < 2 * (second.sitelinks + 1), true)
+    GROUP BY query
+);
+
+-- The twin that the English name decides for comes first, before those that were better by their prominence.
+UPDATE ranked SET rank = CASE WHEN rank = decided THEN 1 ELSE rank + 1 END
+FROM twins WHERE twins.query = ranked.query AND rank <= decided;
+
+-- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a twin is as good, and the
+-- English name does not decide between them (`by_english`). `outside`: an item outside the topic bears the name more surely.
+-- `contradicted`: the English name alone leads here, and the mention's own words lead elsewhere, in the topic or outside it.
+CREATE TABLE chosen AS
+WITH outside AS (
     SELECT found.query, min(found.tier) FILTER (ranked.item IS NULL) AS tier, bool_or(NOT found.only_english) AS by_own_words
     FROM found LEFT JOIN ranked USING (query, item)
     GROUP BY found.query
 )
 SELECT first.*, count.survivors,
-    coalesce(rivals.close, false) AS close,
+    twins.query IS NOT NULL AND twins.decided IS NULL AS close,
+    twins.decided IS NOT NULL AS by_english,
     coalesce(outside.tier < first.tier, false) AS outside,
     coalesce(first.rank_key[3] = 2 AND outside.by_own_words, false) AS contradicted
 FROM ranked AS first
 JOIN (SELECT query, count(*) AS survivors FROM ranked GROUP BY query) AS count USING (query)
-LEFT JOIN rivals ON rivals.query = first.query
+LEFT JOIN twins ON twins.query = first.query
 LEFT JOIN outside ON outside.query = first.query
 WHERE first.rank = 1;
 

@@ -211,7 +211,8 @@ def test_the_slice_has_the_items_of_everyday_mentions(slice_index: Snapshot) -> 
     items = [pair for one in gold for pair in zip(one.expected, one.other["item"].split("|"), strict=False)]
     with duckdb.connect(str(slice_index.path), read_only=True) as connection:
         names = set(connection.execute("SELECT 'Q' || item, name FROM names WHERE kind = 'label'").fetchall())
-    assert items and not set(items) - names
+    assert items
+    assert not set(items) - names
 
 
 def _confirm(snapshot: Snapshot, name: str) -> None:

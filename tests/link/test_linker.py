@@ -149,6 +149,35 @@ def test_an_english_name_that_the_own_words_contradict_is_ambiguous(tmp_path: Pa
     assert (found["status"], found["qid"]) == ("ambiguous", "Q4")
 
 
+def test_an_english_name_decides_between_items_that_own_words_do_not_tell_apart(tmp_path: Path) -> None:
+    twins = [
+        item("Q1", {"en": "fritter", "de": "Krapfen"}, sitelinks=3, P31="Q746549"),
+        item("Q2", {"en": "doughnut", "de": "Krapfen"}, {"en": ["Berliner"]}, sitelinks=2, P31="Q746549"),
+        item("Q3", {"en": "Berliner", "de": "Krapfen"}, sitelinks=3, P31="Q746549"),
+    ]
+    source = index_of(tmp_path, [*twins, item("Q4", "wagon", P31="Q746549")])
+    cases: list[tuple[str | None, tuple[str, str]]] = [
+        ("fritter", ("linked", "Q1")),
+        ("Doughnuts", ("linked", "Q2")),  # the last of them
+        ("Berliner", ("ambiguous", "Q1")),  # two of them
+        ("wagon", ("ambiguous", "Q1")),  # another item
+        ("no such thing", ("ambiguous", "Q1")),
+        (None, ("ambiguous", "Q1")),
+    ]
+    for english, expected in cases:
+        found = link_one(source, "de", *DISH, "Krapfen", None, english)
+        assert (found["status"], found["qid"]) == expected, english
+        paper = link_one(source, "de", *DISH, "Krapfen", None, english, forms="paper")
+        assert (paper["status"], paper["qid"]) == ("ambiguous", "Q1")
+    rows = Linker(CATALOG, source).link(queries(("de", *DISH, "Krapfen", None, "doughnut")))["candidates"].to_pylist()
+    assert [(row["qid"], row["rank"], row["reason"]) for row in rows] == [
+        ("Q2", 1, "linked: the only one of several alike that the English name matches, too"),
+        ("Q1", 2, "lost to Q2: only that one has the English name, too"),
+        ("Q3", 3, "lost to Q2: only that one has the English name, too"),
+    ]
+    assert [row["matched_by"] for row in rows] == ["surface"] * 3
+
+
 def test_as_the_paper_links_nothing_but_names_as_they_stand_match(tmp_path: Path) -> None:
     source = index_of(tmp_path, [item("Q1", {"en": "pad thai", "de": "Pad Thai"}, P31="Q746549")])
     texts = [("Pad Thai", None, None), ("Pad-Thai", None, None), ("Thai noodles", "pad thai", None)]
