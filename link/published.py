@@ -37,7 +37,7 @@ class PublishedLinker:
     def identity(self) -> str:
         """A hash of what decides the links, and the countries of their items."""
         return content_id(
-            "published links", 3, self.source.identity, self.links.to_pydict(), origin_rules(self.catalog)
+            "published links", 4, self.source.identity, self.links.to_pydict(), origin_rules(self.catalog)
         )
 
     def link(self, queries: pa.Table) -> dict[str, pa.Table]:

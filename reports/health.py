@@ -50,6 +50,7 @@ class Health:
     notices: tuple[Notice, ...]
     answered: int
     resolution: PageTable | None  # None where no mention was looked up
+    disagreements: PageTable | None  # None where no English name matches another item than own words
     countryless: tuple[str, ...]  # 'Food: 13 of 38'
     failures: PageTable | None  # the most frequent reasons
     losses: PageTable | None  # None where no model has extracted
@@ -68,6 +69,7 @@ def build(data: ReportData) -> Health:
         notices(rows, data.names),
         totals(rows).get("answered", 0),
         _resolution(data),
+        _disagreements(data),
         tuple(
             f"{data.names.topic(row['topic'])}: {count(row['without_country'])} of {count(row['items'])}"
             for row in data.reading.rows(SQL / "items_without_country.sql")
@@ -164,6 +166,33 @@ def _without_item(topic: str, line: Mapping[str, Any]) -> TextCell | str:
         return TextCell(without, "no item")
     english = f", {share(row['by_english'], row['linked'])} by English alone" if row["by_english"] else ""
     return TextCell(without, f"{names:.1f} names an item{english}")
+
+
+def _disagreements(data: ReportData) -> PageTable | None:
+    """A line per language whose own words and English names lead to different items, with an example."""
+    rows = data.reading.rows(SQL / "disagreements.sql")
+    columns = (
+        TableColumn("Of linked mentions", _disagreeing),
+        TableColumn("For example", written("surface"), is_number=False),
+        TableColumn("Linked to", lambda row: TextCell(row["label"] or row["qid"], row["qid"]), is_number=False),
+        TableColumn("English name", lambda row: TextCell(row["english"], row["english_qid"]), is_number=False),
+    )
+    title = "Where own words and the English name disagree, by language"
+    order = ordered(data.manifest.languages, [row["language"] for row in rows])
+    return (
+        plain_table(
+            sorted(rows, key=lambda row: order.index(row["language"])), columns, title=title, caption=title,
+            line_head="Language", label=lambda row: data.names.language(row["language"]),
+        )
+        if rows
+        else None
+    )  # fmt: skip
+
+
+def _disagreeing(row: Mapping[str, Any]) -> TextCell:
+    return TextCell(
+        share(row["disagreeing"], row["linked"]) or "", f"{count(row['disagreeing'])} of {count(row['linked'])}"
+    )
 
 
 def notices(health: Rows, names: Names) -> tuple[Notice, ...]:

@@ -78,7 +78,7 @@ TEXT_SECTIONS = (
     _section(
         "distrust",
         _later("health.build"),
-        *_tables("health", "failures", "extraction_losses", "resolution", "items_without_country"),
+        *_tables("health", "failures", "extraction_losses", "resolution", "disagreements", "items_without_country"),
         THIN,
     ),
 )

@@ -18,7 +18,7 @@ from polyculture.cache.text.sanitize import conceal
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
 TEXTS = "texts"  # what asks for texts, among the instruments in `Manifest.asked`
 EXTRACT_KEYS = "extract."  # how the settings of texts begin that are keys of that section of the experiment file
-FORMAT = 9  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
+FORMAT = 10  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
 
 class CurrentId(BaseModel):

@@ -21,6 +21,7 @@ CREATE VIEW prompt_reviews AS SELECT * FROM stored_prompt_reviews;
 --   name: the dictionary form that was looked up, too; NULL where the extractor gives none
 --   english: the English name that was looked up, too; NULL where the extractor gives none
 --   only_english: is the mention in another language, and its item found by an English name alone? NULL without an item
+--   english_qid: where own words lead to `qid` and the English name does not: the item of the topic that the English name matches
 CREATE VIEW links AS SELECT * FROM stored_links;
 
 -- candidates: a row is an item that a query may mean, and what became of it.

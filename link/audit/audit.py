@@ -67,6 +67,7 @@ class Verdict:
     match: str | None
     matched_by: str | None
     matched: str | None
+    english_qid: str | None  # another item of the topic, which the English name matches where own words lead to `qid`
     candidates: int
     survivors: int
     reason: str | None  # the linker's reason for the expected item, if it was a candidate

@@ -79,6 +79,7 @@ class Explanation:
     countries: tuple[CountryEvidence, ...]
     rivals: tuple[RankedCandidate, ...]  # best first, limited in number
     near_misses: tuple[NearMiss, ...] = ()  # where there is no candidate
+    english_item: NamedItem | None = None  # where own words lead to `chosen`: what the English name alone leads to
 
 
 def normal_form(surface: str, language: str, catalog: Catalog) -> str:
@@ -157,6 +158,7 @@ def _explanation(
         countries=tuple(_country(row, items) for row in countries),
         rivals=tuple([candidate for candidate in ranked if candidate is not chosen][:most]),
         near_misses=tuple(near[:most]),
+        english_item=items[link["english_qid"]] if link["english_qid"] else None,
     )
 
 

@@ -43,6 +43,7 @@ SELECT
     answer.match,
     answer.matched_by,
     answer.matched,
+    answer.english_qid,
     answer.candidates,
     answer.survivors,
     reasons.reason

@@ -12,6 +12,7 @@ SELECT
     match_of(first.rank_key) AS match,
     found.matched.name AS matched,
     found.english_name AND query.language IN (SELECT language FROM chain WHERE last_resort) AS only_english,
+    'Q' || first.english_item AS english_qid,
     first.reached_kind,
     'Q' || first.root AS root,
     list_transform(first.path, lambda step: 'Q' || step) AS path,

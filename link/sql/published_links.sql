@@ -7,6 +7,7 @@ SELECT
     CASE WHEN found.item IS NOT NULL THEN 'published' END AS match,
     CASE WHEN found.item IS NOT NULL THEN coalesce(found.label, query.surface) END AS matched,
     CASE WHEN found.item IS NOT NULL THEN false END AS only_english,
+    NULL AS english_qid,
     NULL AS reached_kind, NULL AS root, NULL AS path,
     (found.item IS NOT NULL)::BIGINT AS candidates,
     (found.item IS NOT NULL)::BIGINT AS survivors

@@ -48,8 +48,15 @@ FROM twins WHERE twins.query = ranked.query AND rank <= decided;
 -- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a twin is as good, and the
 -- English name does not decide between them (`by_english`). `outside`: an item outside the topic bears the name more surely.
 -- `contradicted`: the English name alone leads here, and the mention's own words lead elsewhere, in the topic or outside it.
+-- `english_item`: where own words lead here and the English name does not, the item of the topic that this matches best.
 CREATE TABLE chosen AS
-WITH outside AS (
+WITH english AS (
+    SELECT query, min_by(item, (english_grade = 2, other_kind, english_grade, distance, -coalesce(sitelinks::BIGINT, -1), item)) AS item
+    FROM ranked
+    WHERE english_grade IS NOT NULL
+    GROUP BY query
+),
+outside AS (
     SELECT found.query, min(found.tier) FILTER (ranked.item IS NULL) AS tier, bool_or(NOT found.only_english) AS by_own_words
     FROM found LEFT JOIN ranked USING (query, item)
     GROUP BY found.query
@@ -57,11 +64,13 @@ WITH outside AS (
 SELECT first.*, count.survivors,
     twins.query IS NOT NULL AND twins.decided IS NULL AS close,
     twins.decided IS NOT NULL AS by_english,
+    CASE WHEN first.english_grade IS NULL THEN english.item END AS english_item,
     coalesce(outside.tier < first.tier, false) AS outside,
     coalesce(first.rank_key[3] = 2 AND outside.by_own_words, false) AS contradicted
 FROM ranked AS first
 JOIN (SELECT query, count(*) AS survivors FROM ranked GROUP BY query) AS count USING (query)
 LEFT JOIN twins ON twins.query = first.query
+LEFT JOIN english ON english.query = first.query
 LEFT JOIN outside ON outside.query = first.query
 WHERE first.rank = 1;
 

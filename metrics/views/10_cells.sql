@@ -115,6 +115,7 @@ WHERE e.whole;
 --   start: where the surface begins in the response's text, in characters
 --   end: where it ends, in characters
 --   only_english: is it in another language, and its item found by an English name alone?
+--   english_qid: where own words lead to `qid` and the English name does not: the item of the topic that the English name matches
 --   english: its English or international name as the extractor gives it; NULL where it gives none
 --   repaired: did the extractor return other words? `surface` is the passage of the text nearest to them
 --   returned: the words that it returned, of a repaired mention
@@ -127,9 +128,10 @@ SELECT
     l.matched_by,
     l.match,
     l.matched,
-    l.only_english
+    l.only_english,
+    l.english_qid
 FROM mentions AS m
-LEFT JOIN (SELECT query, status, qid, matched_by, match, matched, only_english FROM links) AS l USING (query)
+LEFT JOIN (SELECT query, status, qid, matched_by, match, matched, only_english, english_qid FROM links) AS l USING (query)
 WHERE m.counted AND NOT m.hallucinated;
 
 -- cell_extractions: a row is a cell; what the extractor did with its responses, in counts.
@@ -157,6 +159,7 @@ ANTI JOIN copies AS c ON m.request_id = c.request_id AND m.sample = c.sample;
 --   mentions: mentions of the cell with this query
 --   specific: mentions with granularity 1
 --   kind: NULL, as `surface` is, while nobody looked it up
+--   english_qid: where own words lead to `qid` and the English name does not: the item of the topic that the English name matches
 CREATE VIEW cell_surfaces AS
 WITH surfaces AS (
     SELECT cell, query, count(*) AS mentions, count(*) FILTER (granularity = 1) AS specific
@@ -164,7 +167,7 @@ WITH surfaces AS (
     WHERE counts
     GROUP BY ALL
 )
-SELECT s.cell, s.query, l.kind, l.surface, s.mentions, s.specific, l.status, l.qid, l.only_english
+SELECT s.cell, s.query, l.kind, l.surface, s.mentions, s.specific, l.status, l.qid, l.only_english, l.english_qid
 FROM surfaces AS s
 LEFT JOIN links AS l USING (query);
 

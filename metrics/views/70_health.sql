@@ -100,6 +100,8 @@ LEFT JOIN cell_mentions USING (cell);
 --   linked: of those: linked to an item
 --   by_english: of those: found by an English name alone, in a text of another language
 --   by_english_share: by_english over linked, 0 to 1; NULL where nothing is linked
+--   disagreeing: of those: whose own words lead to the item, and whose English name matches another item of the topic
+--   disagreeing_share: disagreeing over linked, 0 to 1; NULL where nothing is linked
 --   entities: distinct linked items
 --   surfaces: different words under which they come, counted once for each item
 --   surfaces_per_entity: surfaces over entities, from 1; NULL where nothing is linked
@@ -112,6 +114,8 @@ SELECT
     coalesce(sum(s.mentions) FILTER (s.status = 'linked'), 0)::BIGINT AS linked,
     coalesce(sum(s.mentions) FILTER (s.status = 'linked' AND s.only_english), 0)::BIGINT AS by_english,
     by_english / nullif(linked, 0) AS by_english_share,
+    coalesce(sum(s.mentions) FILTER (s.status = 'linked' AND s.english_qid IS NOT NULL), 0)::BIGINT AS disagreeing,
+    disagreeing / nullif(linked, 0) AS disagreeing_share,
     count(DISTINCT s.qid) FILTER (s.status = 'linked') AS entities,
     count(DISTINCT (s.surface, s.qid)) FILTER (s.status = 'linked') AS surfaces,
     surfaces / nullif(entities, 0) AS surfaces_per_entity

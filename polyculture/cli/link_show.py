@@ -149,7 +149,7 @@ def _without_kind(explanation: Explanation) -> tuple[Any, ...]:
     """The parts in which two kinds must agree to be shown as one."""
     candidates = [explanation.chosen, *explanation.rivals]
     shown = [(c.item.qid, c.match, c.path, c.reason) if c else None for c in candidates]
-    return (explanation.status, explanation.candidates, shown)
+    return (explanation.status, explanation.candidates, explanation.english_item, shown)
 
 
 def _add_kinds(tree: _Branch, alike: Sequence[Explanation]) -> None:
@@ -185,6 +185,8 @@ def _add_chosen(branch: _Branch, explanation: Explanation, chosen: RankedCandida
             node.add(f"country: none of ISO 3166: {named}")
     if not explanation.countries:
         node.add("country: none is given")
+    if explanation.english_item:
+        node.add(f"the English name disagrees: it matches {_name(explanation.english_item)}")
     node.add(f"{_sitelinks(chosen.sitelinks)}; {chosen.reason}")
 
 

@@ -42,7 +42,9 @@ _log = get_logger(__name__)
 # What a run's tables hold with the links of another snapshot.
 _OF_SNAPSHOT: Mapping[Table[Any], str] = {
     LINKS: """
-        SELECT l.* REPLACE (s.status AS status, s.qid AS qid, NULL AS matched, NULL AS only_english)
+        SELECT l.* REPLACE (
+            s.status AS status, s.qid AS qid, NULL AS matched, NULL AS only_english, NULL AS english_qid
+        )
         FROM links AS l INNER JOIN snapshot_links AS s USING (query) WHERE s.identity = $identity
     """,
     ENTITY_COUNTRIES: """

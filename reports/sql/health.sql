@@ -6,6 +6,7 @@
 --   texts: answers that are neither blank nor refusals: distinct_texts + repeated
 --   unlinked: mentions without an item: no_candidate + no_path
 --   by_english: linked mentions to whose item the extractor's English name alone leads
+--   disagreeing: linked mentions whose own words lead to the item, and whose English name matches another item of the topic
 --   without_any_mention: texts that were extracted and are no refusal, where not one mention was found
 --   silent: texts that were extracted, of a topic and wording in which not one mention was found, though others have some
 --   answers_read: texts that an extractor which is a model read
@@ -32,7 +33,7 @@ silences AS (
     SELECT model, language, sum(extracted)::BIGINT AS silent FROM parts WHERE mentions = 0 GROUP BY ALL
 ),
 english AS (
-    SELECT model, language, sum(by_english)::BIGINT AS by_english FROM resolution GROUP BY ALL
+    SELECT model, language, sum(by_english)::BIGINT AS by_english, sum(disagreeing)::BIGINT AS disagreeing FROM resolution GROUP BY ALL
 )
 SELECT
     w.*,
@@ -42,6 +43,7 @@ SELECT
     distinct_texts + repeated AS texts,
     no_candidate + no_path AS unlinked,
     coalesce(by_english, 0) AS by_english,
+    coalesce(disagreeing, 0) AS disagreeing,
     coalesce(answers_read, 0) AS answers_read,
     coalesce(cut_answers, 0) AS cut_answers,
     coalesce(unknown_kinds, 0) AS unknown_kinds,

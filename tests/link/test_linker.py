@@ -149,6 +149,32 @@ def test_an_english_name_that_the_own_words_contradict_is_ambiguous(tmp_path: Pa
     assert (found["status"], found["qid"]) == ("ambiguous", "Q4")
 
 
+def test_an_english_name_of_another_item_than_own_words_is_recorded(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path,
+        [
+            item("Q1", {"en": "ice", "de": "Eis"}, P31="Q746549"),
+            item("Q2", {"en": "ice cream", "de": "Speiseeis"}, sitelinks=5, P31="Q746549"),
+            item("Q3", {"en": "Ice Cream"}, sitelinks=4, P31="Q746549"),
+            item("Q4", "wagon", P31="Q5"),
+        ],
+    )
+    cases: list[tuple[tuple[str, str | None, str | None], str | None]] = [
+        (("Eis", None, "ice cream"), "Q2"),  # the first of those that the English name matches
+        (("Eises", "Eis", "Ice creams"), "Q2"),
+        (("Eis", None, "ice"), None),
+        (("Eis", None, "wagon"), None),  # of no topic: nothing of food is contradicted
+        (("Eis", None, "no such thing"), None),
+        (("Eis", None, None), None),
+        (("Gefrorenes", None, "ice cream"), None),  # own words lead nowhere
+    ]
+    for texts, other in cases:
+        assert link_one(source, "de", *DISH, *texts)["english_qid"] == other, texts
+    found = link_one(source, "de", *DISH, "Eis", None, "ice cream")
+    assert (found["qid"], found["status"], found["matched_by"]) == ("Q1", "linked", "surface")
+    assert link_one(source, "de", *DISH, "Eis", None, "ice cream", forms="paper")["english_qid"] is None
+
+
 def test_an_english_name_decides_between_items_that_own_words_do_not_tell_apart(tmp_path: Path) -> None:
     twins = [
         item("Q1", {"en": "fritter", "de": "Krapfen"}, sitelinks=3, P31="Q746549"),
@@ -156,17 +182,17 @@ def test_an_english_name_decides_between_items_that_own_words_do_not_tell_apart(
         item("Q3", {"en": "Berliner", "de": "Krapfen"}, sitelinks=3, P31="Q746549"),
     ]
     source = index_of(tmp_path, [*twins, item("Q4", "wagon", P31="Q746549")])
-    cases: list[tuple[str | None, tuple[str, str]]] = [
-        ("fritter", ("linked", "Q1")),
-        ("Doughnuts", ("linked", "Q2")),  # the last of them
-        ("Berliner", ("ambiguous", "Q1")),  # two of them
-        ("wagon", ("ambiguous", "Q1")),  # another item
-        ("no such thing", ("ambiguous", "Q1")),
-        (None, ("ambiguous", "Q1")),
+    cases: list[tuple[str | None, tuple[str, str, str | None]]] = [
+        ("fritter", ("linked", "Q1", None)),
+        ("Doughnuts", ("linked", "Q2", None)),  # the last of them
+        ("Berliner", ("ambiguous", "Q1", "Q3")),  # two of them
+        ("wagon", ("ambiguous", "Q1", "Q4")),  # another item
+        ("no such thing", ("ambiguous", "Q1", None)),
+        (None, ("ambiguous", "Q1", None)),
     ]
     for english, expected in cases:
         found = link_one(source, "de", *DISH, "Krapfen", None, english)
-        assert (found["status"], found["qid"]) == expected, english
+        assert (found["status"], found["qid"], found["english_qid"]) == expected, english
         paper = link_one(source, "de", *DISH, "Krapfen", None, english, forms="paper")
         assert (paper["status"], paper["qid"]) == ("ambiguous", "Q1")
     rows = Linker(CATALOG, source).link(queries(("de", *DISH, "Krapfen", None, "doughnut")))["candidates"].to_pylist()

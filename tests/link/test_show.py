@@ -161,6 +161,17 @@ def test_the_extractors_names_are_looked_up_too(world: Linker) -> None:
     assert (found.chosen.item.qid, found.chosen.matched_by) == ("Q11", "english")
 
 
+def test_an_english_name_of_another_item_is_shown(world: Linker, tmp_path: Path) -> None:
+    (found,) = explain(world, "ซุปมิโซะ", "th", "food", "dish", english="white miso soup")
+    assert (found.chosen.item.qid, found.english_item.qid) == ("Q11", "Q12")
+    (agrees,) = explain(world, "ซุปมิโซะ", "th", "food", "dish", english="miso soup")
+    assert agrees.english_item is None
+    words = ["ซุปมิโซะ", "--language", "th", "--topic", "food", "--snapshot", world.source.path]
+    told = show(*words, "--english", "white miso soup", cwd=tmp_path)
+    assert "the English name disagrees: it matches white miso soup (Q12)\n" in told
+    assert "disagrees" not in show(*words, "--english", "miso soup", cwd=tmp_path)
+
+
 def test_an_ambiguous_one_has_its_rivals_and_no_more_than_are_wanted(world: Linker) -> None:
     found = the_dish(world, "stew", rivals=3)
     assert (found.status, found.candidates, found.survivors) == ("ambiguous", 13, 3)

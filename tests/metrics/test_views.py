@@ -271,6 +271,18 @@ def test_resolution_says_what_has_no_item_and_under_how_many_names_items_come(bu
     assert values(found["book"], "looked_up", "nil_share", "surfaces_per_entity") == (0, None, None)
 
 
+def test_resolution_counts_where_own_words_and_the_english_name_disagree(builder: StoreBuilder) -> None:
+    prompt = builder.ask(language="de")
+    for surface in ("Eis", "Eis", "Brot"):
+        builder.answer(prompt, [surface])
+    builder.link("Eis", "Q1")
+    builder.link("Brot", "Q2")
+    builder.rows["links"][0]["english_qid"] = "Q3"
+    with rows_of(builder) as rows:
+        (found,) = rows("resolution")
+    assert values(found, "linked", "disagreeing", "disagreeing_share") == (3, 2, 2 / 3)
+
+
 def test_the_chinese_variants_are_one_language_to_the_health(builder: StoreBuilder) -> None:
     """A topic each: the language that is asked for, the one that is detected, and what the text is counted as."""
     cases = {

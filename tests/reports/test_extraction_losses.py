@@ -1,4 +1,4 @@
-"""*What to distrust* shows what a model that extracts lost, by language, with a warning where mentions are missing."""
+"""*What to distrust* shows what a model that extracts lost, by language, and where its English names disagree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polyculture.reports.report import write_report
 from tests.extracted import extracted_by
 from tests.report_run import sections_named
 from tests.reports.test_page import Page, parsed
-from tests.store_builder import StoreBuilder
+from tests.store_builder import StoreBuilder, blank
 
 
 def page_of(folder: Path, *, cut: bool) -> Page:
@@ -48,3 +48,21 @@ def test_without_a_loss_there_is_no_warning_of_one(tmp_path: Path) -> None:
     page = page_of(tmp_path / "whole", cut=False)
     assert "max_tokens of [extract]" not in page.with_id("distrust").text
     assert "extraction_losses.csv" in {e.attributes.get("download") for e in page.all("a")}
+
+
+def test_where_own_words_and_the_english_name_disagree_is_shown_with_an_example(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path, models=("m",), n=4)
+    prompt = builder.ask(language="de")
+    for sample, mention in enumerate(({"surface": "Eis", "english": "ice cream"}, "Brot", "Brot", "Brot")):
+        builder.answer(prompt, [mention], sample=sample)
+    builder.link("Brot", "Q2")
+    link = {"language": "de", "topic": "food", "kind": "dish", "surface": "Eis", "english": "ice cream"}
+    builder.rows["links"].append(blank("links", status="linked", qid="Q1", english_qid="Q3", **link))
+    builder.entity("Q1", "ice")
+    builder.entity("Q2", "bread")
+    run = builder.write()
+    write_report(run, sections=sections_named("distrust"))
+    section = parsed(run).with_id("distrust")
+    told = " ".join(section.text.split())
+    assert "25 % of the linked mentions have an English name that matches another item" in told
+    assert "German 25 % 1 of 4 Eis ice Q1 ice cream Q3" in told

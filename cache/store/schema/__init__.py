@@ -229,6 +229,7 @@ class Link:
     match: str | None  # 'exact' | 'normalised' | 'key'; 'published': taken from an imported study
     matched: str | None  # the label or alias that matched
     only_english: bool | None  # does an English name of the item alone match a mention in another language?
+    english_qid: str | None  # the item of the topic that `english` matches, where own words alone lead to `qid`
     reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
     root: str | None  # the topic's class that was reached
     path: list[str] | None  # QIDs from the entity's class up to the root
