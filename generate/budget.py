@@ -311,7 +311,10 @@ class BudgetedSampling(Wrapper):
             return
         failed = answer.text is None and answer.completion_tokens is None
         bill = Usage(answer.prompt_tokens, answer.completion_tokens, cost=answer.named_cost)
-        bill = Usage.nothing() if failed and bill.unknown and not answer.bill_unknown else bill
+        if failed and bill.unknown:
+            told = answer.bill_unknown
+            may_be_billed = kind_of_error(answer.error).billable if told is None else told
+            bill = bill if may_be_billed else Usage.nothing()
         settle(bill, None if answer.text is not None else answer.error or "no answer")
 
     def _cost_bound(self, request: Request) -> CostBound:

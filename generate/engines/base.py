@@ -74,7 +74,8 @@ class Completion:
     raw: str | None = None  # the answer as it came, where `text` is another
     note: str | None = None  # what of the answer was repaired or dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
-    bill_unknown: bool = False  # of a failure: it may have been billed all the same
+    # Of a failure: whether it may have been billed all the same. None: as `faults.toml` says of the kind of its error.
+    bill_unknown: bool | None = None
     named_cost: float | None = None  # what the server said that it costs; None where it named no money
     body: str | None = None  # the server's answer as it came, where no text could be read in it
 

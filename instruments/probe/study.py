@@ -155,8 +155,8 @@ def _tell_lacking(asked: AskedExperiment) -> None:
     with open_store(asked.run, compose(CORE, PROBE)) as store:
         for line in unkept_lines(store):
             asked.warning(line)
-        missing = missing_controls(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
-    if missing:
+        arms = [arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall()]
+    if arms and (missing := missing_controls(arms)):
         what = "no control was run" if len(missing) == len(CONTROLS) else f"not run: {', '.join(missing)}"
         asked.warning(
             f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)"

@@ -18,6 +18,7 @@ from polyculture.instruments.questions.asking import GENERATED, AskJob, question
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.layout import ANSWERS, ATTENTION, QUESTIONS
 from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.selection import AskedPart, part_of, tell_remarks
@@ -51,6 +52,7 @@ def read_inquiry(
     asks fewer units.
     """
     names = [one.name for one in sets]
+    own = dict.fromkeys(number for one in sets for number in declared_numbers(one.numbers))
     reading = ReadingStep(asked.run, sets)
     rows = {row.question_id: row for one in sets for row in question_rows(one)}
 
@@ -70,7 +72,7 @@ def read_inquiry(
         lambda jobs: [*steps(jobs), reading],
         lambda _jobs: present_rows(asked.run, QUESTIONS, list(rows.values())),
         derive=derive,
-        shown=[Shown(SCORES, {"dataset": names, "metric": [*MAIN]}), *shown],
+        shown=[Shown(SCORES, {"dataset": names, "metric": [*MAIN, *own]}), *shown],
         reason=f"{', '.join(names)}: not all that was asked is among the questions now",
         ids=reading.ids,
     )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from polyculture.cache.errors import EngineError, ExperimentError
+from polyculture.cache.store.ledger import Ledger
+from polyculture.cache.store.model_facts import Price
 from polyculture.experiment.checks import check_models, check_prices
 from polyculture.experiment.file import Experiment
 from polyculture.generate import engines
+from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import (
     ENGINES,
     REPRESENTING,
@@ -26,10 +32,11 @@ from polyculture.generate.engines import (
     find_kind,
     open_engine,
 )
-from polyculture.generate.engines.base import Decoding
+from polyculture.generate.engines.base import Completion, Decoding
 from polyculture.generate.engines.setup import model_setup
 from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import asked_in_batches, batches_at_once, open_batches
+from tests.generate.toy_engine import Toy
 
 ROOT = Path(__file__).parents[2]
 # An engine's own folder may name another engine, and a package of the same name may be checked for.
@@ -95,6 +102,28 @@ def test_a_new_engine_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch, 
     assert not list(check_models(experiment, tmp_path))
     with pytest.raises(ExperimentError, match=r"max_cost.*toy:one"):
         check_prices(experiment, tmp_path)
+
+
+class _Failing(Toy):
+    """Its answers: a text, a failure that may be billed, and one of a request that no server worked on."""
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        for answer in super().sample(requests):
+            error = (None, "HTTP 500: something broke", "HTTP 429: too many requests")[answer.seed]
+            yield replace(answer, text=None, completion_tokens=None, error=error) if error else answer
+
+
+def test_failures_of_an_engine_without_a_meter_are_charged_where_they_may_have_been_billed(tmp_path: Path) -> None:
+    spent = []
+    for seeds in ((0,), (0, 1), (0, 1, 2)):
+        with closing(Ledger(tmp_path / str(len(seeds)), 1.0)) as ledger:
+            budget = JobBudget(ledger, "generate x", lambda: 0.0, batch=False)
+            engine = BudgetedSampling(_Failing(ModelSpec("toy:one")), Price(0.0, 1.0), budget)
+            answers = list(engine.sample([Request("r", (Message("user", "Hello"),), Decoding(max_tokens=100), seeds)]))
+            assert [answer.error is None for answer in answers] == [seed == 0 for seed in seeds]
+            spent.append(ledger.spent())
+    assert spent[0] > 0
+    assert [money - spent[0] for money in spent[1:]] == pytest.approx([100 / 1e6] * 2)
 
 
 def test_a_missing_capability_is_told_before_anything_is_loaded() -> None:

@@ -159,6 +159,10 @@ class Oracle:
             return None
         return _share([(qid, country) in self.countries for _, qid in self.incidences(cell)])
 
+    def associated(self, cell: Any, country: str) -> list[tuple[str, str]]:
+        """The pairs of a response and an item of the country."""
+        return [one for one in self.incidences(cell) if (one[1], country) in self.countries]
+
     def gain(self, cell: Any, country: str) -> Any:
         neutral = (*cell[:3], "neutral", None, cell[5])
         both = self.specificity(cell, country), self.specificity(neutral, country)
@@ -622,6 +626,14 @@ def _check_views(oracle: Oracle, run: RunFolder) -> None:
         for view, name in {**views, "specificity_gain": "gain", "dominance": "dominance"}.items():
             _equal(column(view, name, *of_one), numbers[view])
         _equal(column("consensus", "consensus", *of_two), numbers["consensus"])
+        associated = {
+            place: 0 if (cell[2], place[5]) in oracle.uncovered else len(oracle.associated(cell, place[5]))
+            for cell in oracle.cells
+            for place in numbers["specificity"]
+            if (*place[:2], *place[3:5], place[6]) == (*cell[:4], cell[5]) and cell[4] in (None, place[5])
+        }
+        assert associated.keys() == numbers["specificity"].keys()
+        _equal(column("specificity", "associated", *of_one), associated)
         for name in ("coverage", "rarefied", "hill_1", "hill_2"):
             _equal(column("diversity_companions", name, *of_one), known(name))
         smallest = min((oracle.responses[cell] for cell in oracle.cells if oracle.seen(cell) is not None), default=None)

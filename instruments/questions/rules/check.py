@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from scipy import stats
 
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.check import DATA, Read, no_file, printed_rows
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
@@ -74,6 +75,22 @@ def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:
     declared = declared_numbers(found.numbers).values()
     for role in sorted({role for number in declared for share in number.shares for role in share.roles} - roles):
         yield f"declared with {role}", f"no option has the role {role!r}"
+    yield from _unknown_facets(found)
+
+
+def _unknown_facets(found: QuestionSet) -> Iterator[tuple[str, str]]:
+    """The declared numbers of which brackets name a facet that no question has, or a value that none has there."""
+    facets: dict[str, set[str]] = {}
+    for question in found.questions:
+        for facet, value in question.facets.items():
+            facets.setdefault(facet, set()).add(value)
+    for name, number in declared_numbers(found.numbers).items():
+        for facet, values in dict.fromkeys(where for share in number.shares for where in share.where):
+            if facet not in facets:
+                yield name, f"no question has the facet {facet!r}. {did_you_mean(facet, sorted(facets))}".rstrip()
+            elif absent := [value for value in values if value not in facets[facet]]:
+                near = did_you_mean(absent[0], sorted(facets[facet]))
+                yield name, f"no question has {facet}={'|'.join(absent)}. {near}".rstrip()
 
 
 def _missing(found: QuestionSet, family: Family, roles: Set[str]) -> Iterator[str]:

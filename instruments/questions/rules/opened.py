@@ -19,11 +19,13 @@ from polyculture.instruments.questions.rules.model import TABLES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions, where_from
 from polyculture.sources.fetch import check_as_received, data_folder
+from polyculture.sources.left_out import by_reason
 from polyculture.sources.places import Source
 from polyculture.sources.rows import root_of
 from polyculture.sources.rules import checked
 
 SETS = Path(__file__).parent.with_name("sets")
+_NAMED = 3  # reasons that an error names
 RELEVANCE = "relevance"  # the loader whose folder is a run's: without one, that of the experiment that asks
 
 
@@ -116,13 +118,9 @@ def open_set(
     read = Questions(rules, name, root)
     read.read()
     if not read.found:
-        first = (
-            f"; the first of {len(read.remarks)} remarks: {read.remarks[0].place}: {read.remarks[0].reason}"
-            if read.remarks
-            else ""
-        )
-        remedy = f"See what is made of its rows with `polyculture data check {name_or_file}`."
-        raise DataSetError(f"holds no usable question{first}", where=root, remedy=remedy)
+        why = "; ".join(f"{number} x {reason} ({place})" for reason, number, place in by_reason(read.remarks)[:_NAMED])
+        remedy = "Compare the fields of the rules with what the files hold: docs/datasets.md explains them."
+        raise DataSetError(f"holds no usable question{f': {why}' if why else ''}", where=root, remedy=remedy)
     questions = tuple(read.found.values())
     _check_orders(rules, questions, name_or_file)
     return QuestionSet(name, rules.title, rules.kind, root, questions, prompts_of(rules, root, questions),

@@ -389,7 +389,7 @@ def test_a_set_of_ones_own_is_not_called_like_a_shipped_one(tmp_path: Path, name
 def test_no_file_and_no_usable_row_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match="--folder"):
         open_set(rules(tmp_path, BIAS))
-    with pytest.raises(DataSetError, match=r"Religion_en\.jsonl row 1: .*polyculture data check"):
+    with pytest.raises(DataSetError, match=r"left out: label .*Religion_en\.jsonl row 1\).*docs/datasets\.md"):
         bias_set(tmp_path, {"label": 7})
     with pytest.raises(DataSetError, match=r"no question set 'kobq'.*kobbq"):
         open_set("kobq")

@@ -53,6 +53,20 @@ def test_numbers_that_nothing_stands_for_are_told(tmp_path: Path) -> None:
     assert not list(lacking(open_set(rules(tmp_path, BIAS))))
 
 
+def test_a_declared_number_of_a_facet_that_no_question_has_is_told(tmp_path: Path) -> None:
+    """A misspelt facet counted no answer, and the number was missing without a word."""
+    lines(tmp_path, "Religion_en.jsonl", [ROW])
+    declared = "right = right / picked [{}]"
+    for where, reason in (
+        ("context=ambiguous", None),
+        ("contxt=ambiguous", "no question has the facet 'contxt'. Did you mean 'context'?"),
+        ("context=ambigous|disambiguated", "no question has context=ambigous|disambiguated. Did you mean 'ambiguous'?"),
+    ):
+        line = declared.format(where).replace("right =", "mine =")
+        found = open_set(rules(tmp_path, BIAS.replace('["bbq"]', f'["bbq", "{line}"]')))
+        assert list(lacking(found)) == ([] if reason is None else [("mine", reason)])
+
+
 def test_remarks_that_differ_in_their_rows_alone_are_told_as_one(tmp_path: Path) -> None:
     lines(tmp_path, "Religion_en.jsonl", [ROW, {**ROW, "example_id": 2}] * 2)
     said: list[str] = []
