@@ -89,7 +89,7 @@ class Replica:
             rules=self._rules.setdefault(workspace.run.root, StopRules()),
         )
         runner.rules.note([] if order.before is None else [order.before])
-        found = _find(workspace, order)
+        found = work_of(workspace, order)
         return Result(runner.run_step(found.step, [found.work], tell_settled=found.call.tell_settled))
 
     def _models(self, workspace: Workspace) -> LoadedModels:
@@ -99,7 +99,7 @@ class Replica:
         return self._loaded[workspace.run.root]
 
 
-def _find(workspace: Workspace, order: Order) -> AskedWork:
+def work_of(workspace: Workspace, order: Order) -> AskedWork:
     """The work of an order, among all that the run asks. Raises `StoreError` if nothing of it does."""
     for call in calls_of_run(workspace):
         for step, work in call.works():
