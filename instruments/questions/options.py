@@ -75,12 +75,12 @@ class AskOptions(SetOptions):
 
     SET is a shipped set (`polyculture data list`) or a rules file of yours; NAME:SELECTION is one of its selections.
     Several sets are separated by commas. With --model no experiment is needed: one is written, with a run of its own.
-    What is answered already stays.
+    Existing answers are kept.
     """
 
     questions: Annotated[
         AtLeastOne | None,
-        Field(description="Only so many questions, over languages evenly, unit by unit, drawn by the seed."),
+        Field(description="Ask only so many questions, drawn by the seed and spread evenly over the languages."),
     ] = None
     prompts: Annotated[Names, Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
     orders: Annotated[

@@ -30,10 +30,13 @@ class SwapOptions(DatasetOptions):
     preset: str
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     entities: Annotated[
-        AtLeastOne, Field(description="Drawn for each context and culture; fewer where there are fewer.")
+        AtLeastOne,
+        Field(description="How many entities are drawn for each context and culture, or all if there are fewer."),
     ] = 50
     equal_sides: Annotated[bool, in_file("Draw a side's entities again until it has as many texts.")] = False
-    draws: Annotated[AtLeastOne, Field(description="How often they are drawn: the papers' runs.")] = 3
+    draws: Annotated[
+        AtLeastOne, Field(description="How often the entities are drawn anew (the papers call this a run).")
+    ] = 3
     temperature: Annotated[
         float, in_file("0: the likeliest answer, asked once for all draws.", ge=0, allow_inf_nan=False)
     ] = 0.0
@@ -76,7 +79,8 @@ class EntityOptions(SwapOptions):
 class SentimentOptions(SwapOptions):
     """Label texts as positive, negative or neutral, with native and with Western entities in them.
 
-    Which labels are wrong, and how much more often with entities of one culture. What is answered already stays.
+    The tables show which labels are wrong, and how much more often with the entities of one culture. Existing answers
+    are kept.
     """
 
     task: ClassVar[str] = "sentiment"
@@ -96,7 +100,7 @@ class SentimentOptions(SwapOptions):
 class QaOptions(EntityOptions):
     """Ask which entity a text names, with native and with Western entities in it.
 
-    The answer counts if it is the entity, after normalisation. What is answered already stays.
+    An answer is right if it equals the entity after normalisation. Existing answers are kept.
     """
 
     task: ClassVar[str] = "qa"
@@ -107,7 +111,7 @@ class QaOptions(EntityOptions):
 class NerOptions(EntityOptions):
     """Find the names in texts, with native and with Western entities in them.
 
-    Precision, recall and F1 of the entity's exact span. What is answered already stays.
+    The tables give precision, recall and F1 of the entity's exact span. Existing answers are kept.
     """
 
     task: ClassVar[str] = "ner"

@@ -47,8 +47,8 @@ Replace = Annotated[bool, typer.Option("--replace", help="Overwrite what is ther
 STAGE = "stage"  # the hidden command that a group runs when no other is named
 FLAG = "--retry-failed"
 RETRY_HELP = (
-    "Ask again what failed for good, too: all but what a content policy withheld; or what failed for REASON, "
-    "a kind of fault or words of its reason."
+    "Also retry permanent failures, except content-policy refusals. With REASON, retry only failures of that kind or "
+    "whose message contains it."
 )
 RetryOption = Annotated[str | None, typer.Option(FLAG, metavar="[REASON]", help=RETRY_HELP)]
 
