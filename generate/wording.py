@@ -165,7 +165,7 @@ class Plain(_Data):
     country: Template
     name: Template | None = None  # None: implicit prompts cannot be asked
     topics: Mapping[str, Template] = {}  # the sentences; of a topic without one it is the neutral sentence of `write`
-    countries: Mapping[CountryCode, Annotated[str, Field(min_length=1)]] = {}  # names in place of CLDR's official ones
+    countries: Mapping[CountryCode, Annotated[str, Field(min_length=1)]] = {}  # in place of CLDR's
 
 
 class Wording(_Data):

@@ -139,6 +139,22 @@ def test_a_users_own_name_of_a_country_comes_first(tmp_path: Path) -> None:
     assert prompt.text.endswith("\nThe person's country: Hong Kong City.")
 
 
+@pytest.mark.parametrize(
+    ("language", "country", "wrong"),
+    [
+        ("bn", "SC", "সিসিলি"),  # Sicily
+        ("gu", "AG", "ઍન્ટિગુઆ અને બર્મુડા"),  # Antigua and Bermuda
+        ("ur", "GQ", "استوائی گیانا"),  # Equatorial Guyana
+        ("yo", "KP", "Guusu Kọria"),  # South Korea
+        ("yo", "KR", "Ariwa Kọria"),  # North Korea
+        ("yo", "NE", "Nàìjá"),  # Nigeria
+    ],
+)
+def test_a_name_of_cldr_that_is_another_countrys_is_not_asked(language: str, country: str, wrong: str) -> None:
+    (prompt,) = [prompt for prompt in plain([language], [country], ("explicit",)) if prompt.topic == "food"]
+    assert wrong not in prompt.text
+
+
 def test_the_sentence_about_the_language_is_a_line_of_its_own() -> None:
     prompts = build_prompts(CATALOG, ["th"], ["food"], ["FR"], ["explicit"], answer_in_language=True, design=ALONE)
     assert prompts[0].text.split("\n")[2] == read_wording(CATALOG.language("th")).answer_in_language
