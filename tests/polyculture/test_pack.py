@@ -143,7 +143,7 @@ def test_a_new_language_is_one_file_of_eight_texts_with_what_data_say(tmp_path: 
 
 
 def test_the_table_of_facts_is_what_cldr_says() -> None:
-    """Where this fails after an update of babel: python bench/language_facts.py."""
+    """Where this fails after an update of babel: python -m bench.language_facts."""
     assert table() == FILE.read_text(encoding="utf-8")
 
 
