@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 NO_RULES: Mapping[str, Sequence[Rule]] = MappingProxyType({})
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
+# A word keeps its ending where its stem would have fewer letters: too many words share short stems. By language as
+# `docs/evidence.md` says what was measured.
+SHORTEST_STEM, LONGER_STEMS = 3, {"tr": 4}
 KEYS = 3  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
 _LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ё": "е"}
@@ -46,7 +49,7 @@ def key_version(language: str) -> str:
         return content_id(KEYS, key_rules(language))
     import Stemmer
 
-    return content_id(KEYS, key_rules(language), str(Stemmer.version()))
+    return content_id(KEYS, key_rules(language), str(Stemmer.version()), _shortest_stem(language))
 
 
 def keys_of(
@@ -62,7 +65,7 @@ def keys_of(
     base = base_language(language)
     stemmer = None if base in packs else _stemmer(language)
     if stemmer is not None:
-        plain = plain_forms(_stemmed(normalised, stemmer))
+        plain = plain_forms(_stemmed(normalised, stemmer, _shortest_stem(language)))
     if plain is None or base == _TONAL:
         plain = plain_forms(normalised, tonal=base == _TONAL)
     if base == "ja":
@@ -93,11 +96,17 @@ def _stemmer(language: str) -> Stemmer.Stemmer | None:
         return None
 
 
-def _stemmed(names: pa.Array[Any], stemmer: Stemmer.Stemmer) -> pa.Array[Any]:
-    """The names with the stem of each word."""
+def _shortest_stem(language: str) -> int:
+    return LONGER_STEMS.get(base_language(language), SHORTEST_STEM)
+
+
+def _stemmed(names: pa.Array[Any], stemmer: Stemmer.Stemmer, shortest: int) -> pa.Array[Any]:
+    """The names with the stem of each word whose stem is long enough."""
     words: Any = pc.split_pattern(names, " ")
     distinct: Any = words.flatten().dictionary_encode()
-    stems = pa.array(stemmer.stemWords(distinct.dictionary.to_pylist()), pa.string())
+    whole = distinct.dictionary.to_pylist()
+    pairs = zip(whole, stemmer.stemWords(whole), strict=True)
+    stems = pa.array([stem if len(stem) >= shortest else word for word, stem in pairs], pa.string())
     joined: Any = pc.binary_join(pa.ListArray.from_arrays(words.offsets, stems.take(distinct.indices)), " ")
     found: pa.Array[Any] = joined
     return found

@@ -52,8 +52,21 @@ def trust(
     ):  # the share would be that of texts whose end is known, and it is not known of most
         all_of = f"for {count(unknown)} of {count(whole['answered'])} texts no reason is recorded why they ended"
         found = [Fact("Cut", "not known", all_of) if fact.name == "Cut" else fact for fact in found]
+    found = [_refused(fact, whole) if fact.name == "Refused" else fact for fact in found]
     thinnest = [_thinnest(thin, names)] if whole.get("linked") else []
     return (*found, *_without_country(countryless, names), *thinnest, *_readers(manifest))
+
+
+def _refused(fact: Fact, whole: Mapping[str, int]) -> Fact:
+    """The share of refusals among the texts of which somebody knows whether they decline."""
+    unknown = whole.get("unchecked", 0)
+    if not unknown:
+        return fact
+    known = whole["asked"] - unknown
+    says = f"for {count(unknown)} of {count(whole['answered'])} texts nobody knows whether they decline"
+    if unknown > known:
+        return Fact("Refused", "not known", says)
+    return Fact("Refused", share(whole["refused"], known) or "not known", f"of the others; {says}")
 
 
 def _without_country(countryless: Rows, names: Names) -> list[Fact]:

@@ -115,14 +115,14 @@ INFLECTED = {
     "tr": [
         *(("peynir ve ekmek", "peynir & ekmek"), ("börek", "börekler"), ("ekmek", "ekmeği"), ("pilav", "pilavın")),
         *(("pizza", "pizzada"), ("lahmacun", "lahmacundan"), ("helva", "helvayla"), ("lokma", "lokmanın")),
-        *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("serab", "serap"), ("süt", "sütün")),
+        *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("serab", "serap"), ("köfte", "köfteler")),
         *(("menü", "menüyü"), ("kahveci", "kahvecinin"), ("türkü", "türkünün"), ("festival", "festivalde")),
         *(
             ("yarış bisikleti", "yarış bisikletleri"),
             ("kır otobüsü", "kır otobüsleri"),
             ("köy pilavı", "köy pilavları"),
         ),
-        *(("börek", "böreklerimizden"), ("feribot", "feribotumuza"), ("yat", "yatıyla")),
+        *(("börek", "böreklerimizden"), ("feribot", "feribotumuza"), ("kebap", "kebabı")),
     ],
     "fi": [("piirakka", "piirakat"), ("talo", "talossa")],
     "fr": [("crêpe", "crêpes"), ("gâteau au chocolat", "gâteaux au chocolat")],

@@ -384,6 +384,11 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     assert [(fact.value, "20 of 20 texts" in fact.says) for fact in facts_of_unknown if fact.name == "Cut"] == [
         ("not known", True)
     ]
+    for unchecked, value in ((5, "10\u00a0%"), (10, "not known")):  # of 20 asked, in both languages together
+        told = [{**row, "refused": int(row["language"] == "en"), "unchecked": unchecked} for row in health]
+        facts_of_unchecked = trust(told, countryless, thin, manifest, Names(read_catalog(), [A]))
+        (refused,) = [fact for fact in facts_of_unchecked if fact.name == "Refused"]
+        assert (refused.value, f"{2 * unchecked} of 20 texts" in refused.says) == (value, True)
     imported = manifest.model_copy(update={"imported": ["a.csv"]})
     facts_of_import = trust(health, countryless, thin, imported, Names(read_catalog(), [A]))
     assert next(fact.says for fact in facts_of_import if fact.name == "Refused") == "of texts"
