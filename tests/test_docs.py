@@ -265,9 +265,10 @@ def test_plan_tells_it_and_asks_nothing(tmp_path: Path, file: str, old: str, new
     assert not (tmp_path / "runs").exists()
 
 
-def test_plan_refuses_a_topic_of_which_the_snapshot_knows_no_class(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [("plan",), ("run",), ("run", "--only", "generate")])
+def test_a_topic_of_which_the_snapshot_knows_no_class_is_refused(tmp_path: Path, command: tuple[str, ...]) -> None:
     experiment = write_own_catalog(tmp_path, '"en"', '"festival"')  # with the starter snapshot: it holds no festivals
-    line = one_line(polyculture("plan", experiment, cwd=tmp_path))
+    line = polyculture(*command, experiment, cwd=tmp_path).stderr.splitlines()[-1]
     assert "topics/festival.toml: kinds.festival.roots: in starter" in line
     assert "no item is an instance or a subclass of Q132241. Check the class" in line
     assert not (tmp_path / "runs").exists()

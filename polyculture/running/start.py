@@ -37,7 +37,7 @@ from polyculture.running.calls import Call, read_kept, tell_left_out
 from polyculture.running.changes import warn_of_changes
 from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, begin, followed, whole
 from polyculture.running.layout import store_layout
-from polyculture.running.linking import LINK, tell_lacking, tell_uncovered_countries
+from polyculture.running.linking import LINK, check_topics, tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.steps import StepRunner
@@ -92,6 +92,7 @@ def run_experiment(
     for texts in texts_in_file(workspace):
         if line := design_line(workspace.experiment, workspace.catalog):
             _log.info(line)
+        check_topics(workspace, texts.linking.source)
         tell_lacking(workspace, texts.linking.source)
         tell_uncovered_countries(workspace, texts.linking.source)
     tell_left_out(calls)
@@ -129,6 +130,8 @@ def run_stage(
     """
     call, runner = call_of_stage(workspace, stage), StepRunner(workspace=workspace, retry=retry)
     check_able([call])
+    for texts in texts_in_file(workspace) if entry_of(call.command) is None else ():
+        check_topics(workspace, texts.linking.source)
     if stage == LINK:
         begin(call, _log.log, accept_changes=accept_changes)
         outcome = _link(runner)
