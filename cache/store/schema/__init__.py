@@ -305,7 +305,7 @@ class SnapshotItems:
     topic: str
     language: str | None  # then: those with a name in it; None: in any language
     country: str | None  # ISO 3166; then: those that come from there; None: from anywhere
-    items: int
+    items: int  # how many items these are
     names: int | None  # of a language: their names in it
 
 

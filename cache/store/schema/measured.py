@@ -137,7 +137,7 @@ class Judgement:
 class AuditedText:
     """A gold text that the run's extractor read, and how many of the names that it gave are right."""
 
-    text_id: str
+    text_id: str  # the gold text, as its file names it
     language: str
     topic: str
     extractor_id: str  # who read it: an audit of another extractor says nothing of the run
