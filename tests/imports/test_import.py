@@ -31,7 +31,7 @@ ROWS: list[dict[str, object]] = [
     {"answer": "Sushi and ramen, of course. Also tempura.", "lang": "English", "land": "jp", "topic": "food"},
     {"answer": "寿司とラーメンが好きです。", "lang": "ja_JP", "land": None, "topic": "food"},
     {"answer": " ", "lang": "en", "land": "jp", "topic": "food"},
-    {"answer": "Ugali", "lang": "sw", "land": "jp", "topic": "food"},
+    {"answer": "Truita de patates", "lang": "ca", "land": "jp", "topic": "food"},
     {"answer": "Pizza", "lang": "en", "land": "Narnia", "topic": "food"},
     {"answer": 7, "lang": "en", "land": "jp", "topic": "food"},
 ]
