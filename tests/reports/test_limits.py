@@ -106,8 +106,8 @@ def test_the_measured_error_is_that_of_this_version() -> None:
 def a_run(folder: Path, extractor: Mapping[str, Any], snapshot: Mapping[str, Any]) -> RunFolder:
     builder = StoreBuilder(folder, n=2)
     prompt = builder.ask(country="JP")
-    builder.answer(prompt, ["sushi"])
-    builder.answer(prompt, ["ramen"])
+    builder.answer(prompt, ["sushi"], refused=False)
+    builder.answer(prompt, ["ramen"], refused=False)
     for surface, qid in (("sushi", "Q46383"), ("ramen", "Q234646")):
         builder.link(surface, qid, prompt=prompt)
         builder.entity(qid, surface, JP="P495")
