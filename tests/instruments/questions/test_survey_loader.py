@@ -52,7 +52,7 @@ def test_an_entry_that_cannot_be_used_is_a_remark(tmp_path: Path) -> None:
     assert len(found.questions) == 1
     # The first is a list within the list: what is in it is named by both places, 2/1.
     assert {str(one.place).split()[-1].split("/")[0] for one in found.remarks} == {"2", "3", "4", "5", "6", "7"}
-    with pytest.raises(DataSetError, match="left out: .*1/1") as fault:
+    with pytest.raises(DataSetError, match=r"left out: .*1/1") as fault:
         survey(tmp_path, *bad[:1])
     assert fault.value.remedy
 
