@@ -202,12 +202,17 @@ CREATE MACRO mean_label(specific, mentions) AS (specific / nullif(mentions, 0)):
 --   response: the response in a number (`response_number`)
 --   mentions: mentions of the response that are linked to the item
 --   specific: those of them with granularity 1
+--   by_english: does each of them rest on the English name that the extractor gave, since its own words match nothing?
 CREATE VIEW named_items AS
 SELECT
     m.cell, response_number(m.prompt, m.sample) AS response, l.item, count(*) AS mentions,
-    count(*) FILTER (m.granularity = 1) AS specific, bool_and(l.only_english) AS only_english
+    count(*) FILTER (m.granularity = 1) AS specific, bool_and(l.only_english) AS only_english, bool_and(l.by_english) AS by_english
 FROM numbered_mentions AS m
-INNER JOIN (SELECT query, substr(qid, 2)::BIGINT AS item, only_english FROM links WHERE status = 'linked') AS l USING (query)
+INNER JOIN (
+    SELECT query, substr(qid, 2)::BIGINT AS item, only_english, coalesce(matched_by = 'english', false) AS by_english
+    FROM links
+    WHERE status = 'linked'
+) AS l USING (query)
 WHERE m.counts
 GROUP BY ALL;
 
