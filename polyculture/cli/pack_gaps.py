@@ -14,6 +14,7 @@ from polyculture.cache.catalog.read import COUNTRIES, REGIONS, own_files, read_p
 from polyculture.cache.errors import CatalogError, StoreError, UserError
 from polyculture.cache.store.schema import CONDITIONS
 from polyculture.cache.text.inflection import key_rules
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
 from polyculture.extract.gold import read_gold
 from polyculture.generate.design import PLAIN, PromptDesign
@@ -133,6 +134,10 @@ def _of_content(pack: Path, catalog: Catalog) -> Iterator[Gap]:
         except CatalogError as fault:
             yield _of_fault(fault, pack)
             continue
+        for code in wording.plain.topics if wording.plain else ():
+            if code not in catalog.topics:
+                remedy = did_you_mean(code, catalog.topics)
+                yield Gap(file, f"wording.plain.topics.{code}", "there is no such topic", remedy)
         if not worded:
             yield Gap(file, "wording.plain.topics", "no topic has a sentence", "Add one: docs/extending.md.")
         for topic in topics:

@@ -271,6 +271,7 @@ def test_a_model_translates_what_is_asked_back(tmp_path: Path, packs: tuple[Path
         (0, "", r"\{country_name\}", "{cuntry}", "plain.country"),
         (0, "", r'^# direction = "ltr"', 'direction = "left"', "direction"),
         (0, "", r"^food = [^\n]*", "", "wording.plain.topics"),
+        (0, "", r"^food = ", "foood = ", "topics.foood: there is no such topic. Did you mean 'food'"),
         (0, "", r"d'unes \{amount\} paraules", "de 50 paraules", "plain.topics.food"),
         (0, "", r"^\[wording\]", '[refusals]\ndeclines = ["no puc ("]\n[wording]', "declines"),
         (1, "topics/festival.toml", r'roots = \["Q132241"\]', "roots = []", "kinds.festival.roots"),
