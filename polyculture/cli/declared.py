@@ -98,7 +98,7 @@ class _Reasons:
         self._signs = dict(zip(recurring, _SIGNS, strict=False))
 
     def mark(self, reason: str) -> str:
-        """What stands behind a number."""
+        """The sign of a reason that recurs, or the reason in brackets."""
         return self._signs.get(reason, f" ({reason})")
 
     def footnotes(self) -> Iterator[str]:

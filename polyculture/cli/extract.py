@@ -152,8 +152,10 @@ def _estimate(spec: ModelSpec, catalog: Catalog, texts: Sequence[GoldText], inst
 
 
 def _gold_folders(catalog: Catalog, *, needed: bool) -> list[Path]:
-    """The gold texts of the packs; ours where none is named. Where the packs have none, ours unless those of the packs
-    are `needed`: then it raises `StoreError`."""
+    """The folders of the packs' gold texts, or Polyculture's own folder if no pack has any.
+
+    Raises `StoreError` if the packs' texts are `needed` and they have none.
+    """
     folders = [pack.folder / OF_PACK for pack in catalog.packs if (pack.folder / OF_PACK).is_dir()]
     if needed and catalog.packs and not folders:
         remedy = f"Write {OF_PACK}/LANGUAGE.jsonl, as docs/extending.md shows, or leave --catalog out."

@@ -76,7 +76,7 @@ def _language(catalog: Catalog, facts: LanguageFacts) -> Iterator[str]:
     yield "[wording]"
     yield f'# answer_in_language = ""  # Please answer in {facts.name or "this language"}.'
     yield ""
-    yield "[wording.plain]  # lines below the sentence; {country_name} is CLDR's name, as it stands in a list"
+    yield "[wording.plain]  # lines below the sentence; {country_name} becomes CLDR's name of the country"
     lines, sentences = _english(catalog)
     yield from _to_write(lines)
     yield ""

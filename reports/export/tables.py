@@ -11,8 +11,8 @@ from polyculture.cache.store.sql_file import DICTIONARY
 from polyculture.cache.store.store import Store
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 
-# Views of hashes and running numbers, or of what stands in other tables, from which further views are computed. They
-# say nothing by themselves.
+# Views that other views are computed from, and that tell a reader nothing: hashes and running numbers, or rows that
+# other exported tables hold, too.
 WORKING_VIEWS = frozenset(
     {
         *("answer_texts", "checked_responses", "prompt_texts", "read_texts", "dependent_responses"),
