@@ -47,13 +47,18 @@ def llm_extractor_id(
 
     Who reads the answers is known by `reading.present_reader`.
     """
-    decoding = [asdict(_decoding(topic, temperature, max_tokens)) for temperature in TEMPERATURES] + [MORE_ROOM]
-    return request_id("extract", model, setup, [*as_lists(prompt_head(topic, instruction)), _AS_JSON], decoding)
+    return request_id("extract", model, setup, *_sent(topic, instruction, max_tokens))
 
 
 def prompt_hash(topic: Topic, instruction: str | None = None) -> str:
-    """What a model is sent with each text of a topic, but for its options: its messages and the schema."""
-    return content_id(as_lists(prompt_head(topic, instruction)), _decoding(topic, 0.0, MAX_TOKENS).schema)
+    """A hash of what any model is sent with each text of a topic, in all attempts, but for the limit of its answer."""
+    return content_id(*_sent(topic, instruction, MAX_TOKENS))
+
+
+def _sent(topic: Topic, instruction: str | None, max_tokens: int) -> tuple[list[Any], list[Any]]:
+    """The messages of an extraction but for the text, and the decoding settings of all attempts."""
+    decoding = [asdict(_decoding(topic, temperature, max_tokens)) for temperature in TEMPERATURES] + [MORE_ROOM]
+    return [*as_lists(prompt_head(topic, instruction)), _AS_JSON], decoding
 
 
 def asked_id(extractor_id: str, text: str) -> str:

@@ -71,6 +71,14 @@ def build_prompts(
     return prompts
 
 
+def prompt_hashes(prompts: Sequence[Prompt]) -> dict[str, str]:
+    """By language, a hash of its prompts and of what they ask about, in any order."""
+    found: dict[str, list[str]] = {}
+    for prompt in prompts:
+        found.setdefault(prompt.language, []).append(prompt.prompt_id)
+    return {language: content_id(*sorted(ids)) for language, ids in sorted(found.items())}
+
+
 @dataclass(frozen=True, slots=True)
 class _Filled:
     condition: Condition

@@ -65,7 +65,9 @@ class Manifest(BaseModel):
     topics: list[str] = []
     countries: list[str] = []
     conditions: list[str] = []
-    prompts: dict[str, Any] = {}  # wordings, names in each, seed of their draw; empty where none is asked
+    # Wordings, names in each, seed of their draw, the system prompt of all models, and by language a hash of the
+    # `texts`; empty where none is asked.
+    prompts: dict[str, Any] = {}
     model_versions: dict[str, str] = {}  # model -> what the engine says it ran
     sampling: dict[str, Any] = {}  # as in the experiment file, defaults filled in
     n: int = 0

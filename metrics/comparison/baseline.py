@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from polyculture.cache.database import memory_database
@@ -27,7 +27,6 @@ LEFT JOIN (FROM baseline WHERE model = $other) AS b
 _ANSWERS = "SELECT model, request_id, sample, text, purchase FROM responses WHERE status = 'ok'"
 SAME_ANSWERS, LINKED_TWICE = "same answers", "linked twice"  # why there is no interval
 _BOTH = "Name the candidate's model and the baseline's: compare CANDIDATE MODEL MODEL --baseline BASELINE."
-_MOST_SETTINGS = 4  # that are named
 Models = tuple[tuple[str, str], ...]  # of the candidate, and of the baseline
 
 
@@ -52,24 +51,6 @@ def paired_models(
         return ((mine[0], theirs[0]),)
     what = f"no model is in both this run ({_few(mine)}) and the baseline ({_few(theirs)})"
     raise StoreError(what, remedy=_BOTH)
-
-
-def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
-    """Why a difference of two runs may come from how they were measured; None where they were measured alike."""
-    topics = set(candidate.extractor_ids) & set(baseline.extractor_ids)
-    differ = [
-        what
-        for what, other in {
-            f"the extractor{_how(candidate, baseline)}": any(
-                candidate.extractor_ids[topic] != baseline.extractor_ids[topic] for topic in topics
-            ),
-            "the reading of its answers": candidate.reader_id != baseline.reader_id,
-            "the linker": _linked_otherwise(candidate, baseline),
-        }.items()
-        if other
-    ]
-    verb = "differs" if len(differ) == 1 else "differ"
-    return f"measured otherwise: {', '.join(differ)} {verb} between the runs" if differ else None
 
 
 def texts_of_both(candidate: Store, baseline: Store, models: Models) -> Iterator[str]:
@@ -97,41 +78,6 @@ def same_answers(candidate: Store, baseline: Store, models: Models) -> tuple[int
             [(own, all_of)] = connection.execute(_SAME, {"one": one, "other": other}).fetchall()
             same, answers = same + own, answers + all_of
     return same, answers
-
-
-def _how(candidate: Manifest, baseline: Manifest) -> str:
-    """' (base_url: ... here, ... in the baseline)': what of the extractors differs; empty where nothing known does."""
-    here, there = (_settings(run) for run in (candidate, baseline))
-    differ = [
-        f"{key}: {here.get(key, 'none')} here, {there.get(key, 'none')} in the baseline"
-        for key in sorted({*here, *there})
-        if here.get(key) != there.get(key)
-    ]
-    return f" ({'; '.join(differ[:_MOST_SETTINGS])})" if differ else ""
-
-
-def _settings(run: Manifest) -> dict[str, object]:
-    """All that is known of how a run's mentions were extracted, by its path in the manifest."""
-    setups = {name.partition(" ")[2]: setup for name, setup in run.setups.items() if name.startswith("extract ")}
-    return dict(_leaves("", {**run.extractor, "options": setups}))
-
-
-def _leaves(path: str, value: object) -> Iterator[tuple[str, object]]:
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _leaves(f"{path}.{key}" if path else str(key), part)
-    elif value is not None:
-        yield path, value
-
-
-def _linked_otherwise(candidate: Manifest, baseline: Manifest) -> bool:
-    if set(candidate.topics) == set(baseline.topics):
-        return candidate.linker_id != baseline.linker_id
-    # The linker's id is of all its topics together.
-    identities = [
-        (run.linker, run.snapshot.get("identity"), run.snapshot.get("source")) for run in (candidate, baseline)
-    ]
-    return identities[0] != identities[1]
 
 
 def _few(names: Sequence[str]) -> str:

@@ -19,7 +19,6 @@ from polyculture.metrics.audit.corrected import between_languages, is_audited, w
 from polyculture.metrics.comparison.baseline import (
     LINKED_TWICE,
     SAME_ANSWERS,
-    measured_otherwise,
     paired_models,
     same_answers,
     texts_of_both,
@@ -29,6 +28,7 @@ from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare,
 from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, Decision, decide, read_conditions
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
+from polyculture.metrics.comparison.study import measured_otherwise, other_addresses
 from polyculture.metrics.declared import COMPARED, ON_REQUEST, is_per_country
 from polyculture.metrics.inference.family import NO_SAMPLING, SAME_PROMPTS
 from polyculture.metrics.limits import disqualified
@@ -295,6 +295,8 @@ def _with_baselines(own: OpenedRun, baselines: Sequence[OpenedRun], question: Qu
             tell(f"{sides.b}: {doubt}")
         for doubt in texts_of_both(own.run.store, other.run.store, models):
             tell(doubt)
+        if addresses := other_addresses(own.manifest, other.manifest):
+            tell(addresses)
         same, answers = same_answers(own.run.store, other.run.store, models)
         if same:
             tell(

@@ -25,6 +25,8 @@ from polyculture.experiment.file import Experiment
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.prompts import asked_prompts, prompt_design
 from polyculture.experiment.setups import check_same, setup_of, setups_beside, text_setups
+from polyculture.generate.engines.options import SYSTEM
+from polyculture.generate.prompts import prompt_hashes
 from polyculture.generate.request import PromptRequests, prompt_requests, wanted_responses
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.wording import answer_sentence, read_wording
@@ -181,7 +183,7 @@ class Workspace:
             "topics": list(e.topics),
             "countries": list(e.countries),
             "conditions": list(e.conditions),
-            "prompts": {**asdict(self.design), "wordings": list(self.design.wordings)},
+            "prompts": self._prompts_asked,
             "sampling": e.sampling.model_dump(),
             "n": e.sampling.n,
             "appended": self.appended,
@@ -194,6 +196,13 @@ class Workspace:
             asked |= self.imports.told
         manifest = Manifest.model_validate({**kept, **asked})
         return manifest if before is None else manifest.following(before)
+
+    @cached_property
+    def _prompts_asked(self) -> dict[str, Any]:
+        """What the manifest says of the prompts: their design, the system prompt of all models, and their texts."""
+        system = self.experiment.prompts.system
+        design = {**asdict(self.design), "wordings": list(self.design.wordings)}
+        return {**design, **({} if system is None else {SYSTEM: system}), "texts": prompt_hashes(self.prompts)}
 
     def write(self, manifest: Manifest) -> None:
         """Writes the tables of texts, the experiment file and `manifest` as the run's own."""

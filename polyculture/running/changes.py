@@ -5,7 +5,7 @@ A change names the table whose rows it makes stale; the rows that depend on thes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.parquet import read_rows
 from polyculture.cache.store.schema import LINKS, PROMPTS, RESPONSES
+from polyculture.generate.engines.options import SYSTEM
 
 if TYPE_CHECKING:
     from polyculture.cache.work.worker import Step
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _log = get_logger(__name__)
 
 _SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
+_TOLD_APART = ("texts", SYSTEM)  # of the prompts: by a number, and with the setup of each model
 _NOT_ASKED = "it is not asked any more"
 # What is said of settings that are hashes.
 _HASHES = {
@@ -91,9 +93,9 @@ def changes_between(
     of_setups = list(_of_setups(before, now, tables))
     changes = [*of_setups, *_of_sentences(before, now)]
     if before.sampling:
-        changes += _differences("sampling", before.sampling, now.sampling, RESPONSES, besides=_SAMPLING_TOPS_UP)
+        changes += _differences("sampling", before.sampling, now.sampling, RESPONSES, besides=(_SAMPLING_TOPS_UP,))
     if other_texts:
-        changes += _differences("prompts", before.prompts, now.prompts, RESPONSES)
+        changes += _differences("prompts", before.prompts, now.prompts, RESPONSES, besides=_TOLD_APART)
         line = "1 prompt has another text" if other_texts == 1 else f"{other_texts} prompts have another text"
         changes.append(Change("prompts", _NOT_SET, other_texts, RESPONSES, line))
     if before.linker_id and before.linker_id != now.linker_id:
@@ -163,9 +165,13 @@ def _of_asked(before: Manifest, now: Manifest, *, has_line: bool) -> Iterator[Ch
 
 
 def _differences(
-    section: str, before: Mapping[str, Any], now: Mapping[str, Any], table: Table[Any] | None = None, besides: str = ""
+    section: str,
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    table: Table[Any] | None = None,
+    besides: Sequence[str] = (),
 ) -> list[Change]:
-    keys = [key for key in {**before, **now} if key != besides]
+    keys = [key for key in {**before, **now} if key not in besides]
     values = [(key, before.get(key), now.get(key)) for key in keys]
     head = f"{section}." if section and not section.endswith(" ") else section
     return [

@@ -15,13 +15,13 @@ import pytest
 
 import polyculture as api
 from polyculture.cache.errors import UserError
-from polyculture.cache.store.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.store.manifest import read_manifest, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
 from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
-from polyculture.metrics.comparison.baseline import LINKED_TWICE, measured_otherwise
+from polyculture.metrics.comparison.baseline import LINKED_TWICE
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.question import Compared, Question, choose_sides
@@ -201,23 +201,38 @@ def test_runs_that_were_measured_otherwise_tell_nothing_and_say_why(folder: Path
         found = ask(ready[0], metrics=("granularity",), baselines=(ready[1],))
     finally:
         write_manifest(before, run.manifest)
-    assert {one.difference.reason for one in found.rows} == {"measured otherwise: the linker differs between the runs"}
+    assert {one.difference.reason for one in found.rows} == {"measured otherwise: the runs differ in linker"}
     assert remarks_of(found.rows)[-1].startswith("0 of 2 ")
 
 
-def test_an_extractor_behind_another_port_is_said_to_be() -> None:
-    """ "measured otherwise: the extractor differ between the runs" did not say in what."""
-    runs = [
-        Manifest(
-            experiment="x", polyculture="0", **extracted_by({"with": "openai:m"}, {"food": port}),
-            setups={"extract openai:m": {"name": "m", "options": {"base_url": f"http://127.0.0.1:{port}/v1"}}},
-        )
-        for port in ("8001", "8002")
-    ]  # fmt: skip
-    why = measured_otherwise(*runs)
-    assert why is not None
-    assert "base_url: http://127.0.0.1:8001/v1 here, http://127.0.0.1:8002/v1 in the baseline" in why
-    assert measured_otherwise(runs[0], runs[0]) is None
+def test_an_extractor_behind_another_port_is_said_to_be_and_another_one_is_measured_otherwise(folder: Path) -> None:
+    """The same model on another machine has another address; whether it is the same model, its name alone says."""
+    ready = [folder / f"{name}.toml" for name in ("new", "old")]
+    runs = [RunFolder(folder / "runs" / name) for name in ("new", "old")]
+    before = [read_manifest(run.manifest) for run in runs]
+
+    def extract(*models: str) -> tuple[set[str | None], list[str]]:
+        """The reasons of the rows, and what is said, where each run has an extractor on a port of its own."""
+        for run, manifest, name, port in zip(runs, before, models, ("8001", "8002"), strict=True):
+            assert manifest is not None
+            setups = {f"extract {name}": {"base_url": f"http://127.0.0.1:{port}/v1", "omit": ["top_k"]}}
+            told = extracted_by({"with": name}, manifest.extractor_ids)
+            write_manifest(manifest.model_copy(update={"setups": setups, **told}), run.manifest)
+        said: list[str] = []
+        rows = ask(ready[0], said=said, metrics=("granularity",), baselines=(ready[1],)).rows
+        return {one.difference.reason for one in rows}, said
+
+    try:
+        reasons, said = extract("openai:m", "openai:m")
+        assert not any("measured otherwise" in (reason or "") for reason in reasons)
+        assert any("http://127.0.0.1:8001/v1" in line and "http://127.0.0.1:8002/v1" in line for line in said)
+        reasons, said = extract("openai:m", "openai:k")
+        assert reasons == {"measured otherwise: the runs differ in extractor (openai:m against openai:k)"}
+        assert not any("127.0.0.1" in line for line in said)
+    finally:
+        for run, manifest in zip(runs, before, strict=True):
+            assert manifest is not None
+            write_manifest(manifest, run.manifest)
 
 
 @pytest.fixture

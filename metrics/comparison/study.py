@@ -1,0 +1,149 @@
+"""The identity of a study: everything that decides the numbers of a run's texts, apart from which models were asked.
+
+Runs of equal identity may be compared as if they were one: other models, asked later and elsewhere with the same
+experiment file. Names and places of files, addresses of servers, prices and the languages that single models are left
+out of (`languages_of`) are therefore no part of it, and neither are the options of the models under study, such as
+their quantization: these say which model was asked. What other instruments asked is no part of it either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from polyculture.cache.identity import content_id
+from polyculture.cache.store.manifest import EXTRACT_KEYS, TEXTS, Manifest
+
+Parts = Mapping[str, str]
+NOT_RECORDED = "not recorded"  # of the prompts of a run that was written before studies had an identity
+_NONE = "none"
+_VERSION = 1  # raise it when what is hashed, or how, changes
+_SHORT = 60  # characters of a value that is shown
+_LISTS = ("languages", "topics", "countries", "conditions")
+_PROMPTS, _EXTRACTOR, _OF = "prompts in ", "extractor", "extractor of "
+_BY_VALUE = (_PROMPTS, _OF)  # parts of a language or a topic: compared where both runs have it
+_DESIGN = (*_LISTS, "wordings", "names", "seed of names")
+# Parts that follow from others, with those: where one of these differs, it is named in place of the part.
+_FOLLOWS = {_PROMPTS: _DESIGN, "linker": ("topics", "snapshot", "links")}
+_ADDRESS = "base_url"  # of a server in a setup: the same model may be served anywhere
+
+
+def study_parts(manifest: Manifest) -> Parts:
+    """What decides the numbers of a run's texts, by name: how they were asked for, and how they were measured."""
+    return {**_asked(manifest), **_measured(manifest)}
+
+
+def study_id(manifest: Manifest) -> str:
+    """24 hexadecimal digits: equal for runs whose numbers may be shown beside each other.
+
+    A run that does not record its prompts is a study of its own.
+    """
+    parts = study_parts(manifest)
+    alone = [manifest.experiment, sorted(manifest.models)] if NOT_RECORDED in parts.values() else []
+    return content_id("study", _VERSION, parts, *alone)
+
+
+def differing(one: Manifest, other: Manifest) -> list[str]:
+    """The parts in which the studies of two runs differ, with both values: 'temperature (0.7 against 1.0)'.
+
+    Prompts that a run does not record count as different ones.
+    """
+    return list(_differences(study_parts(one), study_parts(other), ()))
+
+
+def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
+    """Why a difference of two runs may come from how they were measured; None where they were measured alike.
+
+    Only topics that both have are considered.
+    """
+    here, there = (study_parts(run) for run in (candidate, baseline))
+    differ = list(_differences(here, there, _asked(candidate).keys() | _asked(baseline).keys()))
+    return f"measured otherwise: the runs differ in {', '.join(differ)}" if differ else None
+
+
+def other_addresses(candidate: Manifest, baseline: Manifest) -> str | None:
+    """A line where the extractors of two runs have one name and answered at two addresses; else None."""
+    here, there = (_setup(run).get(_ADDRESS) for run in (candidate, baseline))
+    name = candidate.extractor.get("with")
+    if here == there or name != baseline.extractor.get("with"):
+        return None
+    default = f"the address of {str(name).partition(':')[0]}"
+    return (
+        f"the extractor {name} answered at {here or default} for this run and at {there or default} for the baseline: "
+        "the name alone says that both are one model"
+    )
+
+
+def _asked(manifest: Manifest) -> dict[str, str]:
+    """How the texts were asked for."""
+    prompts = manifest.prompts
+    parts = {name: ", ".join(sorted(getattr(manifest, name))) or _NONE for name in _LISTS}
+    parts["wordings"] = ", ".join(prompts.get("wordings", ())) or _NONE
+    parts["names"], parts["seed of names"] = (str(prompts.get(key, _NONE)) for key in ("names", "seed"))
+    parts["system prompt"] = prompts.get("system", _NONE)
+    texts = prompts.get("texts", dict.fromkeys(manifest.languages, NOT_RECORDED) if manifest.topics else {})
+    parts |= {f"{_PROMPTS}{language}": texts[language] for language in sorted(texts)}
+    sentences = {language: text for of_model in manifest.appended.values() for language, text in of_model.items()}
+    parts["sentences of some models"] = content_id(sentences) if sentences else _NONE
+    decoding = {name: value for name, value in manifest.sampling.items() if name != "n"}
+    return {**parts, "n": str(manifest.n), **{name: str(value) for name, value in sorted(decoding.items())}}
+
+
+def _measured(manifest: Manifest) -> dict[str, str]:
+    """How the texts were measured."""
+    extractors = [one for one in manifest.asked.get(TEXTS, []) if not one.reads]
+    # The file of the instruction may have any name: its content is among the hashes of each topic.
+    named = {key: str(value) for key, value in manifest.extractor.items() if key != "prompt"}
+    parts = {_EXTRACTOR: named.pop("with", _NONE), **{f"{_EXTRACTOR}'s {key}": named[key] for key in sorted(named)}}
+    options = dict(_leaves("", {key: value for key, value in _setup(manifest).items() if key != _ADDRESS}))
+    parts |= {f"{_EXTRACTOR}'s {path}": str(options[path]) for path in sorted(options)}
+    for one in sorted(extractors, key=lambda one: one.what):
+        hashes = {key: value for key, value in one.settings.items() if not key.startswith(EXTRACT_KEYS)}
+        parts[f"{_OF}{one.what}"] = content_id(hashes)
+    parts["reader of its answers"] = manifest.reader_id or _NONE
+    parts["links"] = ", ".join([manifest.linker.get("source", _NONE), *filter(None, [manifest.linker.get("forms")])])
+    parts["snapshot"] = str(manifest.snapshot.get("identity", _NONE))
+    parts["linker"] = manifest.linker_id or _NONE
+    packs = {f"culture pack {one['name']}": f"version {one['version']}, {one['sha256'][:12]}" for one in manifest.packs}
+    return {**parts, **dict(sorted(packs.items()))}
+
+
+def _differences(one: Parts, other: Parts, besides: Collection[str]) -> Iterator[str]:
+    """The differing parts in words, but for those `besides`."""
+    differ = [part for part in {**one, **other} if _differs(part, one, other)]
+    for part in differ:
+        first = next((firsts for start, firsts in _FOLLOWS.items() if part.startswith(start)), ())
+        if part not in besides and not any(cause in differ for cause in first):
+            yield f"{part}{_values(part, one.get(part, _NONE), other.get(part, _NONE))}"
+
+
+def _differs(part: str, one: Parts, other: Parts) -> bool:
+    if part.startswith(_BY_VALUE) and not (part in one and part in other):
+        return False
+    return one.get(part, _NONE) != other.get(part, _NONE) or one.get(part) == NOT_RECORDED
+
+
+def _values(part: str, one: str, other: str) -> str:
+    """' (A against B)' where both are short enough to be read; of a list, what the other one lacks."""
+    if part in _LISTS:
+        values = one.split(", "), other.split(", ")
+        lacking = [[value for value in mine if value not in theirs] for mine, theirs in (values, values[::-1])]
+        one, other = (", ".join(some) or _NONE for some in lacking)
+    if NOT_RECORDED in (one, other):
+        return f" ({NOT_RECORDED})"
+    if max(len(one), len(other)) > _SHORT or part.startswith((*_BY_VALUE, "linker", "sentences")):
+        return ""
+    return f" ({one} against {other})"
+
+
+def _setup(manifest: Manifest) -> Mapping[str, Any]:
+    """The setup of the model that extracts; empty where none does."""
+    return manifest.setups.get(f"extract {manifest.extractor.get('with')}", {})
+
+
+def _leaves(path: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _leaves(f"{path}.{key}" if path else str(key), part)
+    elif value is not None:
+        yield path, value
