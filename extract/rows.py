@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id, query_number
+from polyculture.cache.store.layout import Table
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, Extraction, Mention
 from polyculture.extract.base import Extracted, FoundMention
@@ -61,13 +63,24 @@ def extraction_rows(
     return (*mentions, extraction)
 
 
-def as_tables(rows: Iterable[Extraction | Mention]) -> dict[str, pa.Table]:
+def as_tables(
+    rows: Iterable[Extraction | Mention], tables: tuple[Table[Mention], Table[Extraction]] = (MENTIONS, EXTRACTIONS)
+) -> dict[str, pa.Table]:
     """Rows as Arrow tables, by the names of their tables."""
-    every = list(rows)
+    every, (mentions, extractions) = list(rows), tables
     return {
-        MENTIONS.name: objects_to_table(MENTIONS, [row for row in every if isinstance(row, Mention)]),
-        EXTRACTIONS.name: objects_to_table(EXTRACTIONS, [row for row in every if isinstance(row, Extraction)]),
+        mentions.name: objects_to_table(mentions, [row for row in every if isinstance(row, Mention)]),
+        extractions.name: objects_to_table(extractions, [row for row in every if isinstance(row, Extraction)]),
     }
+
+
+def as_extracted(extraction: Mapping[str, Any], mentions: Iterable[Mapping[str, Any]]) -> Extracted:
+    """A stored row of extractions with its mentions as the result that it was written from."""
+    found = tuple(
+        FoundMention(**{name: row[name] for name in _FOUND}) for row in sorted(mentions, key=itemgetter("ordinal"))
+    )
+    values: dict[str, Any] = {name: extraction[name] for name in _RESULT}
+    return Extracted(extraction["response_id"], mentions=found, **values)
 
 
 def number_of(mention: FoundMention, language: str, topic: str) -> int:

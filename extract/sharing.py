@@ -19,8 +19,9 @@ import pyarrow as pa
 from polyculture.cache.catalog import Topic
 from polyculture.cache.database import memory_database
 from polyculture.cache.store.answers import sibling_parts
+from polyculture.cache.store.layout import Table
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.store.schema import EXTRACTIONS
+from polyculture.cache.store.schema import EXTRACTIONS, Extraction
 from polyculture.cache.store.shards import part_files
 from polyculture.cache.text.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import UnusableAnswerError
@@ -37,14 +38,15 @@ def find_extractions(
     asked_ids: Sequence[str],
     topic: Topic,
     endings: Endings = NO_ENDINGS,
+    table: Table[Extraction] = EXTRACTIONS,
 ) -> Iterator[Extracted]:
     """The known outcome for each of the texts, by response: an answer that the present reader understands, or
     where it understands none, a failure of this run that asking again would repeat.
 
     `asked_ids` are the requests about the texts, in their order.
     """
-    own = part_files(run.shards(EXTRACTIONS.name, job)) if texts else []
-    files = [*own, *(file for _, file in sibling_parts(run, job, EXTRACTIONS))] if texts else []
+    own = part_files(run.shards(table.name, job)) if texts else []
+    files = [*own, *(file for _, file in sibling_parts(run, job, table))] if texts else []
     if not files:
         return
     asked = pa.table({"response_id": list(texts), "asked_id": list(asked_ids)})

@@ -19,7 +19,8 @@ from polyculture.cache.store.schema import WANTED_RESPONSES, Prompt
 from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.cache.work.worker import Step, do_works, left, work_state
 from polyculture.extract.base import Extractor
-from polyculture.extract.step import ExtractionStep, ExtractorChoice
+from polyculture.extract.step import ExtractionStep
+from polyculture.extract.text_step import ExtractorChoice
 from polyculture.generate.engines import Capability, Engine, ModelSpec, open_engine
 from polyculture.generate.engines.capabilities import E_co
 from polyculture.generate.engines.models import MODEL

@@ -120,7 +120,7 @@ def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
     feeds = {view: [f"FROM {source}" for source in sources] for view, sources in layer.feeds.items()}
     if layer is layout.current:
         for table in layout.tables:
-            if table.wanted is not None and table.stage is not None:
+            if table.stage is not None:
                 feeds.setdefault("bought", []).append(bought_rows(table))
             if table.wanted is not None and "error" in table.columns:
                 feeds.setdefault("failed", []).append(failed_rows(table))

@@ -14,8 +14,19 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.catalog.pack import GOLD as OF_PACK
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.store.schema import AUDITED_TEXTS, AuditedText
-from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs, engine_options
+from polyculture.cache.store.schema import AUDITED_TEXTS, GOLD_EXTRACTIONS, AuditedText
+from polyculture.cache.work.worker import unanswered
+from polyculture.cli.options import (
+    FLAG,
+    Format,
+    OutputFile,
+    OutputFormat,
+    RetryCommand,
+    RetryOption,
+    Runs,
+    engine_options,
+    retry_failed,
+)
 from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say
 from polyculture.experiment.checks import check_extractor
@@ -23,9 +34,10 @@ from polyculture.experiment.run_place import stored_run
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
-from polyculture.extract.base import ResponseText
+from polyculture.extract.base import MAX_TOKENS, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, GoldText, read_gold
+from polyculture.extract.gold_step import gold_id
 from polyculture.extract.llm import LlmExtractor, read_prompt, read_request
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
@@ -34,8 +46,10 @@ from polyculture.running.estimate import StageEstimate, requests_estimate
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.models import load_model
 from polyculture.running.opening import open_workspace
+from polyculture.running.steps import StepRunner
 
 if TYPE_CHECKING:
+    from polyculture.cache.work.faults import RetryFailed
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
     from polyculture.extract.base import Extractor
 
@@ -50,7 +64,9 @@ app = typer.Typer(
 )
 
 
-@app.command(epilog="polyculture extract audit --with llamacpp:FILE.gguf --option context=4096 --language ja")
+@app.command(
+    cls=RetryCommand, epilog="polyculture extract audit --with llamacpp:FILE.gguf --option context=4096 --language ja"
+)
 def audit(
     experiment: Annotated[
         Path | None,
@@ -72,6 +88,7 @@ def audit(
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the model's engine; may be repeated.")
     ] = None,
     prompt: Annotated[Path | None, typer.Option(help="A file with an instruction of your own to the model.")] = None,
+    retry: RetryOption = None,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -82,10 +99,13 @@ def audit(
 
     With EXPERIMENT, its model reads the gold texts of its topics as it reads responses. Its run keeps how many of the
     English names are right, and the corrected metrics of `polyculture audit` and `compare` allow for the wrong ones.
+    It also keeps the answers: a second audit asks only about texts that are new or changed.
     """
     from polyculture.extract.audit import audit
 
     stage = _stage_of(experiment, runs, [extractor, catalog, option, prompt]) if experiment else None
+    if retry is not None and stage is None:
+        raise ExperimentError(f"{FLAG} needs an EXPERIMENT", remedy="Without one, no answer is kept.")
     spec = stage.spec if stage else ModelSpec(extractor or GAZETTEER, engine_options(option or ()))
     check_extractor(spec)
     known = stage.workspace.catalog if stage else read_catalog(*catalog or ())
@@ -93,14 +113,14 @@ def audit(
     gold_texts = read_gold(known, _gold_folders(known, needed=stage is None), tuple(language or ()))
     if stage:
         gold_texts = [text for text in gold_texts if text.topic in stage.workspace.experiment.topics]
-    if spec.model != GAZETTEER:
-        say(_estimate(spec, known, gold_texts, instruction).line)
     with ExitStack() as stack:
         if stage:
-            opened = _of_stage(stage, stack)
+            opened = _of_stage(stage, gold_texts, retry_failed(retry))
+        elif spec.model == GAZETTEER:
+            opened = _gazetteer(known, snapshot)
         else:
-            named = spec.model == GAZETTEER
-            opened = _gazetteer(known, snapshot) if named else _model(known, spec, instruction, stack)
+            say(_estimate(spec, known, gold_texts, instruction).line)
+            opened = _model(known, spec, instruction, stack)
         progress = stack.enter_context(watch(f"audit {spec.model}", len(gold_texts)))
         result = audit(opened, gold_texts, known, progress)
     _write(result, format, output)
@@ -123,9 +143,24 @@ def _stage_of(experiment: Path, runs: Path | None, others: Sequence[object]) -> 
     return stage
 
 
-def _of_stage(stage: ExtractionStage, stack: ExitStack) -> Callable[[str, str], Extractor]:
-    engine = stack.enter_context(load_model(stage.spec, SAMPLING))
-    return lambda _language, topic: stage.with_engine(engine, topic)
+def _of_stage(
+    stage: ExtractionStage, gold: Sequence[GoldText], retry: RetryFailed | None
+) -> Callable[[str, str], Extractor]:
+    """The answers about the gold texts, which the run keeps. Those that it lacks are asked for first.
+
+    Raises what ends the asking before all texts are read: a systematic fault, or another process that reads them.
+    """
+    workspace, step = stage.workspace, stage.gold_step(gold)
+    runner = StepRunner(workspace=workspace, retry=retry)
+    works = list(step.works())
+    runner.recover(step, works)
+    missing = {item.response_id for work in works for item in unanswered(workspace.run, step, work, retry)[1]}
+    if left := [text for text in gold if gold_id(text) in missing]:
+        say(_estimate(stage.spec, workspace.catalog, left, stage.instruction, stage.max_tokens).line)
+    outcome = runner.run_step(step, works, tell_settled=False)
+    if outcome.stopped or outcome.held:
+        outcome.check(workspace)
+    return step.stored
 
 
 def _keep(workspace: Workspace, result: ExtractionAudit) -> None:
@@ -142,13 +177,21 @@ def _keep(workspace: Workspace, result: ExtractionAudit) -> None:
     )
 
 
-def _estimate(spec: ModelSpec, catalog: Catalog, texts: Sequence[GoldText], instruction: str | None) -> StageEstimate:
+def _estimate(
+    spec: ModelSpec,
+    catalog: Catalog,
+    texts: Sequence[GoldText],
+    instruction: str | None,
+    max_tokens: int = MAX_TOKENS,
+) -> StageEstimate:
     """What the model is about to be asked: each text once."""
     requests = [
-        read_request(catalog.topic(one.topic), ResponseText(one.text_id, one.language, one.text), instruction)
+        read_request(
+            catalog.topic(one.topic), ResponseText(one.text_id, one.language, one.text), instruction, max_tokens
+        )
         for one in texts
     ]
-    return requests_estimate("extract audit", spec, requests)
+    return requests_estimate(str(GOLD_EXTRACTIONS.stage), spec, requests)
 
 
 def _gold_folders(catalog: Catalog, *, needed: bool) -> list[Path]:

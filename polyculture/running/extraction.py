@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.extract.base import Extractor
-    from polyculture.extract.step import ExtractionStep, ExtractorLoads, OpenExtractor
-    from polyculture.generate.engines.capabilities import Sampling
+    from polyculture.extract.gold import GoldText
+    from polyculture.extract.gold_step import GoldStep
+    from polyculture.extract.step import ExtractionStep
+    from polyculture.extract.text_step import ExtractorChoice, ExtractorLoads, OpenExtractor
     from polyculture.generate.engines.models import Models
     from polyculture.link.index.snapshot import Snapshot
 
@@ -166,21 +168,29 @@ class ExtractionStage:
 
     def step(self, jobs: Sequence[Job], wanted: pa.Table) -> ExtractionStep:
         """The step that extracts the responses of jobs that are `wanted`."""
-        from polyculture.extract.step import ExtractionStep, ExtractorChoice
+        from polyculture.extract.step import ExtractionStep
 
         workspace = self.workspace
         sizes = [(job, workspace.extracted_of(job)) for job in jobs]
-        named = self.name if self.by_model else None
-        choice = ExtractorChoice(
-            named, self.extractor_ids, self._open(), self.reader_id, self._loads if self.by_model else None
-        )
-        return ExtractionStep(workspace.run, sizes, self._sampled(wanted), workspace.catalog, choice)
+        return ExtractionStep(workspace.run, sizes, self._sampled(wanted), workspace.catalog, self._choice())
+
+    def gold_step(self, gold: Sequence[GoldText]) -> GoldStep:
+        """The step in which the model extracts gold texts, sorted by language and topic, as it extracts responses."""
+        from polyculture.extract.gold_step import GoldStep
+
+        return GoldStep(self.workspace.run, gold, self.workspace.catalog, self._choice(), self.name)
+
+    def _choice(self) -> ExtractorChoice:
+        from polyculture.extract.text_step import ExtractorChoice
+
+        named, loads = (self.name, self._loads) if self.by_model else (None, None)
+        return ExtractorChoice(named, self.extractor_ids, self._open(), self.reader_id, loads)
 
     @cached_property
     def _loads(self) -> ExtractorLoads:
         """What `plan` knows of what the model will read and write."""
         from polyculture.extract.llm import prompt_head
-        from polyculture.extract.step import ExtractorLoads
+        from polyculture.extract.text_step import ExtractorLoads
 
         workspace = self.workspace
         topics = [workspace.catalog.topic(code) for code in workspace.experiment.topics]
@@ -210,16 +220,11 @@ class ExtractionStage:
         return self._model if self.by_model else self._gazetteer()
 
     def _model(self, job: Job, models: Models) -> Extractor:
-        from polyculture.extract.step import EXTRACTOR
-
-        return self.with_engine(models.open(SAMPLING, EXTRACTOR), job.topic)
-
-    def with_engine(self, engine: Sampling, topic_code: str) -> Extractor:
-        """What extracts the mentions of a topic with the model that `engine` has opened."""
         from polyculture.extract.llm import LlmExtractor
+        from polyculture.extract.text_step import EXTRACTOR
 
-        catalog = self.workspace.catalog
-        topic = catalog.topic(topic_code)
+        engine, catalog = models.open(SAMPLING, EXTRACTOR), self.workspace.catalog
+        topic = catalog.topic(job.topic)
         identity = self.extractor_id(topic)
         return LlmExtractor(engine, self.name, topic, identity, self.instruction, catalog.endings, self.max_tokens)
 

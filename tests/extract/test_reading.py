@@ -18,7 +18,8 @@ from polyculture.extract import answer as answer_module
 from polyculture.extract import reading
 from polyculture.extract.answer import ReadAnswer, read_answer
 from polyculture.extract.llm import LlmExtractor, llm_extractor_id
-from polyculture.extract.step import ExtractionStep, ExtractorChoice
+from polyculture.extract.step import ExtractionStep
+from polyculture.extract.text_step import ExtractorChoice
 from polyculture.generate.engines.base import Completion, ModelSpec
 from polyculture.generate.engines.endings import ending_of
 from polyculture.metrics import METRICS_LAYOUT

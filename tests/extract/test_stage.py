@@ -32,7 +32,7 @@ from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
 from polyculture.cache.work.worker import left
-from polyculture.extract import step
+from polyculture.extract import text_step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.llm import LlmExtractor
@@ -290,7 +290,7 @@ class _Counting:
 def test_small_parts_are_worked_on_together_and_large_ones_in_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(step, "BATCH", 10)
+    monkeypatch.setattr(text_step, "BATCH", 10)
     run = write_run(tmp_path, map(response, range(45)), parts=15)
     extractor = _Counting()
     assert extract_job(run, JOB, FOOD, extractor) == Outcome(45, 0)

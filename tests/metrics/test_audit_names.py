@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,9 @@ import numpy as np
 import pytest
 
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
-from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import AUDITED_TEXTS, JUDGEMENTS, AuditedText
+from polyculture.cache.store.run_folder import Job, RunFolder
+from polyculture.cache.store.schema import AUDITED_TEXTS, GOLD_EXTRACTIONS, GOLD_MENTIONS, JUDGEMENTS, AuditedText
+from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import Corrected, _corrected, corrected_metrics
 from polyculture.metrics.audit.names import NAMED, _Error, _of_shares, name_shares, names_shifts
@@ -24,6 +26,7 @@ from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.metrics.test_audit import said
 from tests.polyculture.test_command_line import polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer
 from tests.store_builder import EXTRACTOR, StoreBuilder
 
@@ -166,48 +169,72 @@ def test_an_audit_for_an_experiment_needs_a_run_and_a_model(tmp_path: Path) -> N
 
 
 MENTIONS = {"sushi": ("寿司", "sushi"), "soba": ("そば", "soba")}  # the English name as it is given
+GOLD_TEXTS_OF_PACK = 12
 GOLD = {"寿司": "sushi", "そば": "buckwheat noodles"}
 
 
-def test_the_audit_of_an_experiment_s_extractor_is_kept_and_used(tmp_path: Path) -> None:
-    """Each text names two things, of one of which the model gives a wrong English name."""
-    pack = tmp_path / "pack"
+def pack_of(folder: Path) -> None:
+    """A pack with twelve gold texts, each of which names two things."""
+    pack = folder / "pack"
     (pack / "gold").mkdir(parents=True)
     marked = "".join(
         json.dumps(
             {"id": f"ja-{at}", "topic": "food", "trap": None, "marked": f"{at}日目は[[寿司|dish]]、[[そば|dish]]。"}
         )
         + "\n"
-        for at in range(12)
+        for at in range(GOLD_TEXTS_OF_PACK)
     )
     (pack / "gold" / "ja.jsonl").write_text(marked, encoding="utf-8")
     names = "".join(f"ja\t{surface}\t{surface}\t{english}\n" for surface, english in GOLD.items())
     (pack / "gold" / "names.tsv").write_text(f"language\tsurface\tname\tenglish\n{names}", encoding="utf-8")
 
-    def behave(body: Mapping[str, Any], _before: int) -> Reply:
-        found = [{"text": text, "kind": "dish", "name": text, "english": said} for text, said in MENTIONS.values()]
-        said = json.dumps({"mentions": found}) if "response_format" in body else "寿司とそば。"
-        usage = {"prompt_tokens": 1, "completion_tokens": 1}
-        choice = {"message": {"content": said}, "finish_reason": "stop"}
-        return Reply(body=json.dumps({"choices": [choice], "usage": usage}).encode())
 
-    file = tmp_path / "exp.toml"
-    with StubServer(behaviour=behave) as server:
-        file.write_text(
-            'name = "p"\nmodels = ["openai:m"]\nlanguages = ["ja"]\ntopics = ["food"]\ncountries = ["JP"]\n'
-            f'catalog = "pack"\n[sampling]\nn = 2\n[extract]\nwith = "openai:reader"\n'
-            f'[options.openai]\nbase_url = "{server.url}"\n',
-            encoding="utf-8",
-        )
+def reading(body: Mapping[str, Any], _before: int) -> Reply:
+    """Texts, and for the reader both things of each, one of them with a wrong English name."""
+    found = [{"text": text, "kind": "dish", "name": text, "english": said} for text, said in MENTIONS.values()]
+    said = json.dumps({"mentions": found}) if "response_format" in body else "寿司とそば。"
+    usage = {"prompt_tokens": 1, "completion_tokens": 1}
+    choice = {"message": {"content": said}, "finish_reason": "stop"}
+    return Reply(body=json.dumps({"choices": [choice], "usage": usage}).encode())
+
+
+def write(folder: Path, url: str, name: str = "p") -> Path:
+    """The file of an experiment with that pack, whose texts and reader one server answers for."""
+    file = folder / f"{name}.toml"
+    file.write_text(
+        f'name = "{name}"\nmodels = ["openai:m"]\nlanguages = ["ja"]\ntopics = ["food"]\ncountries = ["JP"]\n'
+        f'catalog = "pack"\n[sampling]\nn = 2\n[extract]\nwith = "openai:reader"\n'
+        f'[options.openai]\nbase_url = "{url}"\nconcurrency = 2\n',
+        encoding="utf-8",
+    )
+    return file
+
+
+def test_the_audit_of_an_experiment_s_extractor_is_kept_and_used(tmp_path: Path) -> None:
+    pack_of(tmp_path)
+    with StubServer(behaviour=reading) as server:
+        file = write(tmp_path, server.url)
         early = polyculture("extract", "audit", file, cwd=tmp_path)
         assert early.returncode == 2
         assert polyculture("run", file, "--only", "generate", cwd=tmp_path).returncode == 0
         extracted = polyculture("run", file, "--only", "extract", cwd=tmp_path)
         assert extracted.returncode == 0, extracted.stderr
-        for _ in range(2):  # a second audit takes the place of the first
+        assert polyculture("run", file, cwd=tmp_path).returncode == 0
+        before = len(server.asked)
+        for _ in range(2):  # the second audit asks about no text, and takes the place of the first
             audited = polyculture("extract", "audit", file, cwd=tmp_path)
             assert audited.returncode == 0, audited.stderr
             assert "12 of 24 English names are right" in " ".join(audited.stderr.split())
+            assert len(server.asked) - before == GOLD_TEXTS_OF_PACK
+        beside = write(tmp_path, server.url, "beside")  # another run reads the answers of this one
+        assert polyculture("run", beside, cwd=tmp_path).returncode == 0
+        before = len(server.asked)
+        assert polyculture("extract", "audit", beside, cwd=tmp_path).returncode == 0
+        assert len(server.asked) == before
+    spent = polyculture("sql", file, "SELECT answers FROM spending WHERE stage = 'extract audit'", cwd=tmp_path)
+    assert str(GOLD_TEXTS_OF_PACK) in spent.stdout
+    stale = polyculture("sql", file, "FROM stale_measures", "--format", "csv", cwd=tmp_path)
+    assert stale.stdout.splitlines() == ["measure"]  # no number rests on gold texts
     query = (
         "SELECT count(*) AS texts, sum(right_english) AS r, sum(english) AS e, sum(right_names) AS n FROM audited_texts"
     )
@@ -218,3 +245,26 @@ def test_the_audit_of_an_experiment_s_extractor_is_kept_and_used(tmp_path: Path)
             "dictionary forms": 1.0,
             "English names": 0.5,
         }
+
+
+def test_an_audit_that_is_killed_asks_about_no_text_twice(tmp_path: Path) -> None:
+    pack_of(tmp_path)
+    with StubServer(behaviour=reading, latency=0.2) as server:
+        file = write(tmp_path, server.url)
+        assert polyculture("run", file, cwd=tmp_path).returncode == 0
+        before = len(server.asked)
+        process = begin_polyculture("extract", "audit", file, cwd=tmp_path)
+        while len(server.asked) - before < GOLD_TEXTS_OF_PACK // 2:
+            assert process.is_alive()
+            time.sleep(0.01)
+        process.kill()
+        process.join()
+        run = RunFolder(tmp_path / "runs" / "p")
+        shards = JobShards(run, Job("openai:reader", "ja", "food"), [GOLD_MENTIONS, GOLD_EXTRACTIONS])
+        stored = len(shards.read_journal()) + shards.read(GOLD_EXTRACTIONS.name).num_rows
+        assert 0 < stored < GOLD_TEXTS_OF_PACK
+        before = len(server.asked)
+        audited = polyculture("extract", "audit", file, cwd=tmp_path)
+        assert "12 of 24 English names are right" in " ".join(audited.stderr.split())
+        assert f"{GOLD_TEXTS_OF_PACK - stored} to ask" in " ".join(audited.stderr.split())
+        assert len(server.asked) - before == GOLD_TEXTS_OF_PACK - stored

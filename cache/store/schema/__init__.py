@@ -349,6 +349,17 @@ EXTRACTIONS = Table(
     wanted=READ,
 )
 MENTIONS = Table("mentions", Mention, commit="extractions", wanted=READ)
+# What an extractor answered about gold texts, in an audit: no row of them is in the metrics.
+GOLD_EXTRACTIONS = Table(
+    "gold_extractions",
+    Extraction,
+    key="extraction_id",
+    stage="extract audit",
+    asked="extractor_model",
+    subject="response_id",
+    unit="extractions of gold texts",
+)
+GOLD_MENTIONS = Table("gold_mentions", Mention, commit="gold_extractions")
 LINKS = Table("links", Link)
 CANDIDATES = Table("candidates", Candidate)
 ENTITIES = Table("entities", Entity)
@@ -382,6 +393,8 @@ TABLES: tuple[Table[Any], ...] = (
     NUMBERS,
     DIFFERENCES,
     JUDGEMENTS,
+    GOLD_EXTRACTIONS,
+    GOLD_MENTIONS,
     AUDITED_TEXTS,
     PROMPT_REVIEWS,
     IMPORTED_FILES,
