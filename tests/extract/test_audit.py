@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from polyculture.extract.audit import ExtractionAudit, audit
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries
 from polyculture.extract.gold import GOLD, GoldText, read_gold, unmark
+from polyculture.metrics.audit.scores import FEWEST
 
 CATALOG = read_catalog()
 TRAPS = {None, "cutlery", "brand", "metaphor", "nothing", "other_topic", "homograph"}
@@ -187,3 +189,9 @@ def test_perfect_answers_score_one_everywhere() -> None:
     assert {row.precision for row in result.rows if row.found} == {1.0}
     assert seen[-1] == Outcome(len(gold), 0)
     assert {row.value for row in result.rows if row.by == "trap"} == {trap or "none" for trap in TRAPS}
+
+
+def test_our_gold_has_enough_texts_with_names_for_an_error_of_each_language() -> None:
+    named = Counter(text.language for text in read_gold(CATALOG) if any(one.english for one in text.mentions))
+    assert set(named) == {text.language for text in read_gold(CATALOG)}
+    assert min(named.values()) >= FEWEST, named
