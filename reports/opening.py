@@ -7,7 +7,7 @@ from itertools import groupby
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import tables_of_setups
-from polyculture.metrics.audit.names import ENGLISH_NAMES, name_shares
+from polyculture.metrics.audit.names import ENGLISH_NAMES, error_sources, name_shares
 from polyculture.metrics.audit.scores import audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.metrics.text_doubts import models_alike
@@ -69,6 +69,7 @@ class Opening:
     asked: tuple[str, ...]  # how many of each: '7 models', '13 languages'
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
     named: str  # how many of the extractor's English names are right, as its audit found; empty without one
+    name_errors: tuple[str, ...]  # with which error each language is corrected then
     scarce: str  # countries of which the snapshot has too few items of a topic; empty for none
     unnamed: str | None  # the share of links that rest on English names which nobody has judged; None: none do
 
@@ -114,6 +115,7 @@ def opening(data: ReportData) -> Opening:
         _asked(data, languages),
         judged,
         named := _named(data),
+        tuple(error_sources(data.reading.store).sentences(data.names.language)) if named else (),
         scarce_countries(data) if facts.get("linked") else "",
         None if judged or named else _by_english(data),
     )

@@ -81,6 +81,7 @@ class Corrected:
     units: int  # judged responses, or audited gold texts
     rests_on: str = JUDGED
     refuted: bool = False
+    no_interval: str | None = None  # why the reported number has none
 
 
 def corrected_metrics(store: Store) -> list[Corrected]:
@@ -88,8 +89,10 @@ def corrected_metrics(store: Store) -> list[Corrected]:
     shifts = audited_shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
     return [
-        _corrected(metric, model, language, estimate, low, high, *shifts[language, metric])
-        for metric, model, language, estimate, low, high in rows
+        replace(
+            _corrected(metric, model, language, estimate, low, high, *shifts[language, metric]), no_interval=no_interval
+        )
+        for metric, model, language, estimate, low, high, no_interval in rows
         if (language, metric) in shifts
     ]
 

@@ -25,6 +25,7 @@ are the words of the text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ _SQL = Path(__file__).with_name("sql")
 ENGLISH = "en"
 FORMS, ENGLISH_NAMES = "dictionary forms", "English names"
 _TEXTS = "SELECT language, names, right_names, english, right_english FROM audited_texts ORDER BY language, text_id"
+_LANGUAGES = "SELECT DISTINCT language FROM extractions ORDER BY language"
 NAMED = "English names"  # what a shift rests on
 
 
@@ -60,6 +62,11 @@ def names_shifts(store: Store) -> dict[tuple[str, str], tuple[Shift, ...]]:
     return found
 
 
+def names_audited(store: Store) -> bool:
+    """Were the names that the run's extractor gives audited?"""
+    return bool(store.sql("SELECT 1 FROM audited_texts LIMIT 1").fetchall())
+
+
 def name_shares(store: Store) -> list[Share]:
     """The shares of right names, of all audited languages and of each."""
     found = []
@@ -74,6 +81,59 @@ def name_shares(store: Store) -> list[Share]:
                     Share(what, language, None, float(right.sum()), float(of), value, *limits, 0, value, value)
                 )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSources:
+    """Which error of English names the corrections of each language of a run use, with audited texts of the language
+    that have any such name."""
+
+    own: Mapping[str, int]  # languages with an error of their own
+    shared: Mapping[str, int]  # those that take that of all audited languages but English
+    shared_texts: int  # that it is made of
+    lacking: Mapping[str, int]  # those that have neither: nothing allows for their wrong names
+
+    def sentences(self, name: Callable[[str], str]) -> list[str]:
+        """What this means, in words; `name` gives the name of a language."""
+
+        def listed(languages: Mapping[str, int]) -> str:
+            return ", ".join(f"{name(language)} ({texts})" for language, texts in languages.items())
+
+        said = []
+        if self.own:
+            said.append(f"The error of English names is the language's own, by its audited texts: {listed(self.own)}.")
+        if self.shared:
+            said.append(
+                f"It is that of all audited languages but English ({self.shared_texts} texts) where fewer than "
+                f"{FEWEST} texts of the language were audited: {listed(self.shared)}."
+            )
+        if self.lacking:
+            said.append(
+                f"Nothing allows for wrong names, since fewer than {FEWEST} texts were audited in all languages but "
+                f"English: {listed(self.lacking)}."
+            )
+        if self.shared or self.lacking:
+            said.append(
+                f"To measure a language's own error, mark at least {FEWEST} texts with English names in a pack: "
+                "docs/audit.md#the-extractors-names."
+            )
+        return said
+
+
+def error_sources(store: Store) -> ErrorSources:
+    """Which error each language of the run takes."""
+    errors = _errors(store)
+    audited = {language: int(np.count_nonzero(own[:, 2])) for language, own in _texts(store).items()}
+    languages = [language for (language,) in store.sql(_LANGUAGES).fetchall()]
+    texts = {language: audited.get(language, 0) for language in languages}
+    others = {language: number for language, number in texts.items() if language not in errors}
+    shared = errors.get(None)
+    return ErrorSources(
+        {language: number for language, number in texts.items() if language in errors},
+        others if shared else {},
+        shared.texts if shared else 0,
+        {} if shared else others,
+    )
 
 
 class _Error(NamedTuple):

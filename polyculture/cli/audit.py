@@ -16,6 +16,7 @@ from polyculture.cache.store.schema import Judgement
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store, open_store
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.sql import out_of_date
 from polyculture.cli.tables import cell, print_table, write_records
 from polyculture.collect.mining.annotators import Kappa, cohens_kappa
 from polyculture.console import say
@@ -24,7 +25,7 @@ from polyculture.metrics import KEPT
 from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
 from polyculture.metrics.audit.judging import SQL as AUDIT_SQL
 from polyculture.metrics.audit.judging import changed_judgements, judgements_of
-from polyculture.metrics.audit.names import name_shares
+from polyculture.metrics.audit.names import error_sources, name_shares, names_audited
 from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
 
@@ -67,13 +68,13 @@ def audit(
             ]
         say(f"judges now: {', '.join(sorted({one.judge for one in judgements})) or 'none'}")
     if judgements or _names_audited(run):
-        show_audit(run, judgements, format, output)
+        show_audit(run, experiment, judgements, format, output)
 
 
 def _names_audited(run: RunFolder) -> bool:
     """Were the names that the run's extractor gives audited?"""
     with open_store(run, store_layout()) as store:
-        return bool(store.sql("SELECT 1 FROM audited_texts LIMIT 1").fetchall())
+        return names_audited(store)
 
 
 DISPUTED_COLUMNS = ("", "language", "topic", "disputed", "of", "if wrong", "if right")
@@ -84,12 +85,16 @@ Answers = dict[AnswerKey, str]
 KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
 
 
-def show_audit(run: RunFolder, judgements: Sequence[Judgement], format: Format, output: Path | None) -> None:
-    """Prints the results of the judgements, or writes their shares."""
+def show_audit(
+    run: RunFolder, file: Path, judgements: Sequence[Judgement], format: Format, output: Path | None
+) -> None:
+    """Prints the results of the judgements, or writes their shares. `file` is the experiment's."""
     with open_store(run, store_layout(), KEPT) as store:
         scores = [*audit_scores(store), *answer_shares(store)] if judgements else []
         shares, corrected = [*scores, *name_shares(store)], corrected_metrics(store)
         disputed, relinked = open_rows(store)
+        stale = list(out_of_date(store, file))
+        sources = error_sources(store) if names_audited(store) else None
         automatic = _automatic_labels(store, judgements)
         if format is not Format.TABLE or output is not None:
             write_records([asdict(one) for one in shares], format, output)
@@ -112,10 +117,14 @@ def show_audit(run: RunFolder, judgements: Sequence[Judgement], format: Format, 
         if one.refuted:
             place = f"the {one.metric} of {one.model} in {one.language}"
             say(f"{place} is not corrected: with the errors of its language it would leave its range")
-    if any(one.reported_low is None for one in corrected):
-        say(
-            "numbers without an interval were not measured since the data changed: run `polyculture run --only measure`"
-        )
+    reasons: dict[str, list[str]] = {}
+    for one in corrected:
+        if one.reported_low is None and one.no_interval:
+            reasons.setdefault(one.no_interval, []).append(f"{one.metric} of {one.model} in {one.language}")
+    for reason, places in reasons.items():
+        say(f"no interval ({reason}): {', '.join(places)}")
+    for line in [*stale, *(sources.sentences(str) if sources is not None else ())]:
+        say(line)
 
 
 def _share_line(one: Share) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from polyculture.cache.catalog.pack import GOLD as OF_PACK
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.schema import AUDITED_TEXTS, GOLD_EXTRACTIONS, AuditedText
+from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import unanswered
 from polyculture.cli.options import (
     FLAG,
@@ -41,9 +42,11 @@ from polyculture.extract.gold_step import gold_id
 from polyculture.extract.llm import LlmExtractor, read_prompt, read_request
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
+from polyculture.metrics.audit.names import error_sources
 from polyculture.progress import watch
 from polyculture.running.estimate import StageEstimate, requests_estimate
 from polyculture.running.extraction import ExtractionStage
+from polyculture.running.layout import store_layout
 from polyculture.running.models import load_model
 from polyculture.running.opening import open_workspace
 from polyculture.running.steps import StepRunner
@@ -175,6 +178,9 @@ def _keep(workspace: Workspace, result: ExtractionAudit) -> None:
         f"{workspace.run.root} keeps the audit: {right} of {given} English names are right. "
         f"See what it makes of the numbers: polyculture audit {workspace.file}"
     )
+    with open_store(workspace.run, store_layout()) as store:
+        for line in error_sources(store).sentences(str):
+            say(line)
 
 
 def _estimate(

@@ -69,7 +69,7 @@ def sql(
     def ask(layout: Layout) -> None:
         with open_store(run, layout, sandbox=folder / "spill") as store, interrupted_after(timeout, store):
             rows = store.sql(asked)
-            for line in _out_of_date(store, experiment) if store.reads("run_measures") else ():
+            for line in out_of_date(store, experiment) if store.reads("run_measures") else ():
                 say(line)
             write_rows(rows, format, output)
 
@@ -82,7 +82,7 @@ def sql(
             ask(store_layout())
 
 
-def _out_of_date(store: Store, experiment: Path) -> Iterator[str]:
+def out_of_date(store: Store, experiment: Path) -> Iterator[str]:
     """A line where numbers are missing because the data of the run have changed since, or nobody measured it."""
     remedy = f"They are made by: polyculture run {experiment} --only measure"
     if not store.sql(f"FROM stored_{NUMBERS.name} LIMIT 1").fetchall():

@@ -18,7 +18,15 @@ from polyculture.cache.store.schema import AUDITED_TEXTS, GOLD_EXTRACTIONS, GOLD
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import Corrected, _corrected, corrected_metrics
-from polyculture.metrics.audit.names import NAMED, _Error, _of_shares, name_shares, names_shifts
+from polyculture.metrics.audit.names import (
+    NAMED,
+    ErrorSources,
+    _Error,
+    _of_shares,
+    error_sources,
+    name_shares,
+    names_shifts,
+)
 from polyculture.metrics.audit.scores import share_limits
 from polyculture.metrics.audit.shift import JUDGED, Shift
 from polyculture.metrics.inference.jackknife import share_of
@@ -139,8 +147,35 @@ def test_a_language_with_few_texts_gets_the_error_of_all_but_english(tmp_path: P
     assert {one.units for one in shifts} == {GOLD_TEXTS + 9}
     assert shares["English names", "de"] == 1
     assert shares["English names", "en"] == 0
+    assert sources(run).shared == {"ja": 9}
+    assert sources(run).shared_texts == GOLD_TEXTS + 9
+    assert "fewer than 10 texts of the language were audited: ja (9)." in " ".join(sources(run).sentences(str))
     keep(run, gold(random, 0.5)[:9])  # too few of any
     assert not corrections(run)
+    assert sources(run).lacking == {"ja": 9}
+    keep(run, gold(random, 0.5)[:10])
+    assert (sources(run).own, sources(run).shared, sources(run).lacking) == ({"ja": 10}, {}, {})
+
+
+def sources(run: RunFolder) -> ErrorSources:
+    with open_store(run, store_layout()) as store:
+        return error_sources(store)
+
+
+def test_the_command_says_why_a_number_has_no_interval(tmp_path: Path) -> None:
+    run = world(tmp_path / "runs" / "pilot", np.random.default_rng(9), 0.3, responses=3)
+    file = tmp_path / "exp.toml"
+    file.write_text('name = "pilot"\nmodels = ["openai:m"]\nlanguages = ["ja"]\ntopics = ["food"]\n', encoding="utf-8")
+    with open_store(run, store_layout()) as store:
+        query = "SELECT DISTINCT no_interval FROM numbers WHERE metric = 'diversity' AND level = 'model, language'"
+        [[reason]] = store.sql(query).fetchall()
+    shown = " ".join(polyculture("audit", file, cwd=tmp_path).stderr.split())
+    assert f"no interval ({reason})" in shown
+    assert "diversity of m in ja" in shown
+    assert "--only measure" not in shown  # it would change nothing
+    measured = run.root / "numbers" / "entities.parquet"
+    measured.unlink()
+    assert "--only measure" in " ".join(polyculture("audit", file, cwd=tmp_path).stderr.split())
 
 
 def test_the_command_shows_an_audit_without_judges_and_asks_for_either(tmp_path: Path) -> None:
@@ -225,6 +260,7 @@ def test_the_audit_of_an_experiment_s_extractor_is_kept_and_used(tmp_path: Path)
             audited = polyculture("extract", "audit", file, cwd=tmp_path)
             assert audited.returncode == 0, audited.stderr
             assert "12 of 24 English names are right" in " ".join(audited.stderr.split())
+            assert "own, by its audited texts: ja (12)" in " ".join(audited.stderr.split())
             assert len(server.asked) - before == GOLD_TEXTS_OF_PACK
         beside = write(tmp_path, server.url, "beside")  # another run reads the answers of this one
         assert polyculture("run", beside, cwd=tmp_path).returncode == 0

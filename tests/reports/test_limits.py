@@ -196,6 +196,9 @@ def test_a_page_asks_for_the_audit_of_english_names_that_links_rest_on(tmp_path:
     text = page_of(run)
     assert "the right English name in 0.75 [" in text
     assert "of 48 cases" in text
+    assert "The error of English names is the language's own, by its audited texts: English (12)." in text
+    write_parquet(objects_to_table(AUDITED_TEXTS, audited[:9]), run.table("audited_texts"))
+    assert "Nothing allows for wrong names" in page_of(run)
     assert "extract audit EXPERIMENT" not in text
 
 
