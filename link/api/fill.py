@@ -11,7 +11,7 @@ other items the snapshot keeps that they bear the name. What it holds is never a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
@@ -22,7 +22,7 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id
 from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
-from polyculture.link.api.kept import Asked, Kept, kept_answers, read_asked
+from polyculture.link.api.kept import Asked, Kept, kept_answers, read_asked, read_unfinished
 from polyculture.link.api.names import Named, Term, exact_terms, search_terms
 from polyculture.link.api.sparql import SparqlClient, SparqlSettings, queries_of
 from polyculture.link.index.draft import answers_folder
@@ -112,39 +112,57 @@ class NamesToAsk:
     queries: int
     searches: int  # at most, with `search`
     begun: bool = False  # has the file the classes of an earlier fill?
+    waiting: int = 0  # mentions whose names an interrupted fill has asked for: their items may be still to come
+    fetched: int = 0  # items that it has
+    assumed: int = 0  # of `mentions`: those that nobody has seen yet
 
     def __add__(self, other: NamesToAsk) -> NamesToAsk:
-        queries, searches = self.queries + other.queries, self.searches + other.searches
-        return NamesToAsk(self.mentions + other.mentions, queries, searches, self.begun or other.begun)
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return NamesToAsk(*(a or b if isinstance(a, bool) else a + b for a, b in pairs))
 
 
 def names_to_ask(catalog: Catalog, mentions: Iterable[Named], out: Path) -> NamesToAsk:
-    """What a fill of the snapshot `out` would ask of these mentions: names that it was never asked for.
+    """What a fill of the snapshot `out` would ask of these mentions: names that it was never asked for, by a fill that
+    was interrupted neither.
 
-    Raises `SnapshotError` where `out` is no snapshot.
+    Raises `SnapshotError` where `out` is no snapshot, and `JobHeldError` where another process fills it now.
     """
-    asked = read_asked(open_snapshot(out)) if out.exists() else Asked()
-    new = [named for named in dict.fromkeys(mentions) if exact_terms(catalog, named) - asked.names.keys()]
-    queries = queries_of(_new_names(catalog, new, asked))
-    return NamesToAsk(len(new), queries, len(_new_searches(catalog, mentions, asked)), bool(asked.names))
+    base = open_snapshot(out) if out.exists() else None
+    before = read_asked(base) if base else Asked()
+    unfinished = read_unfinished(out)
+    asked = unfinished.asked if unfinished else before
+    terms = {named: exact_terms(catalog, named) for named in dict.fromkeys(mentions)}
+    new = [named for named, names in terms.items() if names - asked.names.keys()]
+    waiting = sum(bool(names - before.names.keys()) for names in terms.values()) - len(new)
+    fetched = max(unfinished.items - (base.meta["counts"]["items"] if base else 0), 0) if unfinished else 0
+    queries, searches = queries_of(_new_names(catalog, new, asked)), len(_new_searches(catalog, terms, asked))
+    return NamesToAsk(len(new), queries, searches, bool(before.names), waiting, fetched)
 
 
 def assumed_names(mentions: int) -> NamesToAsk:
     """The same of so many mentions of which no name is known yet."""
-    return NamesToAsk(mentions, ceil(mentions / MENTIONS_A_QUERY), ceil(mentions * SEARCHES_A_MENTION))
+    queries, searches = ceil(mentions / MENTIONS_A_QUERY), ceil(mentions * SEARCHES_A_MENTION)
+    return NamesToAsk(mentions, queries, searches, assumed=mentions)
 
 
 def expected_requests(
     asked: NamesToAsk, endpoint: SparqlSettings, service: ApiSettings, *, search: bool = False
 ) -> str:
-    """How many queries and requests a fill takes, and how long, in words."""
-    classes = _REQUESTS_OF_MORE if asked.begun else _REQUESTS_OF_CLASSES
-    queries, requests = asked.queries, ceil(asked.mentions / MENTIONS_A_REQUEST) + (classes if asked.mentions else 0)
+    """How many queries and requests a fill takes, and how long, in words.
+
+    How many requests items take is known when they are there: it is said with the most that was measured. So are the
+    queries of mentions that nobody has seen yet.
+    """
+    classes, mentions = _REQUESTS_OF_MORE if asked.begun else _REQUESTS_OF_CLASSES, asked.mentions + asked.waiting
+    queries, sent = asked.queries, asked.fetched // IDS_A_CALL
+    requests = max(ceil(mentions / MENTIONS_A_REQUEST) + classes - sent, 1) if mentions else 0
     searches = asked.searches if search else 0
     minutes = queries / endpoint.requests_per_minute + (requests + searches) / service.requests_per_minute
     told = f" and up to {searches:,} searches" if searches else ""
     rates = f"{endpoint.requests_per_minute:g} queries and {service.requests_per_minute:g} requests a minute"
-    return f"some {queries:,} queries, {requests:,} requests{told}: {duration(minutes)} at {rates}"
+    most = "up to " if asked.assumed else ""
+    items = f"{'up to ' if requests else ''}{requests:,} requests"
+    return f"{most}{queries:,} queries, {items}{told}: up to {duration(minutes)} at {rates}"
 
 
 def _new_names(catalog: Catalog, mentions: Iterable[Named], asked: Asked) -> list[Term]:

@@ -14,17 +14,18 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
-from polyculture.cache.errors import SnapshotError
+from polyculture.cache.errors import JobHeldError, SnapshotError
 from polyculture.link.api.client import Entity
 from polyculture.link.api.names import Term
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.current_keys import create_keys
-from polyculture.link.index.draft import Draft, answers_folder, kept_draft
+from polyculture.link.index.draft import Draft, answers_folder, draft_file, kept_draft
 from polyculture.link.index.snapshot import Snapshot, rows_version
 from polyculture.link.index.tables import PLAIN
 from polyculture.link.ontology import create_members, scopes_of
@@ -68,6 +69,33 @@ def read_asked(snapshot: Snapshot) -> Asked:
     """What the services were asked while the snapshot was filled."""
     with connect(snapshot.path, read_only=True) as connection:
         return Asked(connection.execute(_ASKED.format("fetched")).fetchall())
+
+
+class Unfinished(NamedTuple):
+    """What a fill that was interrupted has kept."""
+
+    asked: Asked  # what the services were asked, by former fills of the snapshot, too
+    items: int  # that it holds
+
+
+def read_unfinished(out: Path) -> Unfinished | None:
+    """The answers that a fill of `out` has kept, which was killed or stopped; None where there is none.
+
+    Raises `JobHeldError` where another process fills it now.
+    """
+    file = draft_file(answers_folder(out))
+    if not file.exists():
+        return None
+    try:
+        with connect(file, read_only=True) as connection:
+            tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+            if not {"fetched", "items"} <= tables:  # it was killed before it had asked anything
+                return None
+            rows = connection.execute(_ASKED.format("fetched")).fetchall()
+            [[items]] = connection.execute("SELECT count(DISTINCT item) FROM items").fetchall()
+    except duckdb.IOException as fault:
+        raise JobHeldError(f"{file.parent}: another process is making this snapshot") from fault
+    return Unfinished(Asked(rows), items)
 
 
 @contextmanager

@@ -146,7 +146,7 @@ def kept_draft(folder: Path, begun: Callable[[Any], bool]) -> Iterator[Draft]:
     with locked_folder(folder):
         worth = True
         try:
-            with Draft(folder / "rows.duckdb") as draft:
+            with Draft(draft_file(folder)) as draft:
                 try:
                     yield draft
                 except (SnapshotError, WikidataError):
@@ -156,6 +156,11 @@ def kept_draft(folder: Path, begun: Callable[[Any], bool]) -> Iterator[Draft]:
             if not worth:
                 remove_folder(folder)
         remove_folder(folder)
+
+
+def draft_file(folder: Path) -> Path:
+    """The file of a draft in a folder of its own."""
+    return folder / "rows.duckdb"
 
 
 def building_folder(out: Path) -> Path:

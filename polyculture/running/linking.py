@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
+from polyculture.cache.errors import ExperimentError, JobHeldError, SnapshotError, WikidataError
 from polyculture.cache.log import get_logger
 from polyculture.cache.work.outcome import Outcome
 from polyculture.experiment.sections import PUBLISHED
@@ -251,7 +251,11 @@ def request_rows(workspace: Workspace, manifest: Manifest) -> Iterator[tuple[str
         from polyculture.link.api.fill import assumed_names, expected_requests, names_to_ask
 
         stored, extracted = _stored_names(workspace, manifest)
-        asked = names_to_ask(workspace.catalog, stored, workspace.file.parent / section.snapshot)
+        try:
+            asked = names_to_ask(workspace.catalog, stored, workspace.file.parent / section.snapshot)
+        except JobHeldError as held:
+            yield "link asks", f"what is left is not known: {held}"
+            return
         assumed = assumed_mentions(workspace, extracted)
         services = (sparql_settings(workspace), api_settings(workspace))
         yield "link asks", expected_requests(asked + assumed_names(assumed), *services, search=section.search)

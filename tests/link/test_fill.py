@@ -443,6 +443,8 @@ def test_after_a_kill_nothing_that_was_answered_is_asked_again(
         kill_when_full(gate, KILLED, slow.url, gate.url, str(out))
         assert not out.exists()
         answered, queries, began = gate.requests[: after - 1], len(slow.queries), len(gate.requests)
+        planned = names_to_ask(CATALOG, NAMES, out)
+        assert (planned.mentions, planned.queries, planned.waiting) == (0, 0, len(NAMES) - 1)
         resumed = fill(slow, out)
         later = gate.requests[began:]
         assert queries > 5
@@ -462,9 +464,11 @@ def test_a_kill_between_two_queries_sends_each_once(
         gate = slow.wait_after(3)
         kill_when_full(gate, KILLED, slow.url, slow.items.url, str(out))
         answered, began = slow.queries[:2], len(slow.queries)
+        planned = names_to_ask(CATALOG, NAMES, out)
         fill(slow, out)
         later = slow.queries[began:]
     assert answered
+    assert planned.queries == len(later)
     assert not set(answered) & set(later)
     asked = Counter(name for part in (answered, later) for query in part for name in names_in(query))
     assert max(asked.values()) == 1
@@ -702,13 +706,13 @@ def test_a_plan_counts_what_the_stored_mentions_need(server: SparqlServer, tmp_p
     texts = len(open_workspace(file).prompts) * 2
     assert f"for 2 of the 2 distinct mentions of {texts} extracted texts" in told
     assert "without an extraction" not in told
-    assert "some 1 queries" in told
+    assert "link asks 1 queries, up to" in told
     ran = polyculture("run", file, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert len(server.queries) == 1
     told = planned()
     assert f"for 0 of the 2 distinct mentions of {texts} extracted texts" in told
-    assert "some 0 queries, 0 requests" in told
+    assert "link asks 0 queries, 0 requests" in told
 
 
 @pytest.mark.parametrize("size", [1, 4, len(NAMES)])
