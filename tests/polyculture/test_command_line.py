@@ -18,6 +18,7 @@ import pytest
 
 import polyculture as package
 from polyculture.__main__ import main
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import UserError
 from polyculture.cli.init import PRESETS, TEMPLATE, init
 from polyculture.experiment.file import read_experiment
@@ -263,6 +264,14 @@ def test_the_readme_shows_what_init_writes() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     block = readme.partition("```toml\n")[2].partition("\n```")[0]
     assert tomllib.loads(block) == tomllib.loads(TEMPLATE.read_text(encoding="utf-8"))
+
+
+def test_what_init_writes_says_how_many_languages_there_are() -> None:
+    [line] = [one for one in TEMPLATE.read_text(encoding="utf-8").splitlines() if one.startswith("languages = ")]
+    named, more = re.fullmatch(r".*# ([a-z -]+); (\d+) more, and yours: docs/experiments\.md", line).groups()  # type: ignore[union-attr]
+    known = read_catalog().languages
+    assert known.keys() >= set(named.split())
+    assert len(known) == len(named.split()) + int(more)
 
 
 def test_names_of_languages_and_countries_are_taken_for_their_codes(experiment: Path) -> None:
