@@ -13,10 +13,11 @@ lowest and the highest such share, over these w and over e from 0 to the upper l
 itself the wrongly named items are like the others with an English name. Of distinct items, those that are wrong are
 taken off: `_of_items`.
 
-Three things are assumed. Names are as often wrong in the run, where a link rests on them, as in the gold texts, which
+Four things are assumed. Names are as often wrong in the run, where a link rests on them, as in the gold texts, which
 are no random sample of the run's. What is wrongly named is as often of the country as the rest. Errors are alike for
-all models and topics of a language. Judges of the run itself need the last one alone, so where they judged enough their
-correction is taken.
+all models and topics of a language. And the English name is right where it only decides between twins, items that own
+words match alike: such links are not among the m. Judges of the run itself need the third one alone, so where they
+judged enough their correction is taken.
 
 A language with fewer than ten audited texts gets the error of all audited languages but English, whose English names
 are the words of the text.
