@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from polyculture.cache.errors import DataSetError, UserError
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.fields import is_skipped
 from polyculture.sources.files import read_columns
 from polyculture.sources.headers import KnownColumns
@@ -138,12 +139,16 @@ def _records(file: Path, block: FileRules, known: KnownColumns, expand: Expand |
 def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | BadRow]:
     """The rows that a file holds as the values of an object, or as a list at a path.
 
-    `key1` of a row is what its path has in place of the first star; a text alone is its `value`.
+    `key1` of a row is what its path has in place of the first star; a text alone is its `value`. A file in which the
+    path leads to none gets one that says what the file has.
     """
+    any_rows, keys = False, dict[str, None]()
     for record in records:
         if isinstance(record, BadRow):
             yield record
+            any_rows = True  # it says itself what is wrong
             continue
+        keys |= dict.fromkeys(record.values)
         if path == "object":
             inner: Iterable[tuple[str, dict[str, str], Any]] = ((key, {}, one) for key, one in record.values.items())
         else:
@@ -153,12 +158,18 @@ def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | 
                 for number, one in enumerate(many if isinstance(many, list) else [many], 1)
             )
         for key, stars, values in inner:
+            any_rows = True
             if isinstance(values, dict):
                 yield Record(key, {"key": key, **stars, **values})
             elif isinstance(values, str) and path != "object":
                 yield Record(key, {"key": key, **stars, "value": values})
             else:
                 yield BadRow(key, "is no object")
+    if not any_rows and keys:
+        said = did_you_mean(
+            path.partition(".")[0], keys, otherwise="Write rows as a path to a list, such as key or key[].rows."
+        )
+        yield BadRow("1", f"rows = {path!r} leads to no row: the file has {', '.join(keys)}. {said}")
 
 
 def _keys(at: Sequence[Any]) -> dict[str, str]:

@@ -380,6 +380,17 @@ def test_one_template_asks_every_language_but_those_with_their_own(tmp_path: Pat
     assert [(one.language, one.template[:5]) for one in found] == [("de", "Frage"), ("ha", "{ques"), ("yo", "{ques")]
 
 
+@pytest.mark.parametrize(
+    ("rows", "remedy"), [("dish", "Did you mean 'dishes'"), ("entries", "Write rows as a path to a list")]
+)
+def test_rows_that_lead_nowhere_are_told_with_what_the_file_has(tmp_path: Path, rows: str, remedy: str) -> None:
+    file = dishes(tmp_path, ENTITIES.replace('rows = "dishes"', f'rows = "{rows}"'))
+    with pytest.raises(DataSetError) as refused:
+        load(read_data_rules(file), tmp_path)
+    for part in ("no entities", "dishes.json", f"rows = '{rows}'", "the file has dishes", remedy):
+        assert part in str(refused.value)
+
+
 def test_a_table_of_the_type_that_a_block_names_is_read_by_that_block(tmp_path: Path) -> None:
     """`*.jsonl` took the contexts, as tables may come in any type, and another file's line said why none was read."""
     rules = ENTITIES.replace("dishes.json", "*.jsonl").replace('rows = "dishes"\n', "").replace("join =", "# join =")
