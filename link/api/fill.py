@@ -145,18 +145,23 @@ def assumed_names(mentions: int) -> NamesToAsk:
     return NamesToAsk(mentions, queries, searches, assumed=mentions)
 
 
-def expected_requests(
-    asked: NamesToAsk, endpoint: SparqlSettings, service: ApiSettings, *, search: bool = False
-) -> str:
-    """How many queries and requests a fill takes, and how long, in words.
+def expected_numbers(asked: NamesToAsk, *, search: bool = False) -> tuple[int, int, int]:
+    """How many queries, requests and searches a fill takes.
 
     How many requests items take is known when they are there: it is said with the most that was measured. So are the
     queries of mentions that nobody has seen yet.
     """
     classes, mentions = _REQUESTS_OF_MORE if asked.begun else _REQUESTS_OF_CLASSES, asked.mentions + asked.waiting
-    queries, sent = asked.queries, asked.fetched // IDS_A_CALL
+    sent = asked.fetched // IDS_A_CALL
     requests = max(ceil(mentions / MENTIONS_A_REQUEST) + classes - sent, 1) if mentions else 0
-    searches = asked.searches if search else 0
+    return asked.queries, requests, asked.searches if search else 0
+
+
+def expected_requests(
+    asked: NamesToAsk, endpoint: SparqlSettings, service: ApiSettings, *, search: bool = False
+) -> str:
+    """The same in words, and how long it takes."""
+    queries, requests, searches = expected_numbers(asked, search=search)
     minutes = queries / endpoint.requests_per_minute + (requests + searches) / service.requests_per_minute
     told = f" and up to {searches:,} searches" if searches else ""
     rates = f"{endpoint.requests_per_minute:g} queries and {service.requests_per_minute:g} requests a minute"

@@ -28,7 +28,7 @@ from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
-from polyculture.instruments.contract import Idle, Part
+from polyculture.instruments.contract import IN_FILE, Idle, Part
 from polyculture.running.calls import Call, InstrumentCall, WrittenPaths, read_kept
 from polyculture.running.executor import shared_works
 from polyculture.running.linking import LINK
@@ -249,8 +249,9 @@ def _typed(command: str, name: str) -> str:
 def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     """A command, and the parts of one that asks several.
 
-    A part's options stand in the file under `[COMMAND]`, those of the whole over them. Raises `ExperimentError` where
-    an option of a part is wrong.
+    A part's options stand in the file under `[COMMAND]`, those of the whole over them. What `[instruments.COMMAND]`
+    says without a flag belongs to the study, and so to its parts, too. Raises `ExperimentError` where an option of a
+    part is wrong.
     """
     parts = asked.declared.parts
     yield asked
@@ -264,11 +265,17 @@ def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None
     entry = entry_of(part.command)
     if entry is None:
         raise LookupError(f"{whole.command}: no instrument has the command {part.command!r}")
-    options, defaults = entry.commands[part.command].options, whole.workspace.experiment.defaults
-    places = _places(whole.workspace.experiment, part.command)
+    options, experiment = entry.commands[part.command].options, whole.workspace.experiment
+    places = _places(experiment, part.command)
+    of_study = {
+        name: value
+        for name, value in experiment.instruments.get(part.command, {}).items()
+        if name in options.model_fields and options.model_fields[name].json_schema_extra == IN_FILE
+    }
+    values = {**experiment.defaults.get(part.command, {}), **of_study, **part.values}
     written = Written(whole.workspace.file.parent, part.values)
     try:
-        checked = options.model_validate({**defaults.get(part.command, {}), **part.values}, context=written)
+        checked = options.model_validate(values, context=written)
     except ValidationError as fault:
         raise option_fault(fault, part.command, whole.workspace.file, options, (), places) from fault
     paths = _of_places(written, places)

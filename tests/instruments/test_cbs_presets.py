@@ -17,7 +17,8 @@ from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.presets import PRESETS, Preset, read_preset, told
 from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.papers.options import protocol_values
-from polyculture.running.call_list import entry_of
+from polyculture.running.call_list import checked_call, entry_of, expanded
+from polyculture.running.opening import open_workspace
 from tests.instruments.test_cbs_command import folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import DEMO, MODEL
 from tests.instruments.test_datasets import SHARED, write_own
@@ -62,6 +63,21 @@ def test_each_part_of_a_paper_is_asked_by_options_that_its_command_has(name: str
         options = entry.commands[part.command].options
         checked = options.model_validate(protocol_values(name, part)).model_dump()
         assert {option: checked[option] for option in part.options}.keys() == part.options.keys()
+
+
+def test_what_a_file_says_of_a_study_reaches_the_part_of_a_paper(tmp_path: Path) -> None:
+    """`[probe]` did, and `[instruments.probe]` did not: numbers were of other settings than the file names."""
+    file = tmp_path / "exp.toml"
+    text = 'name = "p"\nmodels = ["mock:m"]\n[instruments.probe]\nset = "culturescope"\nculture = ["Chinese"]\n'
+    file.write_text(f"{text}answer_tokens = 9\nseed = 4\n", encoding="utf-8")
+    workspace = open_workspace(file)
+    whole = checked_call(workspace, "paper", {"name": "culturescope", "part": ["probe"]})
+    probes = [one.options.model_dump() for one in expanded(whole) if one.command == "probe"]
+    assert probes
+    assert {(one["answer_tokens"], one["seed"]) for one in probes} == {(9, 4)}
+    assert not any(
+        one["culture"] for one in probes
+    )  # which cultures the own study is about is no setting of the paper's part
 
 
 def test_camellias_score_is_over_all_pairs_and_camels_over_draws() -> None:
