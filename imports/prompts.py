@@ -20,7 +20,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names
-from polyculture.cache.catalog.written import written_names
+from polyculture.cache.catalog.everyday import written_names
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.inflection import forms
 from polyculture.generate.detection import detect

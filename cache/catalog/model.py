@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from fontTools.unicodedata import script_name
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from polyculture.cache.catalog.everyday import country_key, country_keys, everyday_countries, several_countries
 from polyculture.cache.catalog.facts import Unit
 from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.errors import CatalogError
@@ -296,12 +297,13 @@ class Catalog(_Data):
 
 
 def _by_name(written: str, known: Mapping[str, Language] | Mapping[str, Country]) -> list[str]:
-    """The codes of the English names that hold a word, such as Korea; else of the one that is misspelt.
+    """The codes of the English names that hold some words, such as Korea; else of the one that is misspelt.
 
     Another country's name is as near as a misspelt one where they are less alike: England to Greenland.
     """
     names = {one.name: code for code, one in known.items()}
-    holding = [code for name, code in names.items() if written.casefold() in re.findall(r"\w+", name.casefold())]
+    words = re.escape(" ".join(re.findall(r"\w+", written.casefold())))
+    holding = [code for name, code in names.items() if re.search(rf"\b{words}\b", name.casefold())] if words else []
     if holding or len(written) <= 3:
         return holding
     return [names[name] for name in near_words(written, names, alike=_MISSPELT)]
@@ -312,8 +314,20 @@ def _meant(codes: Sequence[str], known: Mapping[str, Language] | Mapping[str, Co
 
 
 def country_remedy(code: str, countries: Mapping[str, Country]) -> str:
-    """What to write instead of an unknown code: the code of the country that has this name, or where codes are from."""
+    """What to write instead of an unknown code: the codes of the countries that have this name or one like it, or where
+    codes are from."""
+    former = {country_key(state.name): state.heirs for state in _former_states().values()}
+    for key in country_keys(code):
+        several = several_countries().get(key) or former.get(key, ())
+        if found := [one for one in several if one in countries]:
+            return _meant(found, countries)
     meant = meant_by(code, countries)
-    if found := [meant] if meant else _by_name(code, countries):
+    if found := [meant] if meant else _by_name(code, countries) or _misspelt_everyday(country_key(code), countries):
         return _meant(found, countries)
     return "Write an ISO 3166 code, such as 'GB' for the United Kingdom, or add the country: see docs/extending.md."
+
+
+def _misspelt_everyday(key: str, countries: Mapping[str, Country]) -> list[str]:
+    """The code of the everyday name that is misspelt: Palestne."""
+    near = near_words(key, everyday_countries(), alike=_MISSPELT) if len(key) > 3 else []
+    return [code for code in (everyday_countries()[name] for name in near) if code in countries]

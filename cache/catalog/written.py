@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from pathlib import Path
+from itertools import permutations
 from string import ascii_uppercase
 from typing import Literal
 
 from polyculture.cache.catalog.cldr import country_names, every_language, language_aliases, language_names, long_codes
-from polyculture.cache.catalog.model import Catalog
+from polyculture.cache.catalog.everyday import (
+    country_key,
+    country_keys,
+    everyday_countries,
+    several_countries,
+    written_names,
+)
+from polyculture.cache.catalog.model import Catalog, Language
 from polyculture.cache.catalog.read import read_catalog
 from polyculture.cache.text.suggestions import add_meaning
 
 _SIGNS: dict[int, str | None] = {
     0x1F1E6 + number: letter for number, letter in enumerate(ascii_uppercase)
 }  # a flag is the two of its code
-_SIGNS |= {ord("."): None, ord("'"): "’"}
-_ARTICLE = re.compile("^the ", re.IGNORECASE)
+_SIGNS |= {ord("."): None}
+_BRACKETS = re.compile(r"(.+?)\s*[(（](.+?)[)）]")
 Kind = Literal["languages", "countries"]
-
-
-@cache
-def written_names() -> Mapping[str, Mapping[str, str]]:
-    """The tables of `written.toml`: what people write, and what they mean by it."""
-    tables = tomllib.loads(Path(__file__).with_name("written.toml").read_text(encoding="utf-8"))
-    return tables | {"topics": {word: code for code, words in tables["topics"].items() for word in words}}
 
 
 class WrittenNames:
@@ -43,7 +42,7 @@ class WrittenNames:
 
     def language(self, written: str) -> str | None:
         """By BCP-47 code (`en-US`, `zh_Hant`), ISO 639-2/3 code or name: `Spanisch`, `espagnol`."""
-        return self._language_of_code(written) or self._named(written, "languages")
+        return self._language_of_code(written) or self._named(written.casefold(), "languages")
 
     def _language_of_code(self, written: str) -> str | None:
         code = written.casefold().replace("_", "-")
@@ -65,29 +64,32 @@ class WrittenNames:
     def country(self, written: str) -> str | None:
         """By ISO 3166 code of two or three letters, or by a name in any of the catalogue's languages.
 
-        Also South_Korea, U.S.A., The Gambia or a flag. A part of a country, such as England, is the country.
+        Also South_Korea, U.S.A., The Gambia, Cote d'Ivoire or a flag. A part of a country, such as England, is the
+        country. Congo and Korea are none: two countries have the name.
         """
-        plain = _ARTICLE.sub("", re.sub("[_-]", " ", written.translate(_SIGNS)).strip())
-        for one in dict.fromkeys((written, plain)):
-            upper, folded = one.upper(), one.casefold()
-            named = {**written_names()["countries"], **written_names()["parts"]}.get(folded)
-            code = named or long_codes().get(upper, upper)
-            if (found := code if code in self.catalog.countries else self._named(one, "countries")) is not None:
-                return found
-        return None
+        upper = written.translate(_SIGNS).strip().upper()
+        code = long_codes().get(upper, upper)
+        if code in self.catalog.countries and (len(upper) == 2 or written.isupper()):
+            return code
+        # Nga is the code of Nigeria, and Russia in Vietnamese.
+        known = next((found for key in country_keys(written) if (found := self._country_of_key(key)) is not None), None)
+        return known or (code if code in self.catalog.countries else None)
+
+    def _country_of_key(self, key: str) -> str | None:
+        everyday = everyday_countries().get(key)
+        if everyday in self.catalog.countries or key in several_countries():
+            return everyday
+        return self._named(key, "countries")
 
     def _meant_by_code(self, code: str) -> set[str]:
         """The catalogue's languages of a code of CLDR: `Chinese` may be both of them. The code itself without any."""
         known = {one for one in self.catalog.languages if one.split("-")[0] == code}
         return known or {self._language_of_code(code) or code}
 
-    def _named(self, written: str, kind: Kind) -> str | None:
+    def _named(self, key: str, kind: Kind) -> str | None:
         """The code of a name: of the catalogue itself, of CLDR in its languages, and of CLDR in all others."""
-        folded = written.casefold()
-        if folded in written_names()["ambiguous"]:
-            return None
-        known = self._of_catalog[kind].get(folded) or self._of_cldr(tuple(self.catalog.languages))[kind].get(folded)
-        return known or (self._of_cldr(every_language())[kind].get(folded) if self.everywhere else None)
+        known = self._of_catalog[kind].get(key) or self._of_cldr(tuple(self.catalog.languages))[kind].get(key)
+        return known or (self._of_cldr(every_language())[kind].get(key) if self.everywhere else None)
 
     @cached_property
     def _of_catalog(self) -> dict[Kind, dict[str, str]]:
@@ -96,16 +98,22 @@ class WrittenNames:
         }
         return {
             "languages": languages,
-            "countries": {one.name.casefold(): one.code for one in self.catalog.countries.values()},
+            "countries": {country_key(one.name): one.code for one in self.catalog.countries.values()},
         }
 
     def _of_cldr(self, languages: tuple[str, ...]) -> dict[Kind, dict[str, str]]:
         """Codes by their names in some languages, where a name is that of one language or country alone."""
         if languages not in self._read:
-            countries, of_languages = _cldr_names(languages)
+            countries = [*_country_names(languages, self._corrected), *self._of_catalog["countries"].items()]
+            whole, short = dict[str, set[str]](), dict[str, set[str]]()
+            for name, code in countries:
+                whole.setdefault(country_key(name), set()).add(code)
+                for part in _in_brackets(name):
+                    short.setdefault(country_key(part), set()).add(code)
+            of_languages = _language_names(languages)
             ours = {code: self._meant_by_code(code) for code in set().union(*of_languages.values())}
             meant = {name: set().union(*(ours[code] for code in codes)) for name, codes in of_languages.items()}
-            codes_of: dict[Kind, Mapping[str, set[str]]] = {"countries": countries, "languages": meant}
+            codes_of: dict[Kind, Mapping[str, set[str]]] = {"countries": short | whole, "languages": meant}
             known: dict[Kind, Collection[str]] = {
                 "languages": self.catalog.languages,
                 "countries": self.catalog.countries,
@@ -116,18 +124,49 @@ class WrittenNames:
             }
         return self._read[languages]
 
+    @cached_property
+    def _corrected(self) -> dict[str, Mapping[str, str]]:
+        """The names of countries that a language's file has in place of CLDR's, which are wrong or long."""
+        return {code: _own_names(language) for code, language in self.catalog.languages.items()}
+
+
+def _own_names(language: Language) -> Mapping[str, str]:
+    plain = language.wording.get("plain")
+    names = plain.get("countries") if isinstance(plain, Mapping) else None
+    return {code: name for code, name in names.items() if isinstance(name, str)} if isinstance(names, Mapping) else {}
+
+
+def _country_names(languages: Iterable[str], corrected: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """The names of countries in some languages, each with its code; without those of regions, since Persian has one
+    name for Australia and Australasia.
+
+    Of countries that share an everyday name CLDR gives it to one of them in some languages: República Democrática del
+    Congo and Congo. It is each one's then.
+    """
+    for language in languages:
+        names = {code: name for code, name in country_names(language).items() if code.isalpha()}
+        names |= corrected.get(language, {})
+        yield from ((name, code) for code, name in names.items())
+        for codes in several_countries().values():
+            for code, other in permutations(codes, 2):
+                if code in names and other in names and country_key(names[code]) in country_key(names[other]):
+                    yield names[code], other
+
+
+def _in_brackets(name: str) -> tuple[str, ...]:
+    """The two names in one: Myanmar (Burma)."""
+    found = _BRACKETS.fullmatch(name)
+    return found.groups() if found else ()
+
 
 @cache
-def _cldr_names(languages: tuple[str, ...]) -> tuple[Mapping[str, set[str]], Mapping[str, set[str]]]:
-    """CLDR's codes of countries and of languages by their names in some languages: of all, half a second's work."""
-    countries, of_languages = dict[str, set[str]](), dict[str, set[str]]()
+def _language_names(languages: tuple[str, ...]) -> Mapping[str, set[str]]:
+    """CLDR's codes of languages by their names in some languages."""
+    of_languages = dict[str, set[str]]()
     for language in languages:
-        for code, name in country_names(language).items():
-            if code.isalpha():  # none of a region: Persian has one name for Australia and Australasia
-                countries.setdefault(name.casefold(), set()).add(code)
         for code, name in language_names(language).items():
             of_languages.setdefault(name.casefold(), set()).add(code)
-    return countries, of_languages
+    return of_languages
 
 
 @cache

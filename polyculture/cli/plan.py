@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polyculture.cache.catalog.everyday import written_names
 from polyculture.cache.catalog.facts import language_facts
-from polyculture.cache.catalog.written import written_names
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.toml_files import read_toml
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
