@@ -3,16 +3,18 @@
     python -m bench.declined --model llamacpp:FOLDER/FILE.gguf [--each 10] [--language de th]
 
 The texts are a sample of `bench/refusal_gold.py`, as many refusals as answers of each language, by hash. The model
-reads them with the built-in prompt of the topic food, whatever their own task was. A text of which it gives no usable
-answer, or does not say whether it declines, is taken for an answer, as a run does.
+reads them with the built-in prompt of the topic food, whatever their own task was. Whether a text declines comes first
+in its answer, which is cut behind it: greedy decoding says there what a whole answer would. A text of which it does not
+say it is taken for an answer, as a run does.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from bench.refusal_gold import Example, read_gold
@@ -21,7 +23,7 @@ from bench.results import keep
 from polyculture.cache.catalog import read_catalog
 from polyculture.cli.options import engine_options
 from polyculture.extract.base import ResponseText
-from polyculture.extract.llm import LlmExtractor
+from polyculture.extract.llm import read_request
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.generate.engines.capabilities import Sampling
 from polyculture.generate.refusals import built_in_languages, is_refusal
@@ -30,6 +32,8 @@ from polyculture.running.models import load_model
 SMALLEST = ("--model", "mock:anything", "--language", "en", "--each", "2")
 TOPIC = "food"
 PHRASES, MODEL = "phrases", "model"
+TOKENS = 12  # of the beginning of an answer: {"declined": false,
+_SAYS = re.compile(r"""["']?declined["']?\s*:\s*(true|false)""", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def main() -> None:
     with load_model(spec, SAMPLING) as engine:
         for language in asked.language:
             began = perf_counter()
-            of_language = judge(engine, asked.model, language, sample(read_gold(language), asked.each))
+            of_language = judge(engine, language, sample(read_gold(language), asked.each))
             seconds = (perf_counter() - began) / len(of_language)
             line(table, language, of_language, seconds)
             judged += of_language
@@ -68,17 +72,19 @@ def sample(gold: Sequence[Example], each: int) -> list[Example]:
     return [one for refuses in (True, False) for one in [own for own in drawn if own.refuses is refuses][:each]]
 
 
-def judge(engine: Sampling, model: str, language: str, examples: Sequence[Example]) -> list[Judged]:
+def judge(engine: Sampling, language: str, examples: Sequence[Example]) -> list[Judged]:
     """What the phrases and the model make of texts."""
-    extractor = LlmExtractor(engine, model, read_catalog().topic(TOPIC))
-    texts = [ResponseText(str(number), language, example.text) for number, example in enumerate(examples)]
-    said: dict[str, bool | None] = {}
-    for result in extractor.extract(texts):
-        if result.status != "unusable":  # another answer about the text follows
-            said[result.response_id] = result.declined
-    return [
-        Judged(example, bool(is_refusal(example.text, language)), said[str(number)])
+    topic = read_catalog().topic(TOPIC)
+    requests = [
+        read_request(topic, ResponseText(str(number), language, example.text))
         for number, example in enumerate(examples)
+    ]
+    cut = [replace(request, decoding=replace(request.decoding, max_tokens=TOKENS)) for request in requests]
+    said = {answer.request_id: _SAYS.search(answer.text or "") for answer in engine.sample(cut)}
+    return [
+        Judged(example, bool(is_refusal(example.text, language)), found[1].lower() == "true" if found else None)
+        for number, example in enumerate(examples)
+        for found in (said[str(number)],)
     ]
 
 

@@ -83,13 +83,17 @@ def _check_language(
     if wording.answer_in_language:
         yield from (Finding(file, "answer_in_language", what) for what in check.text(wording.answer_in_language))
     if wording.plain:
-        lines: dict[Condition, Template | None] = {
-            "explicit": wording.plain.country, "implicit_male": wording.plain.name
-        }  # fmt: skip
-        for condition, line in lines.items():
-            place = f"plain.{'country' if condition == 'explicit' else 'name'}"
-            findings = [*_placeholder(condition, line.text), *check.text(line.text)] if line else []
+        for place, mark, line in (
+            ("plain.country", "{country_name}", wording.plain.country),
+            ("plain.name", "{name}", wording.plain.name),
+        ):
+            findings = [*_placeholder((mark,), line.text), *check.text(line.text)] if line else []
             yield from (Finding(file, place, what) for what in findings)
+        for code, name in wording.plain.countries.items():
+            if code not in catalog.countries:
+                yield Finding(file, f"plain.countries.{code}", "there is no such country")
+            elif wrong := wrong_script(name, language):
+                yield Finding(file, f"plain.countries.{code}", wrong)
     yield from _check_countries(language, wording, catalog, countries)
     yield from check_names(language, read_wording(language).names, file, "names")
 
@@ -227,7 +231,7 @@ class TemplateCheck:
         self, wording: TopicWording, condition: Condition, template: Template, place: str | None = None
     ) -> Iterator[Finding]:
         file, place = wording.file, place or f"{wording.place}.{condition}"
-        findings = [_placeholder(condition, template.text), self.text(template.text)]
+        findings = [_placeholder(PLACEHOLDERS[condition], template.text), self.text(template.text)]
         known = known_wordings().get(wording.name or "")
         length = self.wording.length_of(wording.name)
         if known and known.length and length:
@@ -254,8 +258,8 @@ class TemplateCheck:
         return template
 
 
-def _placeholder(condition: Condition, text: str) -> Iterator[str]:
-    allowed = PLACEHOLDERS[condition]
+def _placeholder(allowed: Sequence[str], text: str) -> Iterator[str]:
+    """What is wrong with the placeholders of a text, which has one of the allowed ones once."""
     marks = MARK.findall(text)
     times = sum(marks.count(mark) for mark in allowed)
     wanted = " or ".join(allowed)

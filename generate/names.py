@@ -177,8 +177,8 @@ def person_names(
         raise CatalogError(
             f"no names of persons for country {country}",
             where=file,
-            remedy=f"Leave {condition} out of the conditions, or add names: docs/extending.md. Known: "
-            f"{', '.join(sorted({*names, *read_names()}))}.",
+            remedy=f"{_without(condition, country, language, names)}; or add names to [{country}] in the "
+            f"countries.toml of your catalog (docs/extending.md). Known: {', '.join(sorted({*names, *read_names()}))}.",
         )
     known = names[country].of(condition)
     if len(known) < design.names:
@@ -194,7 +194,19 @@ def person_names(
         raise CatalogError(
             f"the name {foreign[0]} of country {country} has no spelling in {language.name}, which has other letters",
             where=file,
-            remedy=f'Leave {condition} out of the conditions; or take implicit_countries = "first"; or add names with '
+            remedy=f"{_without(condition, country, language, names)}; or add names with "
             f'{language.code} = "..." to [{country}] in the countries.toml of your catalog (docs/extending.md).',
         )
     return [(name.latin, name.spelled(language.code)) for name in drawn]
+
+
+def _without(condition: Condition, country: str, language: Language, names: Mapping[str, PersonNames]) -> str:
+    """What to write where a country's names cannot be asked in a language: no implicit conditions, or those of the
+    language's first country, where that has names in its letters."""
+    first = language.first_country
+    own = names.get(first) or read_names().get(first)
+    spelled = own and all(_is_in_script(name.spelled(language.code), language) for name in own.of(condition))
+    other = (
+        f'; or take implicit_countries = "first", which asks about {first} here' if spelled and first != country else ""
+    )
+    return f"Leave implicit_male and implicit_female out of the conditions{other}"

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from polyculture.cache.catalog import Country, Language, Topic, read_catalog
+from polyculture.cache.catalog import Catalog, Country, Language, Topic, read_catalog
 from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.catalog.facts import Unit
 from polyculture.cache.catalog.model import CountryCode
@@ -126,6 +126,13 @@ def _is_template(value: object) -> bool:
 
 def template_of(wording: TopicWording, condition: Condition) -> str:
     """The text for a condition; `CatalogError` where this wording has none."""
+    if condition not in wording.templates and wording.name == PLAIN:  # whose sentences have a line for it below them
+        raise CatalogError(
+            f"wording.plain.name: no line with the name of a person, for {condition}",
+            where=wording.file,
+            remedy=f'Add name = "... {{name}}." to [wording.plain], or take {condition!r} out of the conditions of the '
+            "experiment.",
+        )
     if condition not in wording.templates:
         raise CatalogError(
             f"{wording.place}: no template for {condition}",
@@ -357,6 +364,13 @@ def country_called(code: str, language: Language, wording: Wording, *, own: bool
     return country_names(language.code).get(code)
 
 
+def named_countries(catalog: Catalog, language: Language, wording: Wording) -> dict[str, str]:
+    """What the countries of the catalogue that have a name in a language are called in it, by code."""
+    own = {code for code, country in catalog.countries.items() if language.code in country.wording}
+    names = {code: country_called(code, language, wording, own=code in own) for code in catalog.countries}
+    return {code: name for code, name in names.items() if name}
+
+
 def topic_wording(topic: Topic, language: Language, wording: Wording, name: str, first: bool) -> TopicWording:
     """The wording of this name of a topic, or the one without a name where the `first` is asked.
 
@@ -405,7 +419,11 @@ def fill_country(template: str, country: str, language: Language, wording: Wordi
         name = country_called(country, language, wording, own=own)
         if name is None:
             row = f'wording.{language.code} = {{ name = "...", form = "..." }}'
-            remedy = f"Add {row} to [{country}] in the countries.toml of your catalog."
+            remedy = (
+                f'Add {country} = "..." to [wording.plain.countries] of the language\'s file.'
+                if is_own(language)
+                else f"Add {row} to [{country}] in the countries.toml of your catalog."
+            )
             raise CatalogError(f"no name of country {country}", where=wording_file(language), remedy=remedy)
         return template.replace("{country_name}", name)
     if country not in wording.countries:

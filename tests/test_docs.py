@@ -188,7 +188,7 @@ LANGUAGE_MISTAKES = [
     (
         "Nchi ya mtu huyo: {country_name}.",
         "Nchi ya mtu huyo.",
-        "plain.country: holds {country} or {origin} or {country",
+        "plain.country: holds {country_name} 0 times",
     ),
     ("Jina la mtu huyo: {name}.", "{name}, {name}", "plain.name: holds {name} 2 times"),
     (

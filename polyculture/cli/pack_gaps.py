@@ -23,6 +23,7 @@ from polyculture.generate.prompts import build_prompts
 from polyculture.generate.refusals import own_phrases
 from polyculture.generate.wording import (
     Wording,
+    named_countries,
     read_wording,
     topic_file,
     topic_wordings,
@@ -145,7 +146,9 @@ def _of_content(pack: Path, catalog: Catalog) -> Iterator[Gap]:
                 remedy = f'Add {language.code} = "..." to [sentences] of the topic\'s file.'
                 yield Gap(file, f"wording.plain.topics.{topic.code}", "the pack's topic has no sentence", remedy)
         yield from (Gap(one.file, one.place, one.what, "Correct it.") for one in findings)
-        yield from _unasked(language, wording, catalog, worded)
+        if not findings:  # prompts of wrong sentences would be wrong for the same reasons
+            yield from _unasked(language, wording, catalog, worded)
+            yield from _unnamed(file, language, wording, catalog)
         yield from _without_templates(file, language, wording, worded)
     for topic in topics:
         for code in topic.sentences:
@@ -164,10 +167,10 @@ def _of_content(pack: Path, catalog: Catalog) -> Iterator[Gap]:
 
 
 def _unasked(language: Language, wording: Wording, catalog: Catalog, topics: Sequence[Topic]) -> Iterator[Gap]:
-    """What a plan would refuse: prompts of the wording `plain` in each condition, about any country."""
+    """What a plan would refuse: prompts of the wording `plain` in each condition, about any country that has a name."""
     for condition in CONDITIONS if wording.plain else ():
         implicit = condition.startswith("implicit")
-        countries = [] if implicit else list(catalog.countries)
+        countries = [] if implicit else list(named_countries(catalog, language, wording))
         try:
             prompts = build_prompts(
                 catalog, [language.code], [one.code for one in topics], countries, [condition],
@@ -177,8 +180,18 @@ def _unasked(language: Language, wording: Wording, catalog: Catalog, topics: Seq
                 yield Gap(wording_file(language), one.place, one.what, "Correct it.")
         except CatalogError as fault:
             file = Path(str(fault.where or wording_file(language)))
-            remedy = f"{fault.remedy or ''} Or leave {condition} out of the conditions." if implicit else fault.remedy
-            yield Gap(file, "", fault.what, (remedy or "").strip(), needed=not implicit)
+            yield Gap(file, "", fault.what, fault.remedy or "", needed=not implicit)
+
+
+def _unnamed(file: Path, language: Language, wording: Wording, catalog: Catalog) -> Iterator[Gap]:
+    """The countries that the wording `plain` cannot name, since Unicode's CLDR has no names in the language."""
+    if not wording.plain:
+        return
+    named = named_countries(catalog, language, wording)
+    if lacking := [code for code in catalog.countries if code not in named]:
+        what = f"{len(lacking)} of {len(catalog.countries)} countries have no name, such as {', '.join(lacking[:3])}"
+        remedy = f'An experiment on one of these is refused. Add {lacking[0]} = "..." for each that you ask about.'
+        yield Gap(file, "wording.plain.countries", what, remedy, needed=not named)
 
 
 def _without_templates(file: Path, language: Language, wording: Wording, topics: Sequence[Topic]) -> Iterator[Gap]:

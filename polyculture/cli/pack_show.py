@@ -12,7 +12,7 @@ from polyculture.generate.design import PLAIN, PromptDesign
 from polyculture.generate.detection import detect, detector_line
 from polyculture.generate.engines.base import Decoding, Message, Request
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.wording import country_called, read_wording, with_plain
+from polyculture.generate.wording import named_countries, read_wording, with_plain
 
 if TYPE_CHECKING:
     from polyculture.link.index.snapshot import Snapshot
@@ -30,12 +30,13 @@ class ShownPrompt:
 
 def shown_prompts(catalog: Catalog, language: Language, topic: Topic) -> list[ShownPrompt]:
     """The neutral prompt of a topic, and those about four countries whose names show what can go wrong: the language's
-    own, the United States, the longest name and one with brackets. Raises `CatalogError` where one cannot be asked."""
+    own, the United States, the longest name and one with brackets; fewer where the language has no name of these."""
     wording = read_wording(language, catalog.countries)
-    called = {code: name for code in catalog.countries if (name := country_called(code, language, wording))}
+    called = named_countries(catalog, language, wording)
     longest = sorted(called, key=lambda code: (-len(called[code]), code))
     bracketed = [code for code in longest if any(sign in called[code] for sign in _BRACKETS)]
-    countries = list(dict.fromkeys([language.first_country, "US", *longest[:1], *bracketed[:1]]))
+    shown = dict.fromkeys([language.first_country, "US", *longest[:1], *bracketed[:1]])
+    countries = [code for code in shown if code in called]
     design = PromptDesign((PLAIN,))
     prompts = build_prompts(catalog, [language.code], [topic.code], countries, ["neutral", "explicit"], design=design)
     return [
@@ -67,7 +68,8 @@ def data_lines(catalog: Catalog, language: Language, snapshot: Snapshot, named: 
     others = f"; {len(found) - right - undecided} as others" if right + undecided < len(found) else ""
     yield f"sentences: of {len(found)} it takes {right} for {language.name}, {undecided} for no language{others}"
     if facts.english_names is None:
-        yield "countries: Unicode's CLDR has no names of countries in it"
+        own = named_countries(catalog, language, read_wording(language, catalog.countries))
+        yield f"countries: Unicode's CLDR has no names of countries in it; the pack has {len(own)}"
     else:
         yield f"countries: CLDR spells {facts.english_names} of {len(catalog.countries)} as in English"
     names = names_by_language(snapshot, catalog, [topic.code for topic in topics], [language.code])

@@ -55,15 +55,34 @@ WITHOUT = {"am", "fil", "gu", "ml", "mr", "ms", "pa", "sr", "sw", "ta", "te", "u
 @pytest.mark.parametrize("language", read_catalog().languages.values(), ids=lambda one: one.code)
 def test_the_first_country_of_each_language_has_names_in_its_script_or_is_not_asked_by_them(language: Language) -> None:
     if language.code in WITHOUT:
-        with pytest.raises(CatalogError, match="Leave implicit_male out of the conditions") as told:
+        with pytest.raises(CatalogError, match="Leave implicit_male and implicit_female out of the conditions") as told:
             build_prompts(
                 read_catalog(), [language.code], ["food"], [], ["implicit_male"], design=PromptDesign((PLAIN,))
             )
         assert "no names of persons" in str(told.value) or f"no spelling in {language.name}" in str(told.value)
+        assert "implicit_countries" not in str(told.value), "that is what was asked"
+        assert f"[{language.first_country}] in the countries.toml" in str(told.value)
         return
     names = read_names()[language.first_country]
     assert min(len(names.male), len(names.female)) >= 8
     assert list(check_names(language, {language.first_country: names}, FOLDER, "")) == []
+
+
+@pytest.mark.parametrize("language", sorted(read_catalog().languages))
+def test_what_is_proposed_in_place_of_names_can_be_asked(language: str) -> None:
+    """The first country is proposed where it has names in the language's letters, and only there."""
+    for country in ("BR", "JP", "PH"):
+        try:
+            build_prompts(
+                read_catalog(), [language], ["food"], [country], ["implicit_male"], "all", design=PromptDesign((PLAIN,))
+            )
+        except CatalogError as fault:
+            proposed = 'implicit_countries = "first"' in (fault.remedy or "")
+            assert proposed == (language not in WITHOUT)
+            if proposed:
+                assert build_prompts(
+                    read_catalog(), [language], ["food"], [country], ["implicit_male"], design=PromptDesign((PLAIN,))
+                )
 
 
 def test_no_name_is_asked_in_foreign_letters() -> None:

@@ -172,6 +172,76 @@ def test_scripts_are_those_of_letters_and_detectors_may_have_three(
     assert (language_facts(code).scripts, language_facts(code).detector) == (scripts, detector)
 
 
+KALMYK = """code = "xal"
+name = "Kalmyk"
+endonym = "хальмг"
+direction = "ltr"
+scripts = ["Cyrl"]
+first_country = "RU"
+native_countries = ["RU"]
+amount = 40
+[wording.plain]
+country = "Эн күүнә орн-нутг: {country_name}."
+countries = { RU = "Орсин", US = "Америк" }
+[wording.plain.topics]
+food = "Асхни хот идҗәх күүнә тускар {amount} үгтә бичлһн бичтн."
+"""
+
+
+def test_a_language_that_cldr_lacks_is_asked_about_the_countries_that_its_file_names(tmp_path: Path) -> None:
+    file = tmp_path / "xal.toml"
+    file.write_text(KALMYK, encoding="utf-8")
+    checked = polyculture("pack", "check", "xal.toml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    assert [line for line in checked.stdout.splitlines() if "орн-нутг" in line] == [
+        "    Эн күүнә орн-нутг: Орсин.", "    Эн күүнә орн-нутг: Америк."
+    ]  # fmt: skip
+    assert "wording.plain.countries: 247 of 249 countries have no name, such as AD, AE, AF" in checked.stdout
+    assert "has no names of countries in it; the pack has 2" in checked.stdout
+    text = EXPERIMENT.replace('"ca", "kn"', '"xal"').replace('"ca.toml", "mine"', '"xal.toml"')
+    text = text.replace(', "festival"', "").replace('"wikidata.duckdb"', '"starter"').replace("options.mock", "#")
+    for countries, code in (('["RU", "US"]', 0), ('["RU", "CI"]', 2)):
+        (tmp_path / "a.toml").write_text(text.replace('["ES", "CI"]', countries), encoding="utf-8")
+        planned = polyculture("plan", "a.toml", cwd=tmp_path)
+        assert planned.returncode == code, planned.stderr
+    assert 'Add CI = "..." to [wording.plain.countries]' in planned.stderr
+    edit(file, (r"^countries = [^\n]*", ""))
+    (needed,) = [gap for gap in find_gaps([file]) if gap.needed]
+    assert (needed.key, needed.what[:10]) == ("wording.plain.countries", "249 of 249")
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (
+            "Эн күүнә орн-нутг: {country}.",
+            "holds {country}; a template of this condition holds {country_name} and nothing else",
+        ),
+        ("Эн күүнә орн-нутг.", "holds {country_name} 0 times"),
+        ("{country_name} орн-нутг: {country_name}.", "holds {country_name} 2 times"),
+    ],
+)
+def test_a_line_with_another_placeholder_than_the_name_of_the_country_is_said_to_be_so(
+    line: str, what: str, tmp_path: Path
+) -> None:
+    """It was taken for a template of another wording, which lacks a form of Andorra."""
+    file = tmp_path / "xal.toml"
+    file.write_text(KALMYK.replace("Эн күүнә орн-нутг: {country_name}.", line), encoding="utf-8")
+    needed = [gap for gap in find_gaps([file]) if gap.needed]
+    assert any(what in gap.what for gap in needed)
+    assert {gap.key for gap in needed} == {"plain.country"}
+
+
+@pytest.mark.parametrize(
+    ("names", "what"),
+    [('{ XX = "Орсин" }', "there is no such country"), ('{ RU = "Russia" }', "only 0% of its letters are in Cyrl")],
+)
+def test_names_of_countries_in_a_file_are_checked(names: str, what: str, tmp_path: Path) -> None:
+    file = tmp_path / "xal.toml"
+    file.write_text(KALMYK.replace('{ RU = "Орсин", US = "Америк" }', names), encoding="utf-8")
+    assert any(what in gap.what and gap.key.startswith("plain.countries.") for gap in find_gaps([file]) if gap.needed)
+
+
 def test_cantonese_is_told_from_chinese_where_a_pack_brings_it(tmp_path: Path) -> None:
     (file,) = write_files(tmp_path, "yue", [])
     write(
@@ -415,7 +485,7 @@ def test_a_language_without_names_in_its_script_is_asked_without_implicit_prompt
         (tmp_path / "a.toml").write_text(asked, encoding="utf-8")
         planned = polyculture("plan", "a.toml", cwd=tmp_path)
         assert planned.returncode == code, planned.stderr
-    assert "Leave implicit_male out of the conditions" in planned.stderr
+    assert "Leave implicit_male and implicit_female out of the conditions" in planned.stderr
 
 
 @pytest.mark.parametrize("written_files", [0, 1])
