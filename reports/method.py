@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.catalog.facts import measured_languages
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import PromptReview
 from polyculture.metrics.declared import COMPARED, METRICS
@@ -17,14 +20,30 @@ from polyculture.reports.reading import RUN_FACTS
 from polyculture.reports.section import ReportData
 from polyculture.reports.texts import Metric, texts
 
+ENGLISH_WORDS = 50  # whose length in other languages was measured
+# The built-in wordings that ask for the same number of words in each language; `plain` asks for what is as long.
+SAME_NUMBER = ("write", "describe", "imagine")
+
 
 @dataclass(frozen=True, slots=True)
 class PromptReviews:
     """The languages that somebody has reviewed, and those that nobody has."""
 
     reviewed: tuple[ReviewStanding, ...]  # with the languages' names
-    unreviewed: tuple[str, ...]
+    unreviewed: tuple[str, ...]  # in which sentences of ours are asked
+    own: tuple[str, ...]  # the same of sentences in the study's culture packs
+    of_file: tuple[str, ...]  # the same of prompts that a file of the study has, which are asked as they are
     changed: int  # judgements of templates that changed since, or are not asked
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLength:
+    """How long a wording with a length asks texts to be in a language."""
+
+    language: str
+    asked: str  # "50 words"
+    equal: str  # what 50 English words are by the Universal Declaration of Human Rights: "39 words"
+    english: int  # words of English that are as long as what is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +65,7 @@ class Method:
     samples: int
     metrics: tuple[Metric, ...]
     reviews: PromptReviews
+    lengths: tuple[AskedLength, ...]
     intervals: tuple[str, ...]  # how those of a metric were computed, and how many
     facts: tuple[Facts, ...]
     version: str
@@ -63,6 +83,7 @@ def build(data: ReportData) -> Method:
         manifest.n,
         tuple(texts().metrics[metric] for metric in COMPARED),
         prompt_reviews(reading.rows(RUN_FACTS["review_templates"]), reading.rows(RUN_FACTS["reviews"]), data.names),
+        asked_lengths(reading.rows(RUN_FACTS["neutral_prompts"]), data.names),
         intervals(reading.rows(RUN_FACTS["methods"])),
         facts(manifest, data.names, about_texts=data.about_texts),
         manifest.polyculture,
@@ -78,9 +99,37 @@ def prompt_reviews(
     found = review_standing(asked, [PromptReview(**row) for row in reviews])
     lines = [replace(one, language=names.language(one.language)) for one in found if one.reviewed]
     known = {one.language for one in found if one.reviewed}
-    languages = dict.fromkeys(row["language"] for row in templates)
-    unreviewed = [names.language(language) for language in languages if language not in known]
-    return PromptReviews(tuple(lines), tuple(unreviewed), sum(one.changed for one in found))
+    by_origin: dict[str, dict[str, None]] = {"ours": {}, "own": {}, "of file": {}}
+    for row in templates:
+        if row["language"] not in known:
+            by_origin[_origin(row, names.catalog)][names.language(row["language"])] = None
+    ours, own, of_file = map(tuple, by_origin.values())
+    return PromptReviews(tuple(lines), ours, own, of_file, sum(one.changed for one in found))
+
+
+def _origin(template: Mapping[str, Any], catalog: Catalog) -> Literal["ours", "own", "of file"]:
+    """Whose a template is: built in, of a culture pack, or no template but prompts of a file."""
+    if template["template_id"] is None:
+        return "of file"
+    language, topic = catalog.languages.get(template["language"]), catalog.topics.get(template["topic"])
+    of_topic = topic is not None and template["language"] in {*topic.sentences, *topic.wording}
+    of_language = language is not None and language != read_catalog().languages.get(language.code)
+    return "own" if of_topic or of_language else "ours"
+
+
+def asked_lengths(prompts: Sequence[Mapping[str, Any]], names: Names) -> tuple[AskedLength, ...]:
+    """From the rows `neutral_prompts`: what the number in a prompt of `SAME_NUMBER` is in each language.
+
+    Languages of which nobody measured that, and texts with other numbers, are left out.
+    """
+    rows: dict[str, AskedLength] = {}
+    for row in prompts:
+        measured, numbers = measured_languages().get(row["language"]), re.findall(r"\d+", row["text"])
+        if row["wording"] in SAME_NUMBER and len(numbers) == 1 and measured and measured.amount:
+            asked, name = int(numbers[0]), names.language(row["language"])
+            english, unit = round(ENGLISH_WORDS * asked / measured.amount), measured.unit
+            rows[name] = AskedLength(name, f"{asked} {unit}", f"{measured.amount} {unit}", english)
+    return tuple(rows.values())
 
 
 def intervals(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

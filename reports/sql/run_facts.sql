@@ -43,8 +43,15 @@ WHERE measure = 'entities' AND method_of_interval IS NOT NULL
 GROUP BY ALL
 ORDER BY ALL;
 
--- review_templates: a row is a template that prompts of a language were filled from.
-SELECT DISTINCT language, template_id FROM prompts ORDER BY language, template_id;
+-- review_templates: a row is a template that prompts of a language and topic were filled from; NULL of prompts that a
+-- file of the study has.
+SELECT DISTINCT language, topic, template_id FROM prompts ORDER BY language, topic, template_id;
+
+-- neutral_prompts: a row is a wording in a language, with one of its neutral prompts that was generated from.
+SELECT language, wording, min(text) AS text FROM prompts
+WHERE condition = 'neutral' AND template_id IS NOT NULL
+GROUP BY ALL
+ORDER BY ALL;
 
 -- reviews: a row is what a speaker of its language said of a template, asked or not.
 FROM prompt_reviews ORDER BY ALL;

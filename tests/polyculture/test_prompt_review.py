@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
+from polyculture.generate.design import PLAIN, known_wordings
 from polyculture.metrics.prompt_review import review_standing
+from polyculture.reports.method import SAME_NUMBER, prompt_reviews
+from polyculture.reports.names import Names
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.stages import do_stages
 
-EXPERIMENT = """name = "reviewed"
+EXPERIMENT = """name = "{name}"
 models = ["mock:a"]
 languages = ["en", "it", "ja"]
 topics = ["food"]
@@ -36,9 +41,9 @@ def file(tmp_path: Path) -> Path:
     return write(tmp_path)
 
 
-def write(folder: Path, *, wordings: str = "1", top: str = "") -> Path:
+def write(folder: Path, *, wordings: str = "1", top: str = "", name: str = "reviewed") -> Path:
     file = folder / "reviewed.toml"
-    file.write_text(EXPERIMENT.format(wordings=wordings, top=top), encoding="utf-8")
+    file.write_text(EXPERIMENT.format(wordings=wordings, top=top, name=name), encoding="utf-8")
     return file
 
 
@@ -253,6 +258,34 @@ def test_the_report_and_the_store_have_the_review(file: Path) -> None:
     with open_store(RunFolder(workspace.run.root), store_layout()) as store:
         query = "SELECT count(DISTINCT template_id) FROM prompt_reviews SEMI JOIN prompts USING (template_id)"
         assert store.sql(query).fetchall() == [(it["reviewed"],)]
+
+
+def test_the_page_says_how_long_the_texts_of_a_wording_are_in_each_language(file: Path, tmp_path: Path) -> None:
+    expected = [("50 words", "50 words", 50), ("50 words", "52 words", 48), ("120 characters", "122 characters", 49)]
+    for wordings, rows in (("1", expected), ('["plain"]', [])):
+        write(tmp_path, wordings=wordings, name=f"of-{len(rows)}")
+        report = do_stages(file, "generate").run.report
+        assert polyculture("report", file, cwd=file.parent).returncode == 0
+        page = " ".join(report.read_text(encoding="utf-8").split())
+        found = re.findall(r"<td>(\d+ \w+)</td><td>(\d+ \w+)</td><td>(\d+) English words</td>", page)
+        assert [(asked, equal, int(english)) for asked, equal, english in found] == rows
+    assert set(SAME_NUMBER) == {name for name, one in known_wordings().items() if one.length} - {PLAIN}
+
+
+def test_prompts_of_a_file_and_of_packs_are_not_said_to_be_written_by_language_models() -> None:
+    """Whose they are is known; who wrote them is not."""
+    catalog = read_catalog()
+    own = catalog.languages["it"].model_copy(update={"name": "My Italian"})
+    topic = catalog.topics["food"].model_copy(update={"sentences": {"ja": "..."}})
+    changed = catalog.model_copy(
+        update={"languages": {**catalog.languages, "it": own}, "topics": {**catalog.topics, "food": topic}}
+    )
+    asked = [("en", "food", "1"), ("it", "food", "2"), ("ja", "food", "3"), ("ja", "book", "4"), ("de", "food", None)]
+    rows = [dict(zip(("language", "topic", "template_id"), row, strict=True)) for row in asked]
+    said = prompt_reviews(rows, [], Names(changed))
+    assert (said.unreviewed, said.own, said.of_file) == (
+        ("English", "Japanese"), ("My Italian", "Japanese"), ("German",)
+    )  # fmt: skip
 
 
 def test_nothing_is_no_share() -> None:
