@@ -46,7 +46,7 @@ class Judged:
 
 
 def main() -> None:
-    """Prints a line per language and one of all."""
+    """Prints a line per language, and one of all so far."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="engine:name")
     parser.add_argument("--option", action="append", default=[], help="an option of its engine: KEY=VALUE")
@@ -63,7 +63,7 @@ def main() -> None:
             seconds = (perf_counter() - began) / len(of_language)
             line(table, language, of_language, seconds)
             judged += of_language
-    line(table, "all", judged)
+            line(table, "all", judged)  # so far: who stops it has the numbers of what was read
 
 
 def sample(gold: Sequence[Example], each: int) -> list[Example]:

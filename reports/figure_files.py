@@ -139,7 +139,8 @@ def _fonts_without_layout() -> Iterator[None]:
 def _drawn(section: str, context: object) -> Iterator[Drawn]:
     """All drawings in a section's context, wherever in it they are."""
     if isinstance(context, Figure):
-        for panel in (*(panel for row in context.rows for panel in row), *context.folded):
+        panels = (*(panel for row in context.rows for panel in row), *context.folded)
+        for panel in (one for one in panels if not one.drawn_above):
             caption = " ".join(filter(None, (panel.says, context.caption, context.details)))
             yield Drawn(section, context.title, panel.title, caption, panel.chart, context.keys)
     elif isinstance(context, Panel):

@@ -36,8 +36,8 @@ def asked_about(
 ) -> Figure:
     """The figure; its title is the sentence. `selections` says what `CountryLine.answering` leaves out.
 
-    Of more than `_SHOWN` countries it has those with the most linked items, and the one of the sentence. Each of the
-    others has a panel of its own in a fold.
+    Of more than `_SHOWN` countries it has those with the most linked items, and the one of the sentence. Each country
+    has a panel of its own in a fold then; those of the others are shown there, and a search finds all.
     """
     told = texts().figures["asked_about"]
     models = ordered(manifest.models, {model for line in lines for model in line.models})
@@ -52,14 +52,20 @@ def asked_about(
     keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
     shown, top = _shown(lines, said), _reach(lines, names)
     chart = _chart(shown, models, f"{said.says}. {said.rests}", names, top)
-    others = [line for line in lines if line not in shown]
-    panels = [Panel(name := names.country(line.country), _chart([line], models, name, names, top)) for line in others]
+    panels = [
+        Panel(
+            name := names.country(line.country),
+            _chart([line], models, name, names, top),
+            drawn_above=line in shown,
+        )
+        for line in (lines if len(shown) < len(lines) else ())
+    ]
     details = " ".join(
         filter(None, (told.caption, _cells(lines, manifest, names), *_snapshots(lines, names), left_out))
     )
     return Figure(
         said.says, said.rests, ((Panel("", chart),),), tuple(keys), None, tuple(panels),
-        told.fold.format(shown=len(shown), countries=len(lines)), " ".join(details.split()),
+        told.fold.format(shown=len(shown), countries=len(lines)), " ".join(details.split()), tuple(absent),
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ class Panel:
     chart: Drawable
     of: str = ""
     says: str = ""
+    drawn_above: bool = False  # in another panel of the figure: only a search shows it by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Key:
 class Figure:
     """A figure for the template; without rows of panels, `missing` is the reason.
 
-    Panels of `folded` stand in a fold, whose line is `fold`. `details` of the caption are folded, too.
+    Panels of `folded` stand in a fold, whose line is `fold`. `details` of the caption are folded, too. A search in the
+    fold finds the names of `without`, of which there is nothing to draw, as well.
     """
 
     title: str
@@ -59,6 +61,7 @@ class Figure:
     folded: tuple[Panel, ...] = ()
     fold: str = ""
     details: str = ""
+    without: tuple[str, ...] = ()
 
 
 def make_figure(
