@@ -16,6 +16,7 @@ The gloss, our own back-translation, stands last.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,7 +81,7 @@ class ReviewedTemplate:
     template: str  # with its placeholder
     text: str  # filled in, as it is asked
     gloss: str | None  # what it says, word by word; None in English, and where a user gives none
-    english: str | None  # the template of the same wording, topic and condition in English
+    english: str | None  # the template of the same wording, topic and condition in English, with this one's length
 
 
 def template_id(language: str, text: str) -> str:
@@ -118,10 +119,23 @@ def templates_of(prompts: Sequence[Prompt], catalog: Catalog) -> list[ReviewedTe
             template=row.text,
             text=prompt.text,
             gloss=None if row.language == GLOSS_LANGUAGE else row.gloss,
-            english=None if row.language == GLOSS_LANGUAGE else english.get((row.topic, row.condition, row.wording)),
+            english=None
+            if row.language == GLOSS_LANGUAGE
+            else _of_same_length(english.get((row.topic, row.condition, row.wording)), prompt, catalog),
         )
         for prompt, row in ((prompt, of(prompt)) for prompt in by_template.values())
     ]
+
+
+def _of_same_length(english: str | None, prompt: Prompt, catalog: Catalog) -> str | None:
+    """The English of a template, asking for as many words or characters as the prompt does: 33 words, and not 50."""
+    asked, ours = (
+        read_wording(catalog.language(code), catalog.countries).length_of(prompt.wording)
+        for code in (prompt.language, GLOSS_LANGUAGE)
+    )
+    if english is None or asked is None or ours is None:
+        return english
+    return re.sub(rf"\b{ours.amount} {ours.unit}\b", f"{asked.amount} {asked.unit}", english)
 
 
 def _templates(prompts: Sequence[Prompt], catalog: Catalog) -> Callable[[Prompt], Gloss]:

@@ -14,7 +14,10 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
-from polyculture.generate.design import PLAIN, known_wordings
+from polyculture.generate.design import PLAIN, PromptDesign, known_wordings
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.review import templates_of, with_template_ids
+from polyculture.generate.wording import read_wording
 from polyculture.metrics.prompt_review import review_standing
 from polyculture.reports.method import SAME_NUMBER, prompt_reviews
 from polyculture.reports.names import Names
@@ -91,7 +94,7 @@ def test_a_sheet_has_each_template_once_filled_in_and_the_english_behind_the_ver
     assert all("{" not in row["text"] for row in rows)
     explicit = rows[1]
     assert "日本" in explicit["text"]  # of the language's own country, not of the first that is asked
-    assert explicit["english"].startswith("Write a text of about 50 words on a person from {origin}")
+    assert explicit["english"].startswith("Write a text of about 120 characters on a person from {origin}")
     assert "120 characters" in explicit["gloss"]
     columns = list(rows[0])
     assert columns.index("natural") < columns.index("english") < columns.index("same") < columns.index("gloss")
@@ -286,6 +289,22 @@ def test_prompts_of_a_file_and_of_packs_are_not_said_to_be_written_by_language_m
     assert (said.unreviewed, said.own, said.of_file) == (
         ("English", "Japanese"), ("My Italian", "Japanese"), ("German",)
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("wording", ["write", "describe", "plain", "paragraph"])
+def test_the_english_beside_a_prompt_asks_for_the_same_length(wording: str) -> None:
+    """A reviewer was asked whether 33 words are 50 words."""
+    catalog = read_catalog()
+    languages = [code for code in catalog.languages if wording == "plain" or code in ("ar", "ja", "ko", "zh")]
+    languages = [code for code in languages if code != "en"]
+    conditions = ("neutral", "explicit")
+    prompts = build_prompts(catalog, languages, ["food"], ["IT"], conditions, design=PromptDesign((wording,)))
+    shown = templates_of(with_template_ids(prompts, catalog), catalog)
+    assert len(shown) == len(languages) * (2 if wording != "paragraph" else len({one.condition for one in shown}))
+    for one in shown:
+        length = read_wording(catalog.language(one.language)).length_of(wording)
+        lengths = re.findall(r"\d+ (?:words|characters)", one.english or "")
+        assert lengths == ([] if wording == "paragraph" else [f"{length.amount} {length.unit}" if length else ""])
 
 
 def test_nothing_is_no_share() -> None:
