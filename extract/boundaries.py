@@ -47,6 +47,9 @@ _RANGES = (
     (0xFF66, 0xFF9D, CharClass.KATAKANA),
     (0x20000, 0x3FFFF, CharClass.HAN),
 )
+# Scripts whose words nothing separates (Unicode's line breaking class SA; Tibetan separates syllables alone), and that
+# have no rules here as Chinese, Japanese and Thai do: a name would be found inside other words.
+UNSEGMENTED = frozenset({"Laoo", "Khmr", "Mymr", "Tibt", "Ahom", "Lana", "Tale", "Talu", "Tavt"})
 _LONG_VOWEL = "ー"
 _HYPHENS = "-\u2010\u2011"
 _THAI_LEADING = frozenset("เแโใไ")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyculture.cache.catalog import Catalog, Language, Topic
 from polyculture.cache.catalog.facts import language_facts
+from polyculture.extract.boundaries import UNSEGMENTED
 from polyculture.generate.design import PLAIN, PromptDesign
 from polyculture.generate.detection import detect, detector_line
 from polyculture.generate.engines.base import Decoding, Message, Request
@@ -75,7 +76,9 @@ def data_lines(catalog: Catalog, language: Language, snapshot: Snapshot, named: 
     names = names_by_language(snapshot, catalog, [topic.code for topic in topics], [language.code])
     counts = ", ".join(f"{topic.code} {names.get((topic.code, language.code), (0, 0))[1]}" for topic in topics)
     yield f"names of {language.name} in {named}: {counts}"
-    if not any(names.values()):
+    if UNSEGMENTED.intersection(language.scripts):
+        yield "extraction: by a model only, since nothing separates its words, and the gazetteer has no rules for them"
+    elif not any(names.values()):
         yield "the gazetteer finds nothing with it: extract with a model, or name a snapshot with --snapshot"
 
 

@@ -15,6 +15,7 @@ from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
+from polyculture.extract.boundaries import UNSEGMENTED
 from polyculture.generate.engines import SAMPLING, ModelSpec
 
 if TYPE_CHECKING:
@@ -62,15 +63,23 @@ class ExtractionStage:
 
     def require_names(self) -> None:
         """Raises `ExperimentError` where the gazetteer has no names in a language: it would find nothing there, and a
-        diversity of 0 would look like one that was measured."""
+        diversity of 0 would look like one that was measured. Or where it cannot tell words from one another."""
         if self.name != GAZETTEER:
             return
+        languages = [self.workspace.catalog.language(code) for code in self.workspace.experiment.languages]
+        joined = [one.name for one in languages if UNSEGMENTED.intersection(one.scripts)]
+        if joined:
+            raise ExperimentError(
+                f"extract.with: {', '.join(joined)}: by a model only. Nothing separates its words, and the gazetteer "
+                "has no rules for them: it would find names inside other words",
+                where=self.workspace.file,
+                remedy='Extract with a model: [extract] with = "openai:MODEL". Or leave the language out.',
+            )
         try:
             known = self.snapshot.languages
         except PolycultureError:  # whoever links says what is wrong with it
             return
-        asked = map(self.workspace.catalog.language, self.workspace.experiment.languages)
-        lacking = [language.name for language in asked if language.label_languages[0] not in known]
+        lacking = [language.name for language in languages if language.label_languages[0] not in known]
         if lacking:
             raise ExperimentError(
                 f"extract.with: the gazetteer finds nothing in {', '.join(lacking)}: {self.snapshot.path.name} has no "

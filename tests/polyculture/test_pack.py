@@ -22,6 +22,7 @@ from polyculture.cache.catalog.read import read_pack
 from polyculture.cache.errors import CatalogError
 from polyculture.cli.pack_gaps import find_gaps
 from polyculture.cli.pack_new import write_files
+from polyculture.extract.boundaries import UNSEGMENTED
 from polyculture.extract.gazetteer import gazetteer_extractor_id
 from polyculture.extract.llm import prompt_head
 from polyculture.extract.reading import present_reader, read_mentions
@@ -170,6 +171,34 @@ def test_scripts_are_those_of_letters_and_detectors_may_have_three(
 ) -> None:
     """A pack of Cantonese could not pass: its script was Hant, which no letter has, and its code had two letters."""
     assert (language_facts(code).scripts, language_facts(code).detector) == (scripts, detector)
+
+
+LAO = {
+    "country": "ປະເທດຂອງຄົນນີ້: {country_name}.",
+    "food": "ຂຽນບົດຄວາມປະມານ {amount} ຄຳ ກ່ຽວກັບຄົນທີ່ກຳລັງກິນເຂົ້າແລງ.",
+}
+
+
+def test_a_language_whose_words_nothing_separates_is_extracted_from_by_a_model_only(tmp_path: Path) -> None:
+    """The gazetteer would find a name inside other words: for Chinese, Japanese and Thai it has rules."""
+    for code in ("lo", "km", "my", "dz"):
+        assert UNSEGMENTED.intersection(language_facts(code).scripts), code
+    assert [one.code for one in read_catalog().languages.values() if UNSEGMENTED.intersection(one.scripts)] == []
+    (file,) = write_files(tmp_path, "lo", [])
+    write(file, LAO)
+    checked = polyculture("pack", "check", "lo.toml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    assert "extraction: by a model only, since nothing separates its words" in checked.stdout
+    text = EXPERIMENT.replace('"ca", "kn"', '"lo"').replace('"ca.toml", "mine"', '"lo.toml"')
+    text = text.replace(', "festival"', "").replace('"wikidata.duckdb"', '"starter"').replace("options.mock", "#")
+    (tmp_path / "a.toml").write_text(text, encoding="utf-8")
+    planned = polyculture("plan", "a.toml", cwd=tmp_path)
+    assert "run will refuse" in planned.stderr
+    for words, code in (("plan", 0), ("run", 2)):
+        done = polyculture(words, "a.toml", cwd=tmp_path)
+        assert (done.returncode, "Lao: by a model only" in done.stderr) == (code, True)
+    (tmp_path / "a.toml").write_text(text + '[extract]\nwith = "mock:x"\n', encoding="utf-8")
+    assert "by a model only" not in polyculture("plan", "a.toml", cwd=tmp_path).stderr
 
 
 KALMYK = """code = "xal"
