@@ -17,7 +17,7 @@ Which rows count, and what is reused of sibling runs, follows from `wanted_respo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import Prompt, WantedResponse
 from polyculture.generate.engines.base import Decoding, Message
-from polyculture.generate.engines.options import SYSTEM
+from polyculture.generate.engines.options import SAMPLING_SEED, SYSTEM
 from polyculture.generate.sampling import SamplingSettings, chat, with_sentence
 
 SAMPLE = "sample "  # how the keys of the setups of texts begin
@@ -86,10 +86,18 @@ class PromptRequests:
         """A prompt as the chat that is sent."""
         return chat(self.asked(text), self.setup.get(SYSTEM))
 
+    def base_seed(self, text: str, sampling: SamplingSettings) -> int:
+        """The seed of sample 0 of a prompt of this model."""
+        return self._seeded(sampling).base_seed(self.asked(text))
+
     def request_id(self, text: str, sampling: SamplingSettings) -> str:
         """The identity of a prompt as this model is sent it."""
-        decoding, seed = as_sent(sampling.decoding, sampling.seed, self.setup)
+        decoding, seed = as_sent(sampling.decoding, self._seeded(sampling).seed, self.setup)
         return request_id("sample", self.model, self.setup, as_lists(self.chat(text)), decoding, seed)
+
+    def _seeded(self, sampling: SamplingSettings) -> SamplingSettings:
+        """The settings with this model's own seed, where it has one."""
+        return replace(sampling, seed=self.setup.get(SAMPLING_SEED, sampling.seed))
 
 
 def as_sent(decoding: Decoding, seed: int | None, setup: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:

@@ -106,7 +106,7 @@ class SamplingStep(Step[Sample, Models]):
         sent = self._sent(work.job)
 
         def row(sample: Sample, answer: Answer) -> Response:
-            seed = self._sampling.base_seed(sent.asked(sample.prompt.text)) + sample.number
+            seed = sent.base_seed(sample.prompt.text, self._sampling) + sample.number
             return self._row(completed(sample.request_id, seed, answer), sample.prompt, work.job)
 
         return rows_of_kept(RESPONSES, {sample.response_id: sample for sample in missing}, failed, row)
@@ -199,13 +199,13 @@ class SamplingStep(Step[Sample, Models]):
         for request_id, missing in groupby(samples, key=lambda sample: sample.request_id):
             together = list(missing)
             text = together[0].prompt.text
-            base = self._sampling.base_seed(sent.asked(text))
+            base = sent.base_seed(text, self._sampling)
             seeds = tuple(base + sample.number for sample in together)
             yield Request(request_id, sent.chat(text), self._sampling.decoding, seeds)
 
     def _row(self, completion: Completion, prompt: Prompt, job: Job) -> Response:
         sent = self._sent(job)
-        number = completion.seed - self._sampling.base_seed(sent.asked(prompt.text))
+        number = completion.seed - sent.base_seed(prompt.text, self._sampling)
         seed = completion.seed if sent.seeded else None
         return response_row(completion, prompt, job, number, seed, self._catalog)
 

@@ -29,6 +29,8 @@ class Decides:
 
 PACE = Decides()
 SYSTEM = "system"  # the option that is a message of its own, before each prompt; no engine reads it
+SAMPLING_SEED = "sampling_seed"  # the option that takes the place of `[sampling] seed`; no engine reads it
+OF_TEXTS = (SYSTEM, SAMPLING_SEED)  # options that say how a model is asked for texts, and not which model it is
 _EVERYTHING = Decides(*get_args(Use))
 
 
@@ -39,6 +41,8 @@ class Options(BaseModel):
 
     # The system prompt of texts. Extraction and instruments have messages of their own.
     system: Annotated[str | None, Decides("sample")] = Field(default=None, min_length=1, pattern=r"\S")
+    # In place of the experiment's seed: the same model asked once more for other samples of its texts, as a control.
+    sampling_seed: Annotated[int | None, Decides("sample")] = Field(default=None, ge=0, lt=2**31)
 
     @classmethod
     def deciding(cls, use: Use) -> set[str]:

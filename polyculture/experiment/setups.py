@@ -12,7 +12,7 @@ from polyculture.cache.store.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.experiment.file import Experiment
 from polyculture.generate.engines import ModelSpec
-from polyculture.generate.engines.options import SYSTEM
+from polyculture.generate.engines.options import OF_TEXTS
 from polyculture.generate.engines.setup import FILES, model_setup
 from polyculture.generate.request import SAMPLE
 
@@ -34,12 +34,12 @@ def text_setups(experiment: Experiment, known: Setups) -> dict[str, dict[str, An
 def setup_of(spec: ModelSpec, key: str, known: Setups) -> dict[str, Any]:
     """The setup of a model for the use that its key begins with: 'sample mock:m'.
 
-    The system prompt of texts is none of extraction, which samples too and has messages of its own.
+    The system prompt and the seed of texts are none of extraction, which samples too and has its own of both.
     """
     is_extraction = key.startswith(EXTRACT)
     use = cast("Use", "sample" if is_extraction else key.partition(" ")[0])
     setup = model_setup(spec, use, known.get(key, {}))
-    return {name: value for name, value in setup.items() if not (is_extraction and name == SYSTEM)}
+    return {name: value for name, value in setup.items() if not (is_extraction and name in OF_TEXTS)}
 
 
 def setups_beside(run: RunFolder) -> dict[str, dict[str, Any]]:

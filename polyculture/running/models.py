@@ -18,7 +18,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.admission import admitted
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.models import MODEL
-from polyculture.generate.engines.options import SYSTEM
+from polyculture.generate.engines.options import OF_TEXTS
 from polyculture.progress import brief, never_silent
 from polyculture.running.batching import batch_folder, check_nothing_waits, in_batches, open_batches
 from polyculture.running.budget import Budget, open_budget
@@ -124,6 +124,6 @@ class WorkModels:
 
 
 def loaded_as(spec: ModelSpec) -> str:
-    """Equal of variants that one loaded model answers: a system prompt is a part of what is asked."""
-    options = {name: value for name, value in spec.options.items() if name != SYSTEM}
+    """Equal of variants that one loaded model answers: a system prompt and a seed are parts of what is asked."""
+    options = {name: value for name, value in spec.options.items() if name not in OF_TEXTS}
     return content_id(spec.engine, spec.name, options)
