@@ -16,15 +16,21 @@ from polyculture.cache.store.manifest import EXTRACT_KEYS, TEXTS, Manifest
 
 Parts = Mapping[str, str]
 NOT_RECORDED = "not recorded"  # of the prompts of a run that was written before studies had an identity
-_NONE = "none"
+_NONE, _MISSING = "none", "not set"
 _VERSION = 1  # raise it when what is hashed, or how, changes
 _SHORT = 60  # characters of a value that is shown
 _LISTS = ("languages", "topics", "countries", "conditions")
-_PROMPTS, _EXTRACTOR, _OF = "prompts in ", "extractor", "extractor of "
-_BY_VALUE = (_PROMPTS, _OF)  # parts of a language or a topic: compared where both runs have it
+_PROMPTS, _EXTRACTOR, _OF, _READER = "prompts in ", "extractor", "extractor of ", "reader of its answers"
+OF_VALUE = (_PROMPTS, _OF)  # parts of a language or a topic: compared where both runs have it
 _DESIGN = (*_LISTS, "wordings", "names", "seed of names")
 # Parts that follow from others, with those: where one of these differs, it is named in place of the part.
-_FOLLOWS = {_PROMPTS: _DESIGN, "linker": ("topics", "snapshot", "links")}
+_FOLLOWS = {
+    _PROMPTS: _DESIGN,
+    f"{_EXTRACTOR}'s ": (_EXTRACTOR,),
+    _OF: (_EXTRACTOR,),
+    _READER: (_EXTRACTOR,),
+    "linker": ("topics", "snapshot", "links"),
+}
 _ADDRESS = "base_url"  # of a server in a setup: the same model may be served anywhere
 
 
@@ -48,7 +54,12 @@ def differing(one: Manifest, other: Manifest) -> list[str]:
 
     Prompts that a run does not record count as different ones.
     """
-    return list(_differences(study_parts(one), study_parts(other), ()))
+    return differing_parts(study_parts(one), study_parts(other))
+
+
+def differing_parts(one: Parts, other: Parts) -> list[str]:
+    """The same of the parts of two studies."""
+    return list(_differences(one, other, ()))
 
 
 def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
@@ -100,7 +111,7 @@ def _measured(manifest: Manifest) -> dict[str, str]:
     for one in sorted(extractors, key=lambda one: one.what):
         hashes = {key: value for key, value in one.settings.items() if not key.startswith(EXTRACT_KEYS)}
         parts[f"{_OF}{one.what}"] = content_id(hashes)
-    parts["reader of its answers"] = manifest.reader_id or _NONE
+    parts[_READER] = manifest.reader_id or _NONE
     parts["links"] = ", ".join([manifest.linker.get("source", _NONE), *filter(None, [manifest.linker.get("forms")])])
     parts["snapshot"] = str(manifest.snapshot.get("identity", _NONE))
     parts["linker"] = manifest.linker_id or _NONE
@@ -114,13 +125,13 @@ def _differences(one: Parts, other: Parts, besides: Collection[str]) -> Iterator
     for part in differ:
         first = next((firsts for start, firsts in _FOLLOWS.items() if part.startswith(start)), ())
         if part not in besides and not any(cause in differ for cause in first):
-            yield f"{part}{_values(part, one.get(part, _NONE), other.get(part, _NONE))}"
+            yield f"{part}{_values(part, one.get(part, _MISSING), other.get(part, _MISSING))}"
 
 
 def _differs(part: str, one: Parts, other: Parts) -> bool:
-    if part.startswith(_BY_VALUE) and not (part in one and part in other):
+    if part.startswith(OF_VALUE) and not (part in one and part in other):
         return False
-    return one.get(part, _NONE) != other.get(part, _NONE) or one.get(part) == NOT_RECORDED
+    return one.get(part) != other.get(part) or one.get(part) == NOT_RECORDED
 
 
 def _values(part: str, one: str, other: str) -> str:
@@ -131,7 +142,7 @@ def _values(part: str, one: str, other: str) -> str:
         one, other = (", ".join(some) or _NONE for some in lacking)
     if NOT_RECORDED in (one, other):
         return f" ({NOT_RECORDED})"
-    if max(len(one), len(other)) > _SHORT or part.startswith((*_BY_VALUE, "linker", "sentences")):
+    if max(len(one), len(other)) > _SHORT or part.startswith((*OF_VALUE, "linker", "sentences")):
         return ""
     return f" ({one} against {other})"
 

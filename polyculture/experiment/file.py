@@ -26,6 +26,7 @@ from polyculture.experiment.sections import (
     SamplingSection,
     Section,
     StopSection,
+    StudySection,
 )
 from polyculture.experiment.variants import find_variant, with_variants, wrong_variants
 from polyculture.generate.design import read_preset
@@ -60,6 +61,7 @@ class Experiment(Section):
     extract: ExtractSection = ExtractSection()
     link: LinkSection = LinkSection()
     stop: StopSection = StopSection()
+    study: StudySection | None = None  # what the experiment must not differ from
     instruments: Mapping[str, Mapping[str, Any]] = {}  # per command: instruments that `run` asks, with their options
     defaults: Mapping[str, Mapping[str, Any]] = {}  # per command: defaults of its options
     options: Mapping[str, Mapping[str, Any]] = {}  # per engine or per model: base_url, concurrency, ...

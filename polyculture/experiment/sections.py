@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -141,6 +142,15 @@ class PriceSection(Section):
     input: float = Field(ge=0, allow_inf_nan=False)
     output: float = Field(ge=0, allow_inf_nan=False)
     batch_discount: float = Field(default=0.5, ge=0, le=1)  # share that a batch saves
+
+
+class StudySection(Section):
+    """The study that an experiment is to be: `running/study.py` checks that all of its parts are as they are stated."""
+
+    name: Name
+    version: int = Field(ge=1, strict=True)
+    polyculture: str | None = None  # the version of Polyculture with which the parts were stated
+    parts: Mapping[str, str] = {}  # of `metrics.comparison.study.study_parts`: all of them, or some
 
 
 class ModelFactsSection(Section):

@@ -15,10 +15,12 @@ from polyculture.cache.work.worker import Step
 from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study, Validity
+from polyculture.metrics.comparison.study import Parts, study_parts
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking
+from polyculture.running.study import check_study
 from polyculture.running.validity import Proposal, amend_manifest
 
 if TYPE_CHECKING:
@@ -61,7 +63,8 @@ class TextsCall(Call):
         return [(self.known.steps[-1].name, self.extraction.summary), (LINK, self.linking.summary)]
 
     def check_able(self) -> None:
-        """Raises a `UserError` with all that is wrong with the texts' prompts, and with files that are named."""
+        """Raises a `UserError` with all that is wrong with the texts' prompts, and with files that are named; then with
+        what differs from the study that is stated."""
         mistakes = Mistakes()
         checks: tuple[Callable[[], object], ...] = (
             lambda: check_prompted(self.workspace.experiment, self.workspace.file),
@@ -74,6 +77,13 @@ class TextsCall(Call):
             with mistakes:
                 check()
         mistakes.tell()
+        if self.workspace.experiment.study is not None:
+            check_study(self.workspace, self.study_parts)
+
+    @property
+    def study_parts(self) -> Parts:
+        """The parts of the study that the experiment is as its file is now."""
+        return study_parts(self.proposal(self.known).manifest(self.workspace.before))
 
     def refusals(self) -> Iterator[str]:
         """What `run` will refuse, a line each: the plan stands all the same."""

@@ -89,8 +89,8 @@ def test_other_models_places_and_orders_are_the_same_study(
         (("[prompts]", "answer_in_language = true\n[prompts]"), ["prompts in en", "prompts in ja"]),
         (("[prompts]", 'answer_in_language = ["mock:m"]\n[prompts]'), ["sentences of some models"]),
         (("ollama:reader", "ollama:another"), ["extractor (ollama:reader against ollama:another)"]),
-        (('reader"', 'reader"\nmax_tokens = 99'), ["extractor's max_tokens (none against 99)"]),
-        (('reader"', 'reader"\nsample = 1'), ["extractor's sample (none against 1)"]),
+        (('reader"', 'reader"\nmax_tokens = 99'), ["extractor's max_tokens (not set against 99)"]),
+        (('reader"', 'reader"\nsample = 1'), ["extractor's sample (not set against 1)"]),
         (("base_url", "omit = ['seed']\nbase_url"), ["extractor's omit (['top_k'] against ['top_k', 'seed'])"]),
         (('index.duckdb"', 'index.duckdb"\nforms = "paper"'), ["links (snapshot against snapshot, paper)"]),
     ],
@@ -115,7 +115,7 @@ def test_another_snapshot_and_another_pack_are_named(first: Manifest, tmp_path: 
     assert str(first.snapshot["identity"]) in snapshot
     pack = {"name": "andes", "version": "2", "sha256": "a" * 64}
     packed = first.model_copy(update={"packs": [pack]})
-    assert differing(first, packed) == [f"culture pack andes (none against version 2, {'a' * 12})"]
+    assert differing(first, packed) == [f"culture pack andes (not set against version 2, {'a' * 12})"]
 
 
 def test_an_own_instruction_counts_by_its_content_and_not_by_its_name(tmp_path: Path) -> None:
