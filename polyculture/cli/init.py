@@ -15,10 +15,14 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import store_faults
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.console import say
+from polyculture.experiment.file import read_experiment
 from polyculture.generate.engines.openai.hosted import HOSTED, HOSTED_OPTIONS
+from polyculture.running.opening import open_workspace
+from polyculture.running.study import stated_lines
+from polyculture.running.texts import TextsCall
 
 TEMPLATE = Path(__file__).with_name("experiment.toml")
-PRESETS = Path(__file__).with_name("presets")  # a folder each: experiment.toml, and catalog/ for beside it
+PRESETS = Path(__file__).with_name("presets")  # a folder each: experiment.toml, and maybe catalog/ for beside it
 MODEL = "ollama:qwen2.5:7b"  # the template's, which the one that is found takes the place of
 SMALL = "llamacpp:smollm2"  # the demo's, which writes English alone
 
@@ -27,13 +31,17 @@ def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("experiment.toml"),
     preset: Annotated[
         str | None,
-        typer.Option(help="camel-texts: the text generation of CAMeL, with a folder camel-texts beside the file."),
+        typer.Option(
+            help="standard: the standard study, whose runs can be shown beside each other. "
+            "camel-texts: the text generation of CAMeL, with a folder camel-texts beside the file."
+        ),
     ] = None,
 ) -> None:
     """Write an experiment file for a model that is here.
 
     That is one of a server on its usual port (Ollama, LM Studio, `vllm serve`), else the demo's, else OpenAI's.
-    With --preset: that of a known study, and the folder with its topics and regions.
+    With --preset: that of a known study, and the folder with its topics and regions where it has some. The file of the
+    standard study states all that decides its numbers.
     """
     template, catalog = (TEMPLATE, None) if preset is None else _preset(preset)
     beside = None if catalog is None else file.with_name(str(preset))
@@ -54,6 +62,9 @@ def init(
             shutil.copytree(catalog, beside)
     with store_faults(file):
         file.write_text(text, encoding="utf-8")
+    if preset is not None and read_experiment(file).study is not None:
+        with store_faults(file):
+            file.write_text(text + stated_lines(TextsCall(open_workspace(file)).study_parts), encoding="utf-8")
     say(f"Wrote {file}{f' and {beside}' if beside else ''}. See what it would ask: polyculture plan {file}")
 
 
@@ -83,9 +94,13 @@ def _model_here() -> tuple[str, str]:
     return MODEL, "No server was found: start one (ollama serve), or name your model in `models`."
 
 
-def _preset(name: str) -> tuple[Path, Path]:
-    """The files of a preset. Raises `ExperimentError` where there is none of this name."""
+def _preset(name: str) -> tuple[Path, Path | None]:
+    """The file of a preset, and the folder of its catalogue if it brings one.
+
+    Raises `ExperimentError` where there is no preset of this name.
+    """
     known = sorted(folder.name for folder in PRESETS.iterdir())
     if name not in known:
         raise ExperimentError(f"unknown preset {name!r}", remedy=did_you_mean(name, known))
-    return PRESETS / name / "experiment.toml", PRESETS / name / "catalog"
+    catalog = PRESETS / name / "catalog"
+    return PRESETS / name / "experiment.toml", catalog if catalog.is_dir() else None
