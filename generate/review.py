@@ -1,34 +1,23 @@
-"""The review of prompts by people who speak their languages: what they read, and the sheet that they fill in once.
-
-The reviewer reads the text, and answers without looking further to the right:
-
-- `natural`: yes or no: would a native speaker ask it so?
-- `says`: what does it ask for, in your own words?
-- `relation`: of a text that names a country: what is the person's, or the friend's, relation to it? origin (is from
-  there), residence (lives there) or other
-
-Then, with the English beside it:
-
-- `same`: yes or no: does the text ask for the same as the English, no more and no less?
-
-The gloss, our own back-translation, stands last.
-"""
+"""What is reviewed by people who speak the languages of prompts: templates, filled in, and the questions about each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import content_id
-from polyculture.cache.spreadsheet import read_sheet_rows
-from polyculture.cache.store.schema import ALL_CONDITIONS, Condition, Prompt, PromptReview
+from polyculture.cache.store.schema import ALL_CONDITIONS, Condition, Prompt
 from polyculture.generate.design import known_wordings
 from polyculture.generate.wording import read_wording, with_plain
 
+VERDICTS: Mapping[str, tuple[str, ...]] = {
+    "natural": ("yes", "no"),
+    "relation": ("origin", "residence", "other"),
+    "same": ("yes", "no"),
+}
+NAMING = ("explicit", "audience")  # conditions whose text names a country
 GLOSS_LANGUAGE = "en"  # glosses are in English; templates in English need none
 
 
@@ -81,7 +70,14 @@ class ReviewedTemplate:
     template: str  # with its placeholder
     text: str  # filled in, as it is asked
     gloss: str | None  # what it says, word by word; None in English, and where a user gives none
-    english: str | None  # the template of the same wording, topic and condition in English, with this one's length
+    english: str | None  # the prompt of the same wording, topic, condition and length in English
+    residence: bool  # it is meant to say where a person lives, not where the person is from
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The verdicts that a judge is asked for: `relation` of a text that names a country, `same` beside English."""
+        asked = {"natural": True, "relation": self.condition in NAMING, "same": self.english is not None}
+        return tuple(name for name in VERDICTS if asked[name])
 
 
 def template_id(language: str, text: str) -> str:
@@ -109,22 +105,45 @@ def templates_of(prompts: Sequence[Prompt], catalog: Catalog) -> list[ReviewedTe
         home = catalog.language(prompt.language).first_country
         if prompt.country == home != before.country:
             by_template[prompt.template_id] = prompt
-    return [
-        ReviewedTemplate(
-            template_id=template_id(row.language, row.text),
-            language=row.language,
-            topic=row.topic,
-            condition=row.condition,
-            wording=prompt.wording or "",
-            template=row.text,
-            text=prompt.text,
-            gloss=None if row.language == GLOSS_LANGUAGE else row.gloss,
-            english=None
-            if row.language == GLOSS_LANGUAGE
-            else _of_same_length(english.get((row.topic, row.condition, row.wording)), prompt, catalog),
+    fill = _filling(catalog)
+    templates = []
+    for prompt in by_template.values():
+        row = of(prompt)
+        foreign = row.language != GLOSS_LANGUAGE
+        original = english.get((row.topic, row.condition, row.wording)) if foreign else None
+        templates.append(
+            ReviewedTemplate(
+                template_id=template_id(row.language, row.text),
+                language=row.language,
+                topic=row.topic,
+                condition=row.condition,
+                wording=prompt.wording or "",
+                template=row.text,
+                text=prompt.text,
+                gloss=fill(row.gloss, prompt) if foreign else None,
+                english=fill(_of_same_length(original, prompt, catalog), prompt),
+                residence="{country}" in (original or row.text),
+            )
         )
-        for prompt, row in ((prompt, of(prompt)) for prompt in by_template.values())
-    ]
+    return templates
+
+
+def _filling(catalog: Catalog) -> Callable[[str | None, Prompt], str | None]:
+    """Fills an English template with the country and the name of a prompt in another language."""
+    here = catalog.languages.get(GLOSS_LANGUAGE)
+    forms = read_wording(here, catalog.countries).countries if here else {}
+
+    def fill(template: str | None, prompt: Prompt) -> str | None:
+        if template is None:
+            return None
+        called = catalog.country(prompt.country).name if prompt.country else ""
+        form = forms[prompt.country].form if prompt.country and prompt.country in forms else called
+        values = {"country": form, "origin": form, "country_name": called, "name": prompt.person or prompt.name or ""}
+        for name, value in values.items():
+            template = template.replace(f"{{{name}}}", value)
+        return template
+
+    return fill
 
 
 def _of_same_length(english: str | None, prompt: Prompt, catalog: Catalog) -> str | None:
@@ -151,83 +170,3 @@ def _templates(prompts: Sequence[Prompt], catalog: Catalog) -> Callable[[Prompt]
         return known.get((*place, prompt.wording)) or known[*place, None]
 
     return of
-
-
-VERDICTS: Mapping[str, tuple[str, ...]] = {
-    "natural": ("yes", "no"),
-    "relation": ("origin", "residence", "other"),
-    "same": ("yes", "no"),
-}
-COLUMNS = (
-    *("id", "wording", "topic", "condition", "text"),
-    *("natural", "says", "relation", "note"),
-    *("english", "same", "gloss"),
-)
-NAMING = ("explicit", "audience")  # conditions whose text names a country
-_REMEDY = "Give a sheet of polyculture prompts review export, with all of its columns."
-
-
-def sheet_rows(templates: Sequence[ReviewedTemplate]) -> list[dict[str, str]]:
-    """The rows of a sheet, each with all of `COLUMNS`, and no verdict yet."""
-    return [
-        dict.fromkeys(COLUMNS, "")
-        | {
-            "id": row_id(one.template_id),
-            "wording": one.wording,
-            "topic": one.topic,
-            "condition": one.condition,
-            "text": one.text,
-            "english": one.english or "",
-            "gloss": one.gloss or "",
-        }
-        for one in templates
-    ]
-
-
-def row_id(template_id: str) -> str:
-    """The id of a row, in a form that no spreadsheet takes for a number, a date or a formula."""
-    return f"t:{template_id}"
-
-
-def read_reviews(path: Path, judge: str, templates: Mapping[str, ReviewedTemplate]) -> tuple[list[PromptReview], int]:
-    """The judgements of a sheet, and the number of judged rows whose template is no longer asked.
-
-    Rows without a verdict are left out. Raises `StoreError`, naming file and row, where the file is no sheet, repeats a
-    row, or has an invalid verdict.
-    """
-    reviews: dict[str, PromptReview] = {}
-    gone, seen = 0, set[str]()
-    for row in read_sheet_rows(path, ("id", *VERDICTS, "says"), _REMEDY):
-        where = f"{path}, row {row['id']}"
-        if row["id"] in seen:
-            raise StoreError("stands there twice", where=where, remedy="Remove one of the two.")
-        seen.add(row["id"])
-        said = {name: row[name].strip().casefold() or None for name in VERDICTS}
-        for name, words in VERDICTS.items():
-            if said[name] is not None and said[name] not in words:
-                remedy = f"Write {' or '.join(words)}, or leave it empty."
-                raise StoreError(f"{name} is {row[name]!r}", where=where, remedy=remedy)
-        if not any(said.values()):
-            continue
-        template = templates.get(row["id"].removeprefix("t:"))
-        if template is None:
-            gone += 1
-            continue
-        if said["relation"] is not None and template.condition not in NAMING:
-            what = f"relation is {row['relation']!r}, and the text of this row names no country"
-            raise StoreError(what, where=where, remedy="Leave it empty.")
-        reviews[row["id"]] = PromptReview(
-            judge=judge,
-            template_id=template.template_id,
-            language=template.language,
-            topic=template.topic,
-            condition=template.condition,
-            wording=template.wording,
-            template=template.template,
-            natural=said["natural"],
-            relation=said["relation"],
-            same=said["same"],
-            says=row["says"].strip() or None,
-            note=row.get("note", "").strip() or None,
-        )
-    return list(reviews.values()), gone

@@ -18,6 +18,7 @@ class ReviewStanding:
     language: str
     templates: int  # that are asked
     reviewed: int  # with at least one verdict
+    complete: int  # of these, those of which one judge at least answered every question
     judges: int
     natural: float | None  # None where nobody said
     same: float | None  # as the English, where it was judged
@@ -26,11 +27,15 @@ class ReviewStanding:
 
 
 def review_standing(
-    asked: Mapping[str, str], reviews: Sequence[PromptReview], residence: Iterable[str] = ()
+    asked: Mapping[str, str],
+    reviews: Sequence[PromptReview],
+    residence: Iterable[str] = (),
+    questions: Mapping[str, Sequence[str]] | None = None,
 ) -> list[ReviewStanding]:
     """A row per language. `asked` has the language of each template that is asked, by id.
 
-    `residence` are templates that are meant to say where a person lives: they have no part in `origin`.
+    `residence` are templates that are meant to say where a person lives: they have no part in `origin`. `questions`
+    has those that are asked of each template; by default all.
     """
     apart = set(residence)
     found = []
@@ -42,6 +47,7 @@ def review_standing(
                 language=language,
                 templates=sum(code == language for code in asked.values()),
                 reviewed=len({one.template_id for one in counted}),
+                complete=len({one.template_id for one in counted if _is_whole(one, questions or {})}),
                 judges=len({one.judge for one in counted}),
                 natural=_share(counted, "natural"),
                 same=_share(counted, "same"),
@@ -50,6 +56,10 @@ def review_standing(
             )
         )
     return found
+
+
+def _is_whole(review: PromptReview, questions: Mapping[str, Sequence[str]]) -> bool:
+    return all(getattr(review, name) is not None for name in questions.get(review.template_id, tuple(YES)))
 
 
 def _share(reviews: Iterable[PromptReview], name: str) -> float | None:

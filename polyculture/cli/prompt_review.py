@@ -17,13 +17,20 @@ from polyculture.cache.spreadsheet import require_csv
 from polyculture.cache.store.inventory import record_table, require_table
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import PROMPT_REVIEWS, PromptReview
+from polyculture.cache.store.schema import PROMPT_REVIEWS, Prompt, PromptReview
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.options import (
+    ExperimentFile,
+    Format,
+    OutputFile,
+    OutputFormat,
+    Runs,
+)
 from polyculture.cli.tables import print_table, write_sheet, write_values
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.review import COLUMNS, ReviewedTemplate, read_reviews, sheet_rows, templates_of
+from polyculture.generate.review import ReviewedTemplate, templates_of
+from polyculture.generate.review_sheet import COLUMNS, judge_in, read_reviews, sheet_rows
 from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line
 from polyculture.running.opening import open_workspace
 
@@ -50,13 +57,10 @@ def export(
     """
     workspace = open_workspace(experiment, runs)
     require_csv(output)
-    languages = workspace.experiment.languages
-    if language not in languages:
-        what = f"the experiment has no language {language!r}"
-        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(language, languages))
+    prompts = _prompts_in(workspace, language)
     if output.exists():
         raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
-    rows = sheet_rows([one for one in _templates(workspace).values() if one.language == language])
+    rows = sheet_rows(templates_of(prompts, workspace.catalog))
     write_sheet(output, COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
     say(f"{output}: {len(rows)} templates in {language}; docs/experiments.md explains the columns")
 
@@ -78,9 +82,10 @@ def import_(
     for sheet in sheets:
         judge, named = _judge(sheet, workspace)
         judge = next((one.judge for one in kept if _same(one.judge, judge)), judge)
-        reviews, gone = read_reviews(sheet, judge, templates)
-        if gone:
-            say(f"{sheet}: {_uncounted(gone, 'judged row')}")
+        read = read_reviews(sheet, judge, templates)
+        reviews = read.reviews
+        if read.gone:
+            say(f"{sheet}: {_uncounted(read.gone, 'judged row')}")
         if not reviews:
             what = "holds no judgement of a template that is asked"
             raise StoreError(what, where=sheet, remedy="Fill in natural, relation or same; or export it again.")
@@ -94,6 +99,7 @@ def import_(
             imported[judge, language] = sheet
             kept = [one for one in kept if not (_same(one.judge, judge) and one.language == language)]
             say(f"{judge}: {sum(one.language == language for one in reviews)} templates judged in {language}")
+        say(f"{sheet}: {read.line}")
         kept += reviews
     _keep(workspace.run, kept)
     show_reviews(workspace, Format.TABLE, None)
@@ -134,7 +140,8 @@ def show_reviews(workspace: Workspace, format: Format, output: Path | None) -> N
     """Prints the review per language, then each objection."""
     templates, reviews = _templates(workspace), _kept(workspace.run)
     asked = {key: one.language for key, one in templates.items()}
-    standing = review_standing(asked, reviews, _of_residence(templates))
+    residence = [key for key, one in templates.items() if one.residence]
+    standing = review_standing(asked, reviews, residence, {key: one.questions for key, one in templates.items()})
     columns = [field.name for field in fields(ReviewStanding)]
     if format is not Format.TABLE or output is not None:
         write_values(columns, [astuple(one) for one in standing], format, output)
@@ -149,13 +156,10 @@ def show_reviews(workspace: Workspace, format: Format, output: Path | None) -> N
         say(line)
 
 
-def _of_residence(templates: dict[str, ReviewedTemplate]) -> list[str]:
-    """Those that say where a person lives: of wordings whose English, or own template, has {country}."""
-    return [key for key, one in templates.items() if "{country}" in (one.english or one.template)]
-
-
 def _judge(sheet: Path, workspace: Workspace) -> tuple[str, str | None]:
-    """The name of a sheet's judge, which is that of its file, and the language behind it, if there is one."""
+    """The name of a sheet's judge, in it or that of its file, and the language behind that, if there is one."""
+    if named := judge_in(sheet):
+        return unicodedata.normalize("NFC", named), None
     stem = sheet.name[: -len(".csv")] if sheet.name.casefold().endswith(".csv") else sheet.stem
     name, dot, last = stem.rpartition(".")
     language = last.strip().casefold() if dot and last.strip().casefold() in workspace.catalog.languages else None
@@ -189,6 +193,15 @@ def _uncounted(number: int, what: str) -> str:
     if number == 1:
         return f"1 {what} is of a template that changed since, or is not asked: it does not count"
     return f"{number} {what}s are of templates that changed since, or are not asked: they do not count"
+
+
+def _prompts_in(workspace: Workspace, language: str) -> list[Prompt]:
+    """The prompts of an experiment in a language. Raises `ExperimentError` where it has not the language."""
+    languages = workspace.experiment.languages
+    if language not in languages:
+        what = f"the experiment has no language {language!r}"
+        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(language, languages))
+    return [prompt for prompt in workspace.prompts if prompt.language == language]
 
 
 def _templates(workspace: Workspace) -> dict[str, ReviewedTemplate]:

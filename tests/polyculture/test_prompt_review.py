@@ -64,13 +64,15 @@ def shown(file: Path) -> dict[str, dict[str, Any]]:
     return {row["language"]: row for row in map(json.loads, done.stdout.splitlines())}
 
 
-def judged(file: Path, name: str, judge: Callable[[Row], Row], language: str = "it") -> Path:
+def judged(
+    file: Path, name: str, judge: Callable[[Row], Row], language: str = "it", extra: tuple[str, ...] = ()
+) -> Path:
     """A sheet as its judge sends it back, from a spreadsheet that separates by semicolons."""
     sheet = file.parent / name
     review(file, "export", "--language", language, "-o", str(sheet))
     rows = read(sheet)
     with sheet.open("w", encoding="utf-8-sig", newline="") as out:
-        writer = csv.DictWriter(out, list(rows[0]), delimiter=";")
+        writer = csv.DictWriter(out, [*rows[0], *extra], delimiter=";")
         writer.writeheader()
         writer.writerows(row | judge(row) for row in rows)
     return sheet
@@ -94,7 +96,7 @@ def test_a_sheet_has_each_template_once_filled_in_and_the_english_behind_the_ver
     assert all("{" not in row["text"] for row in rows)
     explicit = rows[1]
     assert "日本" in explicit["text"]  # of the language's own country, not of the first that is asked
-    assert explicit["english"].startswith("Write a text of about 120 characters on a person from {origin}")
+    assert explicit["english"].startswith("Write a text of about 120 characters on a person from Japan")
     assert "120 characters" in explicit["gloss"]
     columns = list(rows[0])
     assert columns.index("natural") < columns.index("english") < columns.index("same") < columns.index("gloss")
@@ -245,6 +247,22 @@ def test_a_sheet_is_written_as_csv_alone(file: Path) -> None:
     told = review(file, "export", "--language", "it", "-o", "ana.xlsx", code=2)
     assert "ana.xlsx: a sheet is CSV, and its name ends in '.xlsx'. Name it ana.csv." in told
     assert not (file.parent / "ana.xlsx").exists()
+
+
+def test_a_part_of_a_review_is_not_counted_as_whole(file: Path) -> None:
+    def part(row: Row) -> Row:
+        if row["condition"].startswith("implicit"):
+            return {}
+        return {"natural": "yes", "same": "yes", "judge": " Ana Rossi"}
+
+    sheet = judged(file, "download (1).csv", lambda row: {"judge": ""} | part(row), extra=("judge",))
+    told = review(file, "import", str(sheet))
+    assert "Ana Rossi: 2 templates judged in it" in told, "the name in a saved sheet comes before the file's"
+    assert f"{sheet}: 1 of 3 templates are judged in full, 1 not at all, 1 without relation" in told
+    it = shown(file)["it"]
+    assert (it["templates"], it["reviewed"], it["complete"]) == (3, 2, 1)
+    rewrite(sheet, lambda rows: rows[2].__setitem__(rows[0].index("judge"), "Ben"))
+    assert "names 2 judges: Ana Rossi, Ben" in review(file, "import", str(sheet), code=2)
 
 
 def test_the_report_and_the_store_have_the_review(file: Path) -> None:
