@@ -154,6 +154,15 @@ def _cost(filled: Mapping[tuple[int, int], int], slot: tuple[int, int], name: in
     return sum(i == slot[0] for i, _ in uses), [-size for size in met], name
 
 
+def has_names(country: str, condition: Condition, language: Language, names: Mapping[str, PersonNames]) -> bool:
+    """Whether a country has a name for one prompt of an implicit condition, spelled in a language's letters."""
+    design = PromptDesign()
+    try:
+        return bool(person_names(country, condition, language, names, design, design.wordings[0], names_file(country)))
+    except CatalogError:  # whoever asks for the prompt is told what is missing
+        return False
+
+
 def _is_in_script(name: str, language: Language) -> bool:
     """Names are in Latin letters, or in those of the language; a gate says what is wrong with the former."""
     return "Latn" in language.scripts or script_share(script_counts(name), language.scripts) in (1.0, None)

@@ -30,7 +30,7 @@ COLUMNS = (
     *("natural", "says", "relation", "note"),
     *("english", "same", "gloss"),
 )
-_REMEDY = "Give a sheet of polyculture prompts review export, with all of its columns."
+_REMEDY = "Give a sheet of polyculture prompts review export, or the file that its page saves, with all columns."
 
 
 def sheet_rows(templates: Sequence[ReviewedTemplate]) -> list[dict[str, str]]:

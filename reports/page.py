@@ -82,7 +82,7 @@ class _Missing(StrictUndefined):
 
 def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Mapping[str, Any]) -> str:
     """The page with its opening, navigation and sections; `evidence` is the data of its script."""
-    environment = _environment()
+    environment = page_environment()
     rendered = [_render_section(environment, built, data) for built in sections]
     script = _script()
     return environment.get_template("report.html.jinja").render(
@@ -91,12 +91,17 @@ def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Ma
         evidence=packed(evidence),
         style=Markup((_FOLDER / "report.css").read_text(encoding="utf-8")),  # noqa: S704  our own file
         script=Markup(script),  # noqa: S704  our own file
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script_hash=script_hash(script),
     )
 
 
+def script_hash(script: str) -> str:
+    """The hash by which a page's own policy lets a script of it run, and no other."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
 @cache  # the compiled templates are kept, here and on disk: to compile takes longer than to render a small page
-def _environment() -> Environment:
+def page_environment() -> Environment:
     """Templates of `templates/` by name, those of sections by path; every value is escaped."""
     kept = cache_folder() / "templates"
     with suppress(OSError):

@@ -30,8 +30,8 @@ PROMPTS = """## Prompts
 
 The wording `write` of every language and topic, or `plain` where a language has no other, each with its English
 back-translation. A language model wrote and
-read them; no native speaker has reviewed them. `polyculture prompts review export EXPERIMENT` writes what an
-experiment asks, with its English.
+read them; no native speaker has reviewed them. `polyculture prompts review --html LANGUAGE -o PAGE` writes a
+page on which a native speaker judges them, with their English.
 """
 
 

@@ -259,7 +259,7 @@ def _optional(pack: Path) -> Iterator[Gap]:
             remedy = f"Mark texts: polyculture extract audit --catalog {pack} measures on them."
             yield Gap(pack / GOLD / f"{code}.jsonl", "", "is missing: no extractor is measured", remedy, needed=False)
         if pack.is_dir() and not list((pack / REVIEWS).glob(f"*.{code}.csv")):
-            remedy = f"polyculture prompts review export EXPERIMENT --language {code} -o NAME.{code}.csv"
+            remedy = f"polyculture prompts review --html {code} --catalog {pack} -o review-{code}.html"
             yield Gap(pack / REVIEWS, "", f"no speaker of {code} has judged the prompts", remedy, needed=False)
     for file in own_files(pack, "topics"):
         if not read_toml(file).get("examples"):

@@ -10,24 +10,30 @@ from typing import Annotated
 
 import typer
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.pack import REVIEWS
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.files import store_faults
+from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.spreadsheet import require_csv
 from polyculture.cache.store.inventory import record_table, require_table
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import PROMPT_REVIEWS, Prompt, PromptReview
+from polyculture.cache.store.schema import CONDITIONS, PROMPT_REVIEWS, Prompt, PromptReview
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cli.options import (
+    STAGE,
     ExperimentFile,
     Format,
     OutputFile,
     OutputFormat,
+    Packs,
     Runs,
+    StageGroup,
+    UsageError,
 )
 from polyculture.cli.tables import print_table, write_sheet, write_values
 from polyculture.console import say
+from polyculture.experiment.prompts import review_prompts
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.review import ReviewedTemplate, templates_of
 from polyculture.generate.review_sheet import COLUMNS, judge_in, read_reviews, sheet_rows
@@ -37,11 +43,56 @@ from polyculture.running.opening import open_workspace
 _OBJECTIONS = ("judge", "language", "wording", "topic", "condition", "natural", "same", "relation", "says", "note")
 
 app = typer.Typer(
+    cls=StageGroup,
     no_args_is_help=True,
-    help="Let speakers of a language judge its templates: export a sheet, import or remove it, show the results.",
-    epilog="polyculture prompts review export exp.toml --language it -o ana.it.csv; "
-    "polyculture prompts review import exp.toml ana.it.csv ben.it.csv",
+    help="Let speakers of a language judge its templates: write a page or a sheet for them, import what they send "
+    "back, and show the results.",
+    epilog="polyculture prompts review --html ja -o review-ja.html; "
+    "polyculture prompts review import exp.toml ana.ja.csv ben.ja.csv",
 )
+
+
+@app.command(STAGE, hidden=True, epilog="polyculture prompts review --html ja -o review-ja.html")
+def page(
+    language: Annotated[
+        str, typer.Option("--html", metavar="LANGUAGE", help="Write a page for a speaker of this language.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page, for example review-ja.html.")],
+    experiment: Annotated[
+        Path | None,
+        typer.Argument(metavar="EXPERIMENT", help="Whose prompts. Default: each topic's, in its first wording."),
+    ] = None,
+    catalog: Packs = None,
+    topic: Annotated[list[str] | None, typer.Option(help="Only this topic; may be repeated.")] = None,
+) -> None:
+    """Write a page on which a native speaker judges the prompts of a language, on a phone or elsewhere.
+
+    It is one file that uses no network. At its end it saves a sheet, which `import` reads.
+    """
+    if output.suffix.casefold() not in (".html", ".htm"):
+        remedy = f"Name it {output.with_suffix('.html').name}. For a spreadsheet: polyculture prompts review export."
+        raise StoreError("the page of a review ends in .html", where=output, remedy=remedy)
+    if experiment is not None and catalog:
+        raise UsageError("--catalog goes without an experiment: the experiment's file names its packs")
+    if experiment is None:
+        known = read_catalog(*catalog or ())
+        prompts = review_prompts(known, language, topic or ())
+    else:
+        workspace = open_workspace(experiment)
+        known, prompts = workspace.catalog, _prompts_in(workspace, language)
+    templates = [one for one in templates_of(prompts, known) if not topic or one.topic in topic]
+    if not templates:
+        what = f"there is no prompt in {language} on {', '.join(topic or ())}"
+        raise ExperimentError(what, where=experiment, remedy="Name another topic.")
+    if experiment is None and (unnamed := [one for one in CONDITIONS if one not in {p.condition for p in prompts}]):
+        say(f"without {' and '.join(unnamed)}: there are no persons' names in {known.language(language).name}")
+    from polyculture.reports.review_page import review_page  # here: Jinja
+
+    asked = [one.questions for one in templates]
+    text = review_page(sheet_rows(templates), asked, known.language(language), known)
+    with replacing(output) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    say(f"{output}: {len(templates)} templates in {language}. Send the page to a native speaker: it saves a sheet")
 
 
 @app.command(epilog="polyculture prompts review export exp.toml --language it -o ana.it.csv")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes
-from polyculture.cache.store.schema import Prompt
+from polyculture.cache.store.schema import CONDITIONS, Prompt
 from polyculture.experiment.file import Experiment
 from polyculture.generate.design import PLAIN, PromptDesign
 from polyculture.generate.integrity import check_prompts, check_wording, refuse
+from polyculture.generate.names import has_names, read_names
 from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import with_template_ids
-from polyculture.generate.wording import read_wording, topic_wordings
+from polyculture.generate.wording import read_wording, topic_wordings, with_plain
 
 
 def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
@@ -38,6 +40,31 @@ def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
     )
     refuse([*check_wording(catalog, e.languages, e.topics, e.countries), *check_prompts(prompts)])
     return with_template_ids(prompts, catalog)
+
+
+def review_prompts(catalog: Catalog, language: str, topics: Sequence[str] = ()) -> list[Prompt]:
+    """The prompts of a language that its speakers review where there is no experiment: each topic's in its first
+    wording, without the conditions that name a person where the language has no names.
+
+    `topics` are by default those that have a sentence in it. Raises `CatalogError` for an unknown language or topic.
+    """
+    spoken = catalog.language(language)
+    wording = read_wording(spoken, catalog.countries)
+    worded = [one.code for one in catalog.topics.values() if with_plain(one, spoken, wording)]
+    names, home = {**read_names(), **wording.names}, spoken.first_country
+    conditions = [one for one in CONDITIONS if not one.startswith("implicit") or has_names(home, one, spoken, names)]
+    prompts: list[Prompt] = []
+    for topic in topics or worded:
+        asked = Experiment(
+            name="review",
+            models=("nobody",),
+            languages=(language,),
+            topics=(topic,),
+            countries=(home,),
+            conditions=tuple(conditions),
+        )
+        prompts += asked_prompts(asked, catalog, Path())
+    return prompts
 
 
 def prompt_design(e: Experiment, catalog: Catalog) -> PromptDesign:

@@ -36,6 +36,13 @@ wordings = {wordings}
 [sampling]
 n = 1
 """
+CATALAN = """code = "ca"
+[wording.plain]
+country = "País de la persona: {country_name}."
+name = "Nom de la persona: {name}."
+[wording.plain.topics]
+food = "Escriu un text d'unes {amount} paraules sobre una persona que està sopant."
+"""
 Row = dict[str, str]
 
 
@@ -263,6 +270,30 @@ def test_a_part_of_a_review_is_not_counted_as_whole(file: Path) -> None:
     assert (it["templates"], it["reviewed"], it["complete"]) == (3, 2, 1)
     rewrite(sheet, lambda rows: rows[2].__setitem__(rows[0].index("judge"), "Ben"))
     assert "names 2 judges: Ana Rossi, Ben" in review(file, "import", str(sheet), code=2)
+
+
+def test_a_page_has_the_prompts_of_an_experiment_of_a_pack_or_of_each_topic(file: Path) -> None:
+    def page(*words: str, code: int = 0) -> str:
+        done = polyculture("prompts", "review", *words, cwd=file.parent)
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    def texts(name: str) -> list[str]:
+        return re.findall(r"(?s)<blockquote [^>]*>(.*?)</blockquote>", (file.parent / name).read_text(encoding="utf-8"))
+
+    assert "all.html: 18 templates in it" in page("--html", "it", "-o", "all.html")
+    assert "own.html: 3 templates in it" in page(str(file), "--html", "it", "-o", "own.html")
+    assert set(texts("own.html")) < set(texts("all.html"))
+    assert "no persons' names in Telugu" in page("--html", "te", "--topic", "food", "-o", "te.html")
+    assert len(texts("te.html")) == 2
+    (file.parent / "ca.toml").write_text(CATALAN, encoding="utf-8")
+    page("--html", "ca", "--catalog", "ca.toml", "-o", "ca.html")
+    assert [text.splitlines()[-1] for text in texts("ca.html")][1] == "País de la persona: Espanya."
+    assert "ends in .html" in page("--html", "it", "-o", "it.csv", code=2)
+    assert "'xx'" in page("--html", "xx", "-o", "xx.html", code=2)
+    assert "no language 'ko'" in page(str(file), "--html", "ko", "-o", "ko.html", code=2)
+    assert "no prompt in it on music" in page(str(file), "--html", "it", "--topic", "music", "-o", "x.html", code=2)
+    assert "--catalog goes without" in page(str(file), "--html", "it", "--catalog", "ca.toml", "-o", "x.html", code=2)
 
 
 def test_the_report_and_the_store_have_the_review(file: Path) -> None:
