@@ -8,8 +8,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from polyculture.cache.store.layout import Layout
+
 if TYPE_CHECKING:
-    from polyculture.cache.store.layout import Layout
     from polyculture.instruments.contract import Command
     from polyculture.reports.section import Section
 

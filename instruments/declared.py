@@ -16,6 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
+from polyculture.cache.store.layout import Layout, Requests, Table, Wanted
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.contract import (
     AskedExperiment,
     Command,
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pydantic import BaseModel
 
-    from polyculture.cache.store.layout import Layout, Requests, Table
     from polyculture.cache.store.manifest import CurrentId
     from polyculture.cache.store.schema.asked import Answered
     from polyculture.cache.work.worker import Step
@@ -102,8 +103,6 @@ class Instrument(Generic[O]):
     @property
     def layout(self) -> Layout:
         """Both tables, of an instrument that has no others."""
-        from polyculture.cache.store.layout import Layout
-
         return Layout((self.asked[0], self.answers))
 
     @property
@@ -170,9 +169,6 @@ def text_instrument(
 
     `of` names the columns of the row that say what was asked about; `read` makes other columns of a text.
     """
-    from polyculture.cache.store.layout import Requests, Table, Wanted
-    from polyculture.cache.store.schema.asked import Requested
-
     hints = get_type_hints(row)
     columns = [(column, hints[column]) for column in of]
     wanted = make_dataclass(f"Wanted{row.__name__}", columns, bases=(Requested,), frozen=True)

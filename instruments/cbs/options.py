@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.opened import DatasetOptions
+from polyculture.instruments.datasets.presets import with_preset
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.protocol import ScoreProtocol
@@ -50,8 +51,6 @@ class CbsOptions(DatasetOptions):
     @classmethod
     def _behind(cls, values: Any) -> Any:
         """The values of the preset behind those that were said."""
-        from polyculture.instruments.datasets.presets import with_preset
-
         return with_preset(values, "cbs") if isinstance(values, Mapping) else values
 
     @property

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.written_paths import FilePath, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, in_file
-from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT
+from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, gold_label
 from polyculture.sources.fetch import check_as_received, data_folder
 from polyculture.sources.left_out import by_reason
 
@@ -133,8 +133,6 @@ def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> No
 
 def without_sentiment(dataset: DataSet) -> str | None:
     """A line about the contexts that have none of the three sentiments where others have one; None without any."""
-    from polyculture.instruments.datasets.model import gold_label
-
     some = any(gold_label(context) for context in dataset.contexts)
     return left_out_of(dataset, OF_SENTIMENT) if some else None
 

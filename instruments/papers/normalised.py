@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
 from polyculture.instruments.papers.tables import ALL
+from polyculture.reports.figures.figure import Panel
+from polyculture.reports.figures.kinds import NARROW, dots
 
 if TYPE_CHECKING:
     from polyculture.instruments.papers.join import JoinedTable
-    from polyculture.reports.figures.figure import Panel
 
 ALL_MODELS = "all models"
 _LEVEL = 0.99
@@ -53,10 +55,7 @@ def half_width(found: Values) -> float | None:
 
 def normalised_panels(table: JoinedTable) -> tuple[Sequence[str], tuple[Panel, ...]]:
     """The series and a panel a column; none where no model has a number of each kind."""
-    import pandas as pd
-
     from polyculture.reports.figures.figure import Panel
-    from polyculture.reports.figures.kinds import NARROW, dots
 
     panels: list[Panel] = []
     series: list[str] = []

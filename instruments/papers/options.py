@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.written_paths import FilePath, NameOrFolder, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, Part, in_file
+from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
 
 Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
@@ -230,8 +232,6 @@ def spoken(options: PaperOptions) -> tuple[str, ...]:
 
 
 def _speaking(language: str, options: PaperOptions) -> list[str]:
-    from polyculture.cache.errors import DataSetError
-    from polyculture.instruments.datasets.opened import open_data_set
     from polyculture.instruments.datasets.rules import rules_of
 
     data = options.data or options.preset.data

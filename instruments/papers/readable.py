@@ -9,12 +9,16 @@ from itertools import groupby
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.papers.compared import ComparedCell, compared_cells, difference
 from polyculture.instruments.papers.join import COUNTS, CUT, THIN, Cell, JoinedTable
 from polyculture.instruments.papers.marks import RemarkMarks, missing
 from polyculture.published.cells import NONE
+from polyculture.reports.escaping import latex_text
+from polyculture.reports.latex import end_of, longtable
 from polyculture.reports.numbers import FEWEST
 
 if TYPE_CHECKING:
@@ -108,10 +112,6 @@ def listing(table: ReadableTable) -> Listing:
 
 def latex(table: ReadableTable, name: str) -> str:
     """The table as a `longtable`, and below it what its marks mean."""
-    import pandas as pd
-
-    from polyculture.reports.escaping import latex_text
-    from polyculture.reports.latex import end_of, longtable
 
     def written(number: str) -> str:
         return re.sub(r"(?<!\w)-(?=\d)", "\u2212", replace_control_chars(number))  # a minus sign, no hyphen

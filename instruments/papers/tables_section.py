@@ -14,8 +14,10 @@ from polyculture.instruments.papers.compared import compared_cells
 from polyculture.instruments.papers.files import notes_of, with_names
 from polyculture.instruments.papers.join import Cell, JoinedTable
 from polyculture.instruments.papers.marks import RemarkMarks, missing
+from polyculture.instruments.papers.normalised import normalised_panels
 from polyculture.instruments.papers.readable import title_of, unit_of
 from polyculture.reports import table_section as page
+from polyculture.reports.figures.figure import key_of
 from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
@@ -70,9 +72,6 @@ def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str],
 
 
 def _figure(joined: JoinedTable) -> NormalisedFigure | None:
-    from polyculture.instruments.papers.normalised import normalised_panels
-    from polyculture.reports.figures.figure import key_of
-
     series, panels = normalised_panels(joined)
     keys = tuple(key_of(one, number) for number, one in enumerate(series))
     name = joined.table.name

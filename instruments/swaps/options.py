@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from polyculture.cache.written_paths import FilePath, NameOrFolder
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.opened import DatasetOptions
+from polyculture.instruments.datasets.presets import with_preset
 
 PRESET = "A paper's choices for all options that you do not give: docs/swaps.md."
 LabelFile = Annotated[FilePath | None, in_file("What the model's labels mean: a TOML file of yours.")]
@@ -57,8 +58,6 @@ class SwapOptions(DatasetOptions):
     @classmethod
     def _behind(cls, values: Any) -> Any:
         """The values of the preset behind those that were said."""
-        from polyculture.instruments.datasets.presets import with_preset
-
         return with_preset(values, cls.task) if isinstance(values, Mapping) else values
 
     @property
