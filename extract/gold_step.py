@@ -17,12 +17,12 @@ from polyculture.cache.work.worker import Work
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gold import GoldText
 from polyculture.extract.rows import ResponseColumns, as_extracted
-from polyculture.extract.text_step import EXTRACTOR, ExtractorChoice, ResponseRow, TextStep
+from polyculture.extract.text_step import EXTRACTOR, ExtractorChoice, ResponseRow, TextExtractionStep
 
 _CONDITION = "gold"  # of texts that answer no prompt
 
 
-class GoldStep(TextStep):
+class GoldStep(TextExtractionStep):
     """Finds the mentions of gold texts with a model. A job is those of a language and a topic."""
 
     name = str(GOLD_EXTRACTIONS.stage)

@@ -30,12 +30,12 @@ from polyculture.extract.rows import (
     RESPONSE_COLUMNS,
     ResponseColumns,
 )
-from polyculture.extract.text_step import EXTRACTOR, ExtractorChoice, ExtractorLoads, ResponseRow, TextStep
+from polyculture.extract.text_step import EXTRACTOR, ExtractorChoice, ExtractorLoads, ResponseRow, TextExtractionStep
 
 COUNTED = 500  # stored texts of a job whose tokens a plan counts
 
 
-class ExtractionStep(TextStep):
+class ExtractionStep(TextExtractionStep):
     """Finds the mentions of the current responses of jobs. Memory is bounded by a batch of responses and their ids."""
 
     name = "extract"

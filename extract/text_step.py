@@ -75,7 +75,7 @@ class ExtractorChoice:
     loads: ExtractorLoads | None = None  # None of what is no model
 
 
-class TextStep(Step[ResponseRow, Models]):
+class TextExtractionStep(Step[ResponseRow, Models]):
     """Finds the mentions of texts. A subclass says which texts these are, and which two tables keep what is found."""
 
     tables: tuple[Table[Mention], Table[Extraction]]
