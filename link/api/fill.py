@@ -22,7 +22,7 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id
 from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
-from polyculture.link.api.kept import Asked, Kept, kept_answers, read_asked, read_unfinished
+from polyculture.link.api.kept import Asked, KeptAnswers, kept_answers, read_asked, read_unfinished
 from polyculture.link.api.names import Named, Term, exact_terms, search_terms
 from polyculture.link.api.sparql import SparqlClient, SparqlSettings, queries_of
 from polyculture.link.index.draft import answers_folder
@@ -181,7 +181,7 @@ def _new_searches(catalog: Catalog, mentions: Iterable[Named], asked: Asked) -> 
     return sorted({term for named in unknown for term in search_terms(catalog, named)} - asked.searches)
 
 
-def fetch_needed(client: ApiClient, kept: Kept, progress: Progress, done: int = 0) -> int:
+def fetch_needed(client: ApiClient, kept: KeptAnswers, progress: Progress, done: int = 0) -> int:
     """Fetches the items that `kept` says are needed, and what these need, level by level; returns how many.
 
     The progress begins at `done`.
@@ -212,7 +212,7 @@ def check_base(base: Snapshot, endpoint: str, languages: Collection[str]) -> Non
         raise SnapshotError(wrong, where=base.path, remedy=remedy)
 
 
-def _written(kept: Kept, base: Snapshot | None, out: Path, asked: Mapping[str, str]) -> Snapshot:
+def _written(kept: KeptAnswers, base: Snapshot | None, out: Path, asked: Mapping[str, str]) -> Snapshot:
     before: Mapping[str, Any] = base.meta["source"] if base else {}
     onto = before.get("onto") if base and base.filled else before or None
     source = {"kind": FILLED, **asked, "content": kept.digest(), **({"onto": onto} if onto else {})}

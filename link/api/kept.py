@@ -101,16 +101,16 @@ def read_unfinished(out: Path) -> Unfinished | None:
 @contextmanager
 def kept_answers(
     out: Path, asked: Mapping[str, Any], languages: Collection[str], catalog: Catalog, base: Snapshot | None = None
-) -> Iterator[Kept]:
+) -> Iterator[KeptAnswers]:
     """What was answered so far for the snapshot `out`. `asked` says what is asked of whom.
 
     Raises `SnapshotError` where the answers are to something else, in other languages or of another version.
     """
     with kept_draft(answers_folder(out), lambda state: bool(state["answered"])) as draft:
-        yield Kept(draft, {**asked, "version": rows_version(languages)}, languages, catalog, base)
+        yield KeptAnswers(draft, {**asked, "version": rows_version(languages)}, languages, catalog, base)
 
 
-class Kept:
+class KeptAnswers:
     """The answers in `draft`, on top of what the snapshot `base` holds.
 
     Where `base` lacks one of the `languages`, its items are asked for anew, and only what says which these are is taken

@@ -23,7 +23,7 @@ from msgspec import Struct, field
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.network.http_answers import TooLargeError, retry_after
-from polyculture.link.api.kept import Bearer, Kept
+from polyculture.link.api.kept import Bearer, KeptAnswers
 from polyculture.link.api.names import Term, is_tag
 from polyculture.link.entity import PROPERTIES
 from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, refusal
@@ -151,7 +151,7 @@ class SparqlClient(PoliteClient):
     Raises `WikidataError` where it cannot be reached, refuses, or cannot answer the smallest query, after retries.
     """
 
-    def __init__(self, settings: SparqlSettings, kept: Kept) -> None:
+    def __init__(self, settings: SparqlSettings, kept: KeptAnswers) -> None:
         super().__init__("the SPARQL endpoint", settings, "application/sparql-results+json")
         self._kept, self.pages = kept, 0
 
