@@ -22,7 +22,7 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id
 from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
-from polyculture.link.api.kept import Asked, KeptAnswers, kept_answers, read_asked, read_unfinished
+from polyculture.link.api.kept import AskedNames, KeptAnswers, kept_answers, read_asked, read_unfinished
 from polyculture.link.api.names import Named, Term, exact_terms, search_terms
 from polyculture.link.api.sparql import SparqlClient, SparqlSettings, queries_of
 from polyculture.link.index.draft import answers_folder
@@ -77,7 +77,7 @@ def fill_snapshot(
     if base:
         check_base(base, service.endpoint, needed)
     languages = base.languages if base and needed <= base.languages else catalog.label_languages
-    asked = read_asked(base) if base else Asked()
+    asked = read_asked(base) if base else AskedNames()
     rules = content_id(sorted({scope.rules for scope in scopes_of(catalog, catalog.topics).values()}))
     fits = base and languages == base.languages and base.meta["source"].get("topics") == rules
     if base and fits and not answers_folder(out).exists():
@@ -128,7 +128,7 @@ def names_to_ask(catalog: Catalog, mentions: Iterable[Named], out: Path) -> Name
     Raises `SnapshotError` where `out` is no snapshot, and `JobHeldError` where another process fills it now.
     """
     base = open_snapshot(out) if out.exists() else None
-    before = read_asked(base) if base else Asked()
+    before = read_asked(base) if base else AskedNames()
     unfinished = read_unfinished(out)
     asked = unfinished.asked if unfinished else before
     terms = {named: exact_terms(catalog, named) for named in dict.fromkeys(mentions)}
@@ -170,12 +170,12 @@ def expected_requests(
     return f"{most}{queries:,} queries, {items}{told}: up to {duration(minutes)} at {rates}"
 
 
-def _new_names(catalog: Catalog, mentions: Iterable[Named], asked: Asked) -> list[Term]:
+def _new_names(catalog: Catalog, mentions: Iterable[Named], asked: AskedNames) -> list[Term]:
     """The names of the mentions that were never asked for, in a fixed order."""
     return sorted({term for named in mentions for term in exact_terms(catalog, named)} - asked.names.keys())
 
 
-def _new_searches(catalog: Catalog, mentions: Iterable[Named], asked: Asked) -> list[Term]:
+def _new_searches(catalog: Catalog, mentions: Iterable[Named], asked: AskedNames) -> list[Term]:
     """What is to be searched for the mentions whose names no item bears."""
     unknown = (named for named in mentions if not any(asked.names.get(term) for term in exact_terms(catalog, named)))
     return sorted({term for named in unknown for term in search_terms(catalog, named)} - asked.searches)

@@ -43,7 +43,7 @@ _TABLES = """
 """
 
 
-class Asked:
+class AskedNames:
     """The names that were asked for: by SPARQL, with whether any item bears them, and by the service's search."""
 
     def __init__(self, rows: Iterable[tuple[str, str, str, bool]] = ()) -> None:
@@ -65,16 +65,16 @@ class Bearer(NamedTuple):
     target: int | None
 
 
-def read_asked(snapshot: Snapshot) -> Asked:
+def read_asked(snapshot: Snapshot) -> AskedNames:
     """What the services were asked while the snapshot was filled."""
     with connect(snapshot.path, read_only=True) as connection:
-        return Asked(connection.execute(_ASKED.format("fetched")).fetchall())
+        return AskedNames(connection.execute(_ASKED.format("fetched")).fetchall())
 
 
 class Unfinished(NamedTuple):
     """What a fill that was interrupted has kept."""
 
-    asked: Asked  # what the services were asked, by former fills of the snapshot, too
+    asked: AskedNames  # what the services were asked, by former fills of the snapshot, too
     items: int  # that it holds
 
 
@@ -95,7 +95,7 @@ def read_unfinished(out: Path) -> Unfinished | None:
             [[items]] = connection.execute("SELECT count(DISTINCT item) FROM items").fetchall()
     except duckdb.IOException as fault:
         raise JobHeldError(f"{file.parent}: another process is making this snapshot") from fault
-    return Unfinished(Asked(rows), items)
+    return Unfinished(AskedNames(rows), items)
 
 
 @contextmanager
@@ -137,7 +137,7 @@ class KeptAnswers:
         with draft.transaction():
             for table in ("names", "claims"):  # of items that a snapshot does not hold whole: `write` makes them
                 self._connection.execute(f"DELETE FROM draft.{table} WHERE item NOT IN (SELECT item FROM draft.items)")  # noqa: S608
-        self.asked = Asked(self._fetchall(_ASKED.format("draft.fetched")))
+        self.asked = AskedNames(self._fetchall(_ASKED.format("draft.fetched")))
 
     @property
     def answered(self) -> bool:
