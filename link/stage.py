@@ -30,7 +30,7 @@ from polyculture.cache.store.schema import (
 )
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
-from polyculture.link.api.names import Named
+from polyculture.link.api.names import NamedMention
 from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import TABLES, Linker, linker_id
@@ -112,10 +112,10 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
         return surfaces
 
 
-def current_names(run: RunFolder, manifest: Manifest) -> list[Named]:
+def current_names(run: RunFolder, manifest: Manifest) -> list[NamedMention]:
     """The names under which the run's current mentions are looked up, in a fixed order."""
     with open_store(run, manifest=manifest) as store:
-        return [Named(*row) for row in store.execute(statement("fill_names")).fetchall()]
+        return [NamedMention(*row) for row in store.execute(statement("fill_names")).fetchall()]
 
 
 def known_countries(catalog: Catalog, uncovered: Mapping[str, list[str]] = MappingProxyType({})) -> list[KnownCountry]:

@@ -28,7 +28,7 @@ _JOINED = re.compile(r"(?<=\w)-(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedMention:
     """A mention as it is looked up: its language, surface, dictionary form and English name."""
 
     language: str
@@ -43,7 +43,7 @@ class Named:
         return [*own, *([(ENGLISH, self.english)] if self.english else [])]
 
 
-def exact_terms(catalog: Catalog, named: Named) -> set[Term]:
+def exact_terms(catalog: Catalog, named: NamedMention) -> set[Term]:
     """The names by which an item is found for the mention."""
     found: set[Term] = set()
     for code, text in named.texts:
@@ -58,7 +58,7 @@ def is_tag(language: str) -> bool:
     return _TAG.fullmatch(language) is not None
 
 
-def search_terms(catalog: Catalog, named: Named) -> list[Term]:
+def search_terms(catalog: Catalog, named: NamedMention) -> list[Term]:
     """What is searched where no item bears the mention's names: its dictionary form, and its English name."""
     own = (catalog.language(named.language).label_languages[0], _plain(named.name or named.surface))
     return [term for term in (own, (ENGLISH, _plain(named.english or ""))) if _is_name(term[1])]

@@ -119,13 +119,13 @@ class ExperimentAsked:
         return self.workspace.setup(use, model)
 
     def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
-        from polyculture.link.api.names import Named
+        from polyculture.link.api.names import NamedMention
         from polyculture.link.linker import Linker
         from polyculture.running.linking import fill_with, plan_linking
 
         linking = plan_linking(self.workspace)
         if self.workspace.experiment.link.fill:
-            names = [Named(row["language"], row["surface"]) for row in queries.to_pylist()]
+            names = [NamedMention(row["language"], row["surface"]) for row in queries.to_pylist()]
             fill_with(self.workspace, names, linking.source.path)
             linking = plan_linking(self.workspace)
         return Linker(self.catalog, linking.source).link(queries)

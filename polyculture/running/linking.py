@@ -22,7 +22,7 @@ from polyculture.progress import watch
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
     from polyculture.link.api.client import ApiSettings
-    from polyculture.link.api.names import Named
+    from polyculture.link.api.names import NamedMention
     from polyculture.link.api.sparql import SparqlSettings
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.polite_client import ServiceSettings
@@ -188,7 +188,7 @@ def link_with(workspace: Workspace, name: str) -> None:
     _log.info(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 
 
-def fill_with(workspace: Workspace, mentions: Iterable[Named], out: Path) -> None:
+def fill_with(workspace: Workspace, mentions: Iterable[NamedMention], out: Path) -> None:
     """Fills the snapshot `out` with what `mentions` may mean, asked as [link] says, and reports how much was asked.
 
     Raises what `fill_snapshot` raises.
@@ -290,7 +290,7 @@ def _distinct(texts: int) -> float:
     return min(mentions, _DISTINCT * math.pow(mentions, _GROWTH))
 
 
-def _stored_names(workspace: Workspace, manifest: Manifest) -> tuple[list[Named], Counter[tuple[str, str]]]:
+def _stored_names(workspace: Workspace, manifest: Manifest) -> tuple[list[NamedMention], Counter[tuple[str, str]]]:
     """The names of the mentions that the run has, and of how many texts of each language and topic they are."""
     from polyculture.cache.store.store import open_store
     from polyculture.link.stage import current_names

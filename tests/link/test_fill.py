@@ -21,7 +21,7 @@ from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataErr
 from polyculture.link import keys
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, assumed_names, expected_requests, fill_snapshot, names_to_ask
-from polyculture.link.api.names import Named, exact_terms, spellings
+from polyculture.link.api.names import NamedMention, exact_terms, spellings
 from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.dumps.build import build_index
 from polyculture.link.entity_json import Rows
@@ -56,13 +56,13 @@ ITEMS: list[Entity] = [
 ]
 WORLD = [*CLASSES, *ITEMS]
 NAMES = [
-    Named("en", "a bowl of miso soup", "miso soup"),
-    Named("ja", "味噌汁", None, "miso soup"),
-    Named("zh-tw", "味噌湯"),
-    Named("de", "Tango"),
-    Named("en", "bar"),
-    Named("en", "nothing of the kind"),
-    Named("en", "x" * 300),
+    NamedMention("en", "a bowl of miso soup", "miso soup"),
+    NamedMention("ja", "味噌汁", None, "miso soup"),
+    NamedMention("zh-tw", "味噌湯"),
+    NamedMention("de", "Tango"),
+    NamedMention("en", "bar"),
+    NamedMention("en", "nothing of the kind"),
+    NamedMention("en", "x" * 300),
 ]
 ASKED = [
     ("en", "food", "dish", "miso soup"),
@@ -92,7 +92,7 @@ def endpoint(server: SparqlServer, **more: Any) -> SparqlSettings:
 
 
 def fill(
-    server: SparqlServer, out: Path, names: list[Named] | None = None, *, search: bool = False, **more: Any
+    server: SparqlServer, out: Path, names: list[NamedMention] | None = None, *, search: bool = False, **more: Any
 ) -> FillReport:
     asked = NAMES if names is None else names
     return fill_snapshot(CATALOG, asked, out, endpoint(server, **more), settings(server.items, **more), search=search)
@@ -190,7 +190,7 @@ def test_in_any_world_the_links_are_those_of_a_build_over_all_of_it(seed: int, t
     ]
     moved = {**next(one for one in CLASSES if one["id"] == "Q40050"), "redirects": {"from": "Q99", "to": "Q40050"}}
     built = index_of(tmp_path, [*world, moved])
-    names = [Named(language, word) for language, _, _, word in asked]
+    names = [NamedMention(language, word) for language, _, _, word in asked]
     with SparqlServer([*CLASSES, *world], MERGED) as server:
         filled = fill(server, out, names).snapshot
     by_build, by_fill = link_all(built, *asked), link_all(filled, *asked)
@@ -219,7 +219,7 @@ def test_birthplaces_decide_in_a_fill_what_they_decide_in_a_build(tmp_path: Path
     ]
     built = index_of(tmp_path, world)
     with SparqlServer([*CLASSES, *world]) as server:
-        filled = fill(server, out, [Named("en", name) for *_, name in asked]).snapshot
+        filled = fill(server, out, [NamedMention("en", name) for *_, name in asked]).snapshot
     by_build, by_fill = (link_all(source, *asked)["entity_countries"].to_pylist() for source in (built, filled))
     assert by_fill == by_build
     assert {(row["qid"], row["country"]) for row in by_fill} == {
@@ -294,7 +294,7 @@ def test_a_name_of_two_hundred_items(out: Path) -> None:
     """Those of the topic are fetched; the others make the name ambiguous, or not, as in a build."""
     world = [*CLASSES, *(item(f"Q{1000 + n}", "Union", P31="Q2095" if n % 50 == 0 else "Q900") for n in range(200))]
     with SparqlServer([*world, item("Q900", "town")]) as server:
-        filled = fill(server, out, [Named("en", "union")])
+        filled = fill(server, out, [NamedMention("en", "union")])
         assert {qid for qid in fetched(server.items) if qid.startswith("Q1")} == {"Q1000", "Q1050", "Q1100", "Q1150"}
         assert (filled.queries, filled.requests) == (1, 2)
         (row,) = link_all(filled.snapshot, ("en", "food", "dish", "union"))["links"].to_pylist()
@@ -308,7 +308,7 @@ def test_an_endpoint_that_cuts_its_answers_loses_no_item(most: int, out: Path, m
     monkeypatch.setattr("polyculture.link.api.sparql.LIMIT", 20_000)
     with SparqlServer([*CLASSES, *bearers, item("Q900", "town")]) as server:
         server.most_rows = most
-        names = [Named("en", f"Union {n}") for n in range(3)]
+        names = [NamedMention("en", f"Union {n}") for n in range(3)]
         filled = fill(server, out, names).snapshot
         rows = link_all(filled, *(("en", "food", "dish", one.surface) for one in names))["links"].to_pylist()
     assert [row["candidates"] for row in rows] == [1100] * 3
@@ -320,7 +320,7 @@ def test_items_that_were_merged_since_the_endpoint_was_loaded(out: Path) -> None
     now = [item("Q30", "Laksa", {"en": ["curry laksa"]}, 7, P31="Q746549")]
     service = WikidataServer([*CLASSES, *now], {"Q31": "Q30", "Q99": "Q40050"})
     with SparqlServer([*CLASSES, *old], {"Q99": "Q40050"}, items=service) as server:
-        filled = fill(server, out, [Named("en", "Laksa")]).snapshot
+        filled = fill(server, out, [NamedMention("en", "Laksa")]).snapshot
     (row,) = link_all(filled, ("en", "food", "dish", "Laksa"))["links"].to_pylist()
     assert (row["status"], row["qid"], row["survivors"]) == ("linked", "Q30", 1)
     assert rows_of(out, "redirects")["redirects"] == [(31, 30), (99, 40050)]
@@ -328,7 +328,7 @@ def test_items_that_were_merged_since_the_endpoint_was_loaded(out: Path) -> None
 
 def test_a_search_finds_names_that_are_spelled_otherwise(out: Path) -> None:
     """Only what no item bears exactly is searched: the service folds accents, which no list of spellings has."""
-    asked = [Named("en", "Misô Soup"), Named("ja", "味噌汁", None, "nothing")]
+    asked = [NamedMention("en", "Misô Soup"), NamedMention("ja", "味噌汁", None, "nothing")]
     query = ("en", "food", "dish", "Misô Soup")
     with SparqlServer(WORLD, MERGED, items=WikidataServer(WORLD, MERGED, folding=as_wikidata)) as server:
         plain = fill(server, out, asked).snapshot
@@ -413,7 +413,7 @@ def test_a_name_is_spelled_in_the_ways_that_the_linker_accepts(text: str, langua
 
 
 def test_a_name_is_asked_for_in_each_language_that_the_linker_compares_it_with() -> None:
-    terms = exact_terms(CATALOG, Named("ja", "ラーメンを", "ラーメン", "ramen"))
+    terms = exact_terms(CATALOG, NamedMention("ja", "ラーメンを", "ラーメン", "ramen"))
     assert {language for language, text in terms if text == "ラーメン"} == {*CATALOG.language("ja").label_languages}
     assert {language for language, text in terms if text == "Ramen"} == {*CATALOG.language("en").label_languages}
 
@@ -564,9 +564,9 @@ def test_no_network_is_one_line_and_leaves_nothing(server: SparqlServer, out: Pa
 
 def test_a_language_more_fetches_the_items_anew_and_asks_for_no_name_again(server: SparqlServer, out: Path) -> None:
     english = CATALOG.model_copy(update={"languages": {"en": CATALOG.languages["en"]}})
-    fill_snapshot(english, [Named("en", "miso soup")], out, endpoint(server), settings(server.items))
+    fill_snapshot(english, [NamedMention("en", "miso soup")], out, endpoint(server), settings(server.items))
     assert {language for _, language, *_ in rows_of(out, "names")["names"]} == {"en"}
-    fill(server, out, [Named("en", "miso soup"), Named("ja", "味噌汁")])
+    fill(server, out, [NamedMention("en", "miso soup"), NamedMention("ja", "味噌汁")])
     assert max(Counter(named(server)).values()) == 1
     assert {language for _, language, *_ in rows_of(out, "names")["names"]} == {"en", "ja", "zh"}
 
@@ -602,7 +602,7 @@ def test_what_cannot_be_filled_is_one_line(server: SparqlServer, out: Path, tmp_
         fill_snapshot(CATALOG, NAMES, out, endpoint(server), elsewhere)
     pulled(tmp_path / "pulled.duckdb", frozenset({"en", "mul"}))
     with pytest.raises(SnapshotError, match=r"was pulled without names in de"):
-        fill(server, tmp_path / "pulled.duckdb", [Named("de", "Tango")])
+        fill(server, tmp_path / "pulled.duckdb", [NamedMention("de", "Tango")])
     (tmp_path / "x.duckdb").write_bytes(b"no snapshot" * 100)
     with pytest.raises(SnapshotError, match="is not a Wikidata snapshot"):
         fill(server, tmp_path / "x.duckdb")
@@ -728,7 +728,7 @@ def test_names_to_ask_are_those_that_a_fill_asks(server: SparqlServer, out: Path
     assert (left.queries > 0) == (report.queries > 0)
 
 
-def exact_of(mentions: list[Named]) -> set[tuple[str, str]]:
+def exact_of(mentions: list[NamedMention]) -> set[tuple[str, str]]:
     return {term for one in mentions for term in exact_terms(CATALOG, one)}
 
 

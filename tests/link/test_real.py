@@ -14,7 +14,7 @@ import pytest
 
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, fill_snapshot
-from polyculture.link.api.names import Named
+from polyculture.link.api.names import NamedMention
 from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.audit.audit import judge
 from polyculture.link.audit.gold import HARD_CASES, read_gold_mentions
@@ -47,7 +47,7 @@ def test_a_fill_gives_the_links_of_a_build(slice_index: Snapshot, shared_data: P
     rows = _sample(slice_index, 120)
     entities = _bearers(slice_index, rows["surface"].to_pylist(), shared_data / "wikidata" / "slice.json.gz")
     built = build_index(write_dump(tmp_path / "d.json", entities), tmp_path / "i.duckdb", LANGUAGES).snapshot
-    names = [Named(row["language"], row["surface"]) for row in rows.to_pylist()]
+    names = [NamedMention(row["language"], row["surface"]) for row in rows.to_pylist()]
     with SparqlServer(entities) as server:
         filled = fill(server, names, tmp_path / "filled.duckdb").snapshot
         asked = len(server.queries), len(server.items.requests)
@@ -79,7 +79,7 @@ def test_a_fill_from_the_whole_slice_asks_little_and_links_as_the_slice_does(
     gold = [
         one for one in read_gold_mentions(HARD_CASES, CATALOG, ["confirmed"]) if "invented" not in one.other.values()
     ]
-    names = [Named(one.language, one.mention, one.name, one.english) for one in gold]
+    names = [NamedMention(one.language, one.mention, one.name, one.english) for one in gold]
     report = fill(whole_slice, names, tmp_path / "filled.duckdb")
     assert report.queries + report.requests < len(set(names)) / 8
     right, linked = ([0, 0], [0, 0])
@@ -110,7 +110,7 @@ class Lines(Mapping[str, Entity]):
         return len(self._lines)
 
 
-def fill(server: SparqlServer, names: list[Named], out: Path) -> FillReport:
+def fill(server: SparqlServer, names: list[NamedMention], out: Path) -> FillReport:
     endpoint = SparqlSettings("test@example.org", server.url, requests_per_minute=1_000_000)
     service = ApiSettings("test@example.org", server.items.url, requests_per_minute=1_000_000)
     return fill_snapshot(CATALOG, names, out, endpoint, service)
