@@ -32,7 +32,7 @@ from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.database import connect
 from polyculture.cli.tables import print_table
-from polyculture.link.audit.audit import Verdict, judge
+from polyculture.link.audit.audit import LinkVerdict, judge
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.normalise import fold_of, normalise
@@ -70,7 +70,7 @@ class Answer:
 
     rate: int
     draw: int
-    verdict: Verdict
+    verdict: LinkVerdict
     script: str
     likeness: Mapping[str, float]
 
@@ -208,7 +208,7 @@ def _misnamed(trial: NameTrial, rate: int, draw: int) -> Iterator[GoldMention]:
         yield replace(one, english=dice.choice(others).english) if wrong else one
 
 
-def _names(verdicts: Sequence[Verdict], snapshot: Snapshot) -> dict[str, list[tuple[str, str]]]:
+def _names(verdicts: Sequence[LinkVerdict], snapshot: Snapshot) -> dict[str, list[tuple[str, str]]]:
     """Language and normal form of the names of the items of links by English alone."""
     items = sorted({int(one.qid[1:]) for one in verdicts if one.qid and one.matched_by == "english"})
     names: dict[str, list[tuple[str, str]]] = {}

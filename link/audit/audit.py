@@ -54,7 +54,7 @@ GOLD, SAME, DIFFERENT = "gold", "same item in all lines", "different items"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LinkVerdict:
     """A gold mention with the linker's answer."""
 
     gold: GoldMention
@@ -162,7 +162,7 @@ class LinkAudit:
     """The audit's lines, and every verdict in the order of the gold."""
 
     rows: tuple[LinkAuditRow, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[LinkVerdict, ...]
 
     @property
     def all(self) -> LinkAuditRow:
@@ -170,7 +170,7 @@ class LinkAudit:
         return next(row for row in self.rows if row.by == "all")
 
     @property
-    def wrong(self) -> list[Verdict]:
+    def wrong(self) -> list[LinkVerdict]:
         """The wrong answers; an unlinked mention whose item is not in the snapshot is not among them."""
         return [one for one in self.verdicts if not one.right and (one.qid or one.linkable)]
 
@@ -192,7 +192,7 @@ def judge(
     gold: Sequence[GoldMention],
     catalog: Catalog,
     snapshot: Snapshot,
-) -> list[Verdict]:
+) -> list[LinkVerdict]:
     """The verdict on each gold mention, in the same order."""
     if not gold:
         return []
@@ -206,30 +206,30 @@ def judge(
         connection.execute(statement("audit_items"))
         order = {"matches": list(MATCHES), "matched_by": list(MATCHED_BY), "statuses": list(STATUSES)}
         rows = connection.sql(statement("audit"), params=order).fetchall()
-        verdicts = [Verdict(gold[n], tuple(expected), *rest) for n, expected, *rest in rows]
+        verdicts = [LinkVerdict(gold[n], tuple(expected), *rest) for n, expected, *rest in rows]
         return _with_near_misses(verdicts, catalog, connection)
 
 
 def _with_near_misses(
-    verdicts: list[Verdict], catalog: Catalog, connection: duckdb.DuckDBPyConnection
-) -> list[Verdict]:
+    verdicts: list[LinkVerdict], catalog: Catalog, connection: duckdb.DuckDBPyConnection
+) -> list[LinkVerdict]:
     """The verdicts, those of mentions without a candidate with the expected item's near miss as the reason."""
     missed = [one for one in verdicts if one.linkable and one.status == "no candidate"]
     asked = [(one.gold.language, one.gold.topic, one.gold.mention) for one in missed]
     near = near_misses(connection, catalog, asked)
 
-    def reason(one: Verdict) -> str | None:
+    def reason(one: LinkVerdict) -> str | None:
         names = near.get((one.gold.language, one.gold.topic, one.gold.mention), ())
         return next((name.reason for name in names if name.qid in one.expected), one.reason)
 
     return [replace(one, reason=reason(one)) for one in verdicts]
 
 
-def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> LinkAudit:
+def score(verdicts: Sequence[LinkVerdict], by: Sequence[str] = ()) -> LinkAudit:
     """The shares of correct verdicts: overall, by the standard groupings, and by the gold's columns in `by`."""
     # A column of the gold may have the name of a standard grouping.
     own = {name: f"{name} in the gold" if name in (*_GROUPS, GOLD) else name for name in by}
-    groups: dict[tuple[str, str], list[Verdict]] = {("all", "all"): []}
+    groups: dict[tuple[str, str], list[LinkVerdict]] = {("all", "all"): []}
     different = {id(line) for lines in contradictions([one.gold for one in verdicts]) for line in lines}
     for one in verdicts:
         if different:
@@ -268,7 +268,7 @@ def _gold_table(gold: Sequence[GoldMention]) -> pa.Table:
     )
 
 
-_GROUPS: Mapping[str, Callable[[Verdict], str]] = {
+_GROUPS: Mapping[str, Callable[[LinkVerdict], str]] = {
     "all": lambda _: "all",
     "language": lambda one: one.gold.language,
     "topic": lambda one: one.gold.topic,
@@ -282,7 +282,7 @@ _PLACES = {
 }
 
 
-def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> LinkAuditRow:
+def _row(by: str, value: str, verdicts: Sequence[LinkVerdict]) -> LinkAuditRow:
     scored = [one for one in verdicts if one.linkable or one.nil]
     linkable = [one for one in scored if one.linkable]
     return LinkAuditRow(
@@ -299,6 +299,6 @@ def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> LinkAuditRow:
     )
 
 
-def _scored(verdicts: Sequence[Verdict]) -> Scored:
+def _scored(verdicts: Sequence[LinkVerdict]) -> Scored:
     right = sum(one.right for one in verdicts)
     return Scored(len(verdicts), right / len(verdicts) if verdicts else None, wilson_interval(right, len(verdicts)))
