@@ -21,7 +21,7 @@ from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.database import connect
 from polyculture.cli.tables import print_table
-from polyculture.link.audit.audit import LinkAudit, Scored, judge, score
+from polyculture.link.audit.audit import LinkAudit, LinkScore, judge, score
 from polyculture.link.audit.gold import GoldMention
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
@@ -110,7 +110,7 @@ def nils(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Tab
     return {name: {"n": f"{len(hits):,}", "linked": _share(hits)} for name, hits in linked.items()}
 
 
-def _percent(scored: Scored) -> str:
+def _percent(scored: LinkScore) -> str:
     if scored.right is None or scored.interval is None:
         return "–"
     return f"{100 * scored.right:.1f} [{100 * scored.interval[0]:.1f}, {100 * scored.interval[1]:.1f}]"

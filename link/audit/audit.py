@@ -113,7 +113,7 @@ class LinkVerdict:
         return (*said, meant, got, self.status, self.match, self.matched_by, self.matched, self.why, gold.line)
 
 
-class Scored(NamedTuple):
+class LinkScore(NamedTuple):
     """How many mentions a share is of, the share of right ones, and its 95 % interval (Wilson); None of no mention."""
 
     of: int
@@ -140,12 +140,12 @@ class LinkAuditRow:
     value: str
     mentions: int
     outside: int  # their item is not in the snapshot: in no score but precision
-    linkable: Scored
-    in_topic: Scored  # linkable, and the item belongs to a kind of the topic; the ontology excludes the others
-    clear: Scored  # linkable and not answered 'ambiguous'
-    ambiguous: Scored  # linkable and answered 'ambiguous'
-    links: Scored  # answered with an item, correct or not, also of those outside
-    nil: Scored  # NIL: no item is expected; right without a link
+    linkable: LinkScore
+    in_topic: LinkScore  # linkable, and the item belongs to a kind of the topic; the ontology excludes the others
+    clear: LinkScore  # linkable and not answered 'ambiguous'
+    ambiguous: LinkScore  # linkable and answered 'ambiguous'
+    links: LinkScore  # answered with an item, correct or not, also of those outside
+    nil: LinkScore  # NIL: no item is expected; right without a link
 
     def flat(self) -> dict[str, Any]:
         """The line with each share as four columns: of how many, the share, `..._low` and `..._high`."""
@@ -299,6 +299,6 @@ def _row(by: str, value: str, verdicts: Sequence[LinkVerdict]) -> LinkAuditRow:
     )
 
 
-def _scored(verdicts: Sequence[LinkVerdict]) -> Scored:
+def _scored(verdicts: Sequence[LinkVerdict]) -> LinkScore:
     right = sum(one.right for one in verdicts)
-    return Scored(len(verdicts), right / len(verdicts) if verdicts else None, wilson_interval(right, len(verdicts)))
+    return LinkScore(len(verdicts), right / len(verdicts) if verdicts else None, wilson_interval(right, len(verdicts)))

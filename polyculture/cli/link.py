@@ -23,7 +23,7 @@ from polyculture.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
+    from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, LinkScore
     from polyculture.link.audit.gold import GoldMention
 
 SHOWN_WRONG = 20
@@ -110,11 +110,11 @@ def _shown(row: LinkAuditRow) -> tuple[Any, ...]:
     return (row.by, row.value, row.mentions, *shares)
 
 
-def _share(one: Scored) -> str | None:
+def _share(one: LinkScore) -> str | None:
     return None if one.right is None else f"{100 * one.right:.1f}"
 
 
-def _with_interval(one: Scored) -> str | None:
+def _with_interval(one: LinkScore) -> str | None:
     """`96.2 [95, 97]`, in per cent."""
     if one.right is None or one.interval is None:
         return None
