@@ -32,7 +32,7 @@ _TextColumns: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items,
 _Targets: TypeAlias = "tuple[Numbers, Numbers, list[int | None]]"  # items, a target of each, and when that ended
 
 
-class Rows:
+class EntityRows:
     """Collects rows of the snapshot's tables column by column, and returns them as Arrow tables."""
 
     def __init__(self, languages: Iterable[str]) -> None:

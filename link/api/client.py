@@ -17,7 +17,7 @@ import httpx
 import orjson
 
 from polyculture.cache.network.http_answers import TooLargeError, retry_after
-from polyculture.link.entity_json import Rows
+from polyculture.link.entity_json import EntityRows
 from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, refusal
 from polyculture.link.qid import number
 
@@ -184,5 +184,5 @@ def _item(entity: Entity, languages: Sequence[str]) -> Entity | None:
     """The item; None where `missing` is set: an empty string in the old format, true in the new one."""
     if "missing" in entity:
         return None
-    Rows(languages).add(entity)  # raises for items that no snapshot can hold
+    EntityRows(languages).add(entity)  # raises for items that no snapshot can hold
     return entity

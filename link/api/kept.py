@@ -22,7 +22,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import JobHeldError, SnapshotError
 from polyculture.link.api.client import Entity
 from polyculture.link.api.names import Term
-from polyculture.link.entity_json import Rows
+from polyculture.link.entity_json import EntityRows
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.draft import Draft, answers_folder, draft_file, kept_draft
@@ -196,7 +196,7 @@ class KeptAnswers:
 
     def keep_entities(self, entities: Mapping[str, Entity | None]) -> None:
         """Stores the entities by the QID that was asked for; None: there is no such item."""
-        rows = Rows(self.languages)
+        rows = EntityRows(self.languages)
         for qid, entity in entities.items():
             if entity is not None:
                 if qid != entity["id"]:
@@ -226,7 +226,7 @@ class KeptAnswers:
 
     def write(self, out: Path, provenance: Mapping[str, Any]) -> Snapshot:
         """Writes the snapshot `out` of the answers. Raises what `assemble` raises."""
-        named = Rows(self.languages)
+        named = EntityRows(self.languages)
         for item, rows in groupby(self._fetchall(statement("fill_named")), key=itemgetter(0)):
             named.add(_entity(item, [(language, name) for _, language, name in rows]))
         with self._draft.transaction():

@@ -26,7 +26,7 @@ import msgspec
 from polyculture.cache.errors import StoreError
 from polyculture.link.dumps.dump import LONGEST_LINE, Chunk, DumpPosition
 from polyculture.link.entity import NotAnItemError
-from polyculture.link.entity_json import Rows
+from polyculture.link.entity_json import EntityRows
 from polyculture.link.index.tables import ArrowTables
 
 NAMED_LINES = 100  # broken lines that are listed, the first ones; the others are only counted
@@ -103,7 +103,7 @@ def _stop_feeding(pool: Any) -> None:
 
 
 def _ingest(chunk: Chunk, languages: Sequence[str]) -> Ingested:
-    rows = Rows(languages)
+    rows = EntityRows(languages)
     counts = ingest_lines(enumerate(io.BytesIO(chunk.text), chunk.line), rows)
     counts.json_bytes = len(chunk.text)
     return Ingested(chunk.end, counts, rows.tables())
@@ -122,7 +122,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def ingest_lines(lines: Iterable[tuple[int, bytes]], rows: Rows) -> IngestCounts:
+def ingest_lines(lines: Iterable[tuple[int, bytes]], rows: EntityRows) -> IngestCounts:
     """Adds the items of whole lines, given with their numbers, to `rows`; does not count bytes."""
     counts, before = IngestCounts(), len(rows)
     for number, line in lines:
@@ -137,7 +137,7 @@ def ingest_lines(lines: Iterable[tuple[int, bytes]], rows: Rows) -> IngestCounts
     return counts
 
 
-def _add_entity(entity: bytes, line: int, rows: Rows, counts: IngestCounts) -> None:
+def _add_entity(entity: bytes, line: int, rows: EntityRows, counts: IngestCounts) -> None:
     try:
         rows.add_json(entity)
     except NotAnItemError:
@@ -150,7 +150,7 @@ def _add_entity(entity: bytes, line: int, rows: Rows, counts: IngestCounts) -> N
         counts.reject(line, f"not an item: {fault}")
 
 
-def _add_array_line(line: bytes, number: int, rows: Rows, counts: IngestCounts) -> None:
+def _add_array_line(line: bytes, number: int, rows: EntityRows, counts: IngestCounts) -> None:
     """Adds a line with a bracket of the array, or with the whole array."""
     text = line.strip()
     if text.startswith(b"[") and text.endswith(b"]") and len(text) > 1:

@@ -22,7 +22,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.link.entity import PROPERTIES
-from polyculture.link.entity_json import Rows
+from polyculture.link.entity_json import EntityRows
 from polyculture.link.index.assemble import write_snapshot
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.starter_files import MADE, STARTER, starter_identity
@@ -74,7 +74,7 @@ def write_starter(out: Path, folder: Path = STARTER) -> Snapshot:
     """
     items = list(read_starter(folder))
     written = {language for _, _, item in items for language in (*item.labels, *item.aliases)}
-    rows = Rows(written)
+    rows = EntityRows(written)
     for topic, qid, item in items:
         rows.add(_entity(qid, item))
         if item.kind not in UNCOUNTED:

@@ -24,7 +24,7 @@ from polyculture.link.api.fill import FillReport, assumed_names, expected_reques
 from polyculture.link.api.names import NamedMention, exact_terms, spellings
 from polyculture.link.api.sparql import SparqlSettings
 from polyculture.link.dumps.build import build_index
-from polyculture.link.entity_json import Rows
+from polyculture.link.entity_json import EntityRows
 from polyculture.link.index.assemble import write_snapshot
 from polyculture.link.index.draft import answers_folder
 from polyculture.link.index.snapshot import open_snapshot
@@ -573,7 +573,7 @@ def test_a_language_more_fetches_the_items_anew_and_asks_for_no_name_again(serve
 
 def pulled(out: Path, languages: frozenset[str]) -> None:
     """A snapshot of an endpoint's answers, with the classes and the soup."""
-    rows = Rows(languages)
+    rows = EntityRows(languages)
     for entity in [*CLASSES, *ITEMS[:2]]:
         rows.add(entity)
     source = {"kind": "sparql", "endpoint": "http://there"}
