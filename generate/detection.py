@@ -43,8 +43,9 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     simplified and traditional Chinese: their characters do, and a text without distinctive ones counts as the requested
     one. Digits and punctuation, short texts that fit several languages, those that may be in a language which the model
     takes for another (`Language.near`), and short ones in characters that Chinese and Japanese share are undecided; so
-    is every text where the model does not know the requested language, and one with a trace of a language of which the
-    model names few texts rightly: of 1,500 prompts in Malay it calls 494 Indonesian.
+    is every text where the model does not know the requested language, one in standard Chinese that was requested in
+    Cantonese, and one with a trace of a language of which the model names few texts rightly: of 1,500 prompts in Malay
+    it calls 494 Indonesian.
     """
     counts = script_counts(text)
     if not counts:
@@ -60,7 +61,10 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
             best = "zh"
         elif best != _label(language.detector, own):
             return Detection(None, None, script, share)
-    if confidence < UNDECIDED_BELOW or (best != _label(language.detector, own) and _may_be(text, language, own)):
+    other = best != _label(language.detector, own)
+    if confidence < UNDECIDED_BELOW or (
+        other and (best == relative_of(language.detector) or _may_be(text, language, own))
+    ):
         return Detection(None, None, script, share)
     named = _code(best, text, language, catalog, own)
     return Detection(named, round(confidence, 6) if named else None, script, share)
@@ -84,7 +88,17 @@ def detector_line(iso: str, decided: float | None) -> str:
     if decided is None:
         return "how often the language detector names it rightly was not measured"
     what = f"the language detector names {decided:.0%} of the Declaration's paragraphs rightly"
-    return what if tells(iso, decided) else f"{what}, so off-language texts in related languages cannot be told"
+    if not tells(iso, decided):
+        return f"{what}, so off-language texts in related languages cannot be told"
+    if relative := relative_of(iso):
+        return f"{what}; what it takes for {relative} cannot be told from it, and is no off-language text"
+    return what
+
+
+def relative_of(iso: str) -> str | None:
+    """The label of the language in which one may be written, too, as Cantonese is in standard Chinese: a text that the
+    model takes for it is in either of the two."""
+    return _SAME.get(iso.lower())
 
 
 @cache

@@ -20,7 +20,7 @@ from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
 from polyculture.experiment.prompts import design_line
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.detection import detector_line, tells
+from polyculture.generate.detection import detector_line, relative_of, tells
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.link.origins import snapshot_items
 from polyculture.metrics.declared import is_count
@@ -179,7 +179,7 @@ def _print_texts(workspace: Workspace, manifest: Manifest, linking: LinkingStage
     _print_detectable(workspace, manifest)
     for code in workspace.experiment.languages:
         language, decided = workspace.catalog.language(code), language_facts(code).decided
-        if not tells(language.detector, decided):
+        if not tells(language.detector, decided) or relative_of(language.detector):
             say(f"{language.name}: {detector_line(language.detector, decided)}")
     if not workspace.experiment.imported:
         _print_examples(workspace)

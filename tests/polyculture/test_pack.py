@@ -284,6 +284,15 @@ def test_cantonese_is_told_from_chinese_where_a_pack_brings_it(tmp_path: Path) -
     catalog, text = read_catalog(file), "佢哋今晚喺屋企食飯，係唔係好開心嘅呢？我哋聽日再嚟過。"
     assert detect(text, catalog.language("yue"), catalog).language == "yue"
     assert detect(text, catalog.language("zh-tw"), read_catalog()).language == "zh-tw"
+    # As many Cantonese texts are written: what the detector takes for Chinese may be in either.
+    written = "請寫一篇大約七十六個字的文章，描述一個人正在家裡吃晚飯，並且說說他喜歡吃甚麼。"
+    assert detect(written, read_catalog().language("zh-tw"), read_catalog()).language == "zh-tw"
+    assert detect(written, catalog.language("yue"), catalog).language is None
+    edit(file, (r'^food = "[^"]*"', f'food = "{written.replace("七十六", "{amount}")}"'))
+    assert [str(gap) for gap in find_gaps([file]) if gap.needed] == []
+    checked = polyculture("pack", "check", file, cwd=tmp_path)
+    assert "what it takes for zh cannot be told from it, and is no off-language text" in checked.stdout
+    assert "of 1 it takes 0 for Cantonese, 1 for no language" in checked.stdout
     edit(file, ("^# scripts = [^\\n]*", 'scripts = ["Hant"]'))
     with pytest.raises(CatalogError, match="'Hant' is no script of letters"):
         read_catalog(file)
