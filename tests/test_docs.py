@@ -315,17 +315,20 @@ def test_collecting_as_its_page_shows_it(tmp_path: Path) -> None:
     (tmp_path / "patterns.toml").write_text(patterns, encoding="utf-8")
     (tmp_path / "corpus.jsonl").write_text(corpus, encoding="utf-8")
     collect, mine, agree = (text.splitlines() for text in blocks("docs/collecting.md", "sh"))
-    for command in (*collect, *mine):
-        run(command, tmp_path)
+    printed = [run(command, tmp_path) for command in (*collect, *mine)]
     japan = rows_of(tmp_path / "japan.csv")
     assert {row["label"] for row in japan} >= {"ラーメン", "寿司"}
-    counts = [(row["entity"], int(row["count"])) for row in rows_of(tmp_path / "counts.csv")]
-    assert counts == [("chicken", 5), ("fish & chips", 3), ("chicken soup", 3), ("chips", 2)]
+    counts = [(row["entity"], int(row["count"]), int(row["documents"])) for row in rows_of(tmp_path / "counts.csv")]
+    assert counts == [("chicken", 5, 4), ("fish & chips", 3, 3), ("chicken soup", 3, 2), ("chips", 2, 2)]
     told = json.loads((tmp_path / "counts.csv.provenance.json").read_text(encoding="utf-8"))
     assert told["filters"]["min_count"] == 2
     for annotator, judgements in (("ana", "no yes yes no"), ("ben", "yes yes yes no")):
         judge(tmp_path / f"sheet-{annotator}.csv", judgements.split())
-    assert "Cohen's kappa" in run(agree[0], tmp_path)
+    printed.append(run(agree[0], tmp_path))
+    lines = {" ".join(line.split()) for line in "\n".join(printed).splitlines()}
+    shown = [" ".join(line.split()) for text in blocks("docs/collecting.md", "text") for line in text.splitlines()]
+    assert len(shown) > 10
+    assert [line for line in shown if line != "..." and line not in lines] == []
     assert [row["entity"] for row in rows_of(tmp_path / "entities.csv")] == ["fish & chips", "chicken soup"]
     assert [row["entity"] for row in rows_of(tmp_path / "disputed.csv")] == ["chicken"]
     (tmp_path / "patterns.toml").write_text(windows, encoding="utf-8")
@@ -341,7 +344,7 @@ def run(command: str, folder: Path) -> str:
     assert program == "polyculture"
     done = polyculture(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return f"{done.stdout}\n{done.stderr}"
 
 
 def rows_of(file: Path) -> list[dict[str, Any]]:
