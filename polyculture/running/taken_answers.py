@@ -6,7 +6,6 @@ another model under the same name asks nothing again: so it is said how many ans
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -19,48 +18,49 @@ from polyculture.cache.store.schema import RESPONSES, WANTED_RESPONSES
 from polyculture.cache.store.shards import part_files
 
 _GONE = "a run that is no longer beside this one"
-# A row is a run that answers came from; NULL: this run, or an imported file.
-_OF_JOB = """
-WITH own AS (
-    SELECT DISTINCT r.response_id, r.purchase IS NULL AND r.origin IS NULL AS is_taken
-    FROM read_parquet($own, hive_partitioning = false) AS r
-    INNER JOIN wanted AS w USING (request_id, model)
-    WHERE r.status = 'ok' AND r.sample < w.n
-),
-elsewhere AS (
-    SELECT response_id, min(b.run) AS run
-    FROM read_parquet($parts, filename = 'file', union_by_name = true, hive_partitioning = false)
-    INNER JOIN beside AS b USING (file)
-    WHERE status = 'ok' AND b.run IS NOT NULL
-    GROUP BY response_id
-)
-SELECT if(o.is_taken, coalesce(e.run, $gone), NULL) AS run, count(*) AS answers
-FROM own AS o
-LEFT JOIN elsewhere AS e ON o.is_taken AND o.response_id = e.response_id
-GROUP BY ALL
+# A row is an answer that counts, and whether this run took it over: it neither paid for it nor imported it.
+_OWN = """
+CREATE TEMP TABLE own AS
+SELECT DISTINCT r.response_id, r.purchase IS NULL AND r.origin IS NULL AS is_taken
+FROM read_parquet($parts, union_by_name = true, hive_partitioning = false) AS r
+INNER JOIN wanted AS w USING (request_id, model)
+WHERE r.status = 'ok' AND r.sample < w.n
 """
+_COUNTS = "SELECT count(*), count(*) FILTER (is_taken) FROM own"
+# A row is an answer that was taken over and is in a run beside this one.
+_BESIDE = """
+CREATE TEMP TABLE beside AS
+SELECT o.response_id, min(f.run) AS run
+FROM read_parquet($parts, filename = 'file', union_by_name = true, hive_partitioning = false) AS r
+INNER JOIN own AS o ON o.is_taken AND o.response_id = r.response_id
+INNER JOIN files AS f USING (file)
+WHERE r.status = 'ok'
+GROUP BY o.response_id
+"""
+_BY_RUN = "SELECT run, count(*) FROM beside GROUP BY run ORDER BY run"
 
 
 def taken_lines(run: RunFolder, jobs: Sequence[Job]) -> list[str]:
     """A line for each run that answers were taken from, of those that count now; none where this run asked for all."""
-    counts: Counter[str | None] = Counter()
-    if not run.table(WANTED_RESPONSES.name).exists():
+    parts = [part for job in jobs for part in part_files(run.shards(RESPONSES.name, job))]
+    if not parts or not run.table(WANTED_RESPONSES.name).exists():
         return []
     with memory_database() as connection:
         connection.register("wanted", read_rows(run.table(WANTED_RESPONSES.name), WANTED_RESPONSES))
-        for job in jobs:
-            own = part_files(run.shards(RESPONSES.name, job))
-            if not own:
-                continue
-            parts: dict[str, str | None] = {str(part): None for part in own}
-            parts |= {str(part): one.root.name for one, part in sibling_parts(run, job, RESPONSES)}
-            named = {"file": pa.array(parts, pa.string()), "run": pa.array(parts.values(), pa.string())}
-            connection.register("beside", pa.table(named))
-            given = {"own": list(map(str, own)), "parts": list(parts), "gone": _GONE}
-            counts.update(dict(connection.execute(_OF_JOB, given).fetchall()))
-    total = counts.total()
-    taken = sorted((name, answers) for name, answers in counts.items() if name is not None)
+        connection.execute(_OWN, {"parts": list(map(str, parts))})
+        [(total, taken)] = connection.execute(_COUNTS).fetchall()
+        if not taken:
+            return []
+        of_run = {str(part): one.root.name for job in jobs for one, part in sibling_parts(run, job, RESPONSES)}
+        counts: list[tuple[str, int]] = []
+        if of_run:
+            files = {"file": pa.array(of_run, pa.string()), "run": pa.array(of_run.values(), pa.string())}
+            connection.register("files", pa.table(files))
+            connection.execute(_BESIDE, {"parts": list(of_run)})
+            counts = connection.execute(_BY_RUN).fetchall()
+    if gone := taken - sum(answers for _, answers in counts):
+        counts.append((_GONE, gone))
     return [
         f"{answers:,} of {total:,} answers are those of {name}: the same requests, answered there"
-        for name, answers in taken
+        for name, answers in counts
     ]
