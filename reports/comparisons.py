@@ -28,7 +28,7 @@ from polyculture.reports.texts import texts
 
 MODELS, LANGUAGES, CONDITIONS = "model", "language", "condition"
 _TOLD = (HIGHER, LOWER)
-_TURNS = "share of the unlinked mentions that, linked against it, turns the difference"
+_REVERSED = "share of the unlinked mentions that would reverse the difference if they were linked against it"
 _HEADS = {
     "native by model": "Model",
     "native by country": "Country",
@@ -53,7 +53,7 @@ def told_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def is_told(row: Row) -> bool:
     """Whether a sentence may be written from a row: its verdict is the same under every selection of the texts."""
-    return row["verdict"] in _TOLD and bool(row["stays_in_all"])
+    return row["verdict"] in _TOLD and bool(row["robust_in_all"])
 
 
 def _table(family: str, rows: Sequence[Row], data: ReportData) -> PageTable:
@@ -75,10 +75,10 @@ def _table(family: str, rows: Sequence[Row], data: ReportData) -> PageTable:
         Column("About", lambda row: "" if row["low"] is None else texts().targets[row["target"]], is_number=False),
         Column("New prompts", _of_new, is_number=False),
         Column("q", lambda row: "" if row["q"] is None else probability(row["q"])),
-        Column("Stays among", lambda row: row["stays"] if row["verdict"] in _TOLD else "", is_number=False),
+        Column("Robust in", lambda row: row["robust_in"] if row["verdict"] in _TOLD else "", is_number=False),
         Column("Same sign in", holds, is_size=True),
         Column("Cells", lambda row: count(row["cells"]), is_size=True),
-        Column("Turns at", lambda row: "" if row["low"] is None else tipping(row), _TURNS, is_size=True),
+        Column("Reversed at", lambda row: "" if row["low"] is None else tipping(row), _REVERSED, is_size=True),
     )
     return plain_table(
         sorted(rows, key=place), columns, title=texts().comparisons[family].title, line_head=_HEADS[family],

@@ -1,5 +1,7 @@
-"""A comparison as people read it: a line for each row of all texts, whether it stays in parts of them, and remarks; why
-there is no interval, in words, and what would give one."""
+"""A comparison as people read it: a line for each row, whether it is the same in each selection of texts, and remarks.
+
+Also why there is no interval, in words, and what would give one.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,7 @@ def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
             parts[_key(row.difference)].append(row.difference)
     whole = [row.difference for row in rows if row.difference.selection == ALL]
     lines = [_line(told, parts[_key(told)]) for told in whole]
-    optional = ("measure", *FACETS, "of", "stays", "judged", "without largest", "turns at")
+    optional = ("measure", *FACETS, "of", "robust", "corrected", "without top topic", "reversed at")
     empty = {name for name in optional if all(line[name] is None for line in lines)}
     return [{name: value for name, value in line.items() if name not in empty} for line in lines]
 
@@ -139,10 +141,10 @@ def _line(told: Difference, parts: Sequence[Difference]) -> dict[str, Any]:
         "b": told.b_estimate,
         "difference": _difference(told),
         "q": told.q,
-        "stays": _stays(told, parts),
-        "judged": _interval(told, told.corrected_low, told.corrected_high),
-        "without largest": None if told.without_largest is None else _signed(told, told.without_largest),
-        "turns at": None if told.tipping is None else f"{100 * told.tipping:.0f} %",
+        "robust": _robust(told, parts),
+        "corrected": _interval(told, told.corrected_low, told.corrected_high),
+        "without top topic": None if told.without_largest is None else _signed(told, told.without_largest),
+        "reversed at": None if told.tipping is None else f"{100 * told.tipping:.0f} %",
     }
 
 
@@ -161,8 +163,8 @@ def _interval(told: Difference, low: float | None, high: float | None) -> str | 
     return None if low is None or high is None else f"[{_signed(told, low)}, {_signed(told, high)}]"
 
 
-def _stays(told: Difference, parts: Sequence[Difference]) -> str | None:
-    """Under which selections of texts a verdict stays; of one that is not told, under which it would be told."""
+def _robust(told: Difference, parts: Sequence[Difference]) -> str | None:
+    """Under which selections of texts the verdict is the same; for a row without one, under which it would have one."""
     if told.verdict in (HIGHER, LOWER):
         without = [part.selection for part in parts if part.verdict != told.verdict]
         return f"not in: {', '.join(without)}" if without else ("yes" if parts else None)
@@ -181,7 +183,7 @@ def remarks_of(rows: Sequence[Row]) -> list[str]:
         if turned(row)
     ]
     if any(row.difference.corrected is not None for row in whole):
-        remarks.append("judged: the interval after correction for what judges call wrong (polyculture audit)")
+        remarks.append("corrected: the interval after correction for the errors that judges found (polyculture audit)")
     reasons: dict[str, dict[str, None]] = defaultdict(dict)
     for row in whole:
         if row.difference.reason:
@@ -191,7 +193,7 @@ def remarks_of(rows: Sequence[Row]) -> list[str]:
     if any(is_overlap(row.difference.metric) and row.difference.reason == NO_CELL for row in whole):
         remarks.append("consensus is of two languages: two of them are compared by that of each with a third language")
     if any(row.difference.tipping is not None for row in whole):
-        remarks.append("turns at: the share of unlinked mentions that, linked against it, would turn the difference")
+        remarks.append("reversed at: the share of unlinked mentions that would reverse the difference")
     if left := max(row.difference.left_out for row in whole):
         remarks.append(f"cells that one side alone was asked are left out, up to {left} of a row (left_out in csv)")
     missing = [max(getattr(row.difference, f"missing_{side}") for row in whole) for side in "ab"]

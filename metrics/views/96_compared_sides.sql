@@ -1,8 +1,8 @@
 -- compared_sides: a row is a comparison of two sides with one target: the difference over all texts, and under which
 -- selections of the texts its verdict is the same.
 --   target: 'same_prompts': new samples of the same prompts; 'new_prompts': new prompts like them
---   stays: the selections under which the verdict is that of all texts
---   stays_in_all: whether these are all of them: only then a sentence says so
+--   robust_in: the selections under which the verdict is that of all texts
+--   robust_in_all: whether these are all of them: only then a sentence says so
 --   is_first: whether this is the target that is told first: 'same_prompts', but where new prompts alone can be tested
 --   new_low: lower limit of the 95 % interval of new prompts like these
 --   new_high: upper limit of the same
@@ -25,15 +25,15 @@ WITH targets AS (
 )
 SELECT
     * EXCLUDE (verdicts),
-    [one.selection FOR one IN verdicts IF one.verdict = verdict] AS stays,
-    len(stays) = len(verdicts) AS stays_in_all,
+    [one.selection FOR one IN verdicts IF one.verdict = verdict] AS robust_in,
+    len(robust_in) = len(verdicts) AS robust_in_all,
     (target = 'same_prompts') = (
         coalesce(bool_or(target = 'same_prompts' AND p IS NOT NULL) OVER comparison, false)
         OR NOT coalesce(bool_or(target = 'new_prompts' AND p IS NOT NULL) OVER comparison, false)
     ) AS is_first,
     max(CASE WHEN target = 'new_prompts' THEN low END) OVER comparison AS new_low,
     max(CASE WHEN target = 'new_prompts' THEN high END) OVER comparison AS new_high,
-    max(CASE WHEN target = 'new_prompts' AND stays_in_all THEN verdict END) OVER comparison AS new_verdict,
+    max(CASE WHEN target = 'new_prompts' AND robust_in_all THEN verdict END) OVER comparison AS new_verdict,
     max(CASE WHEN target = 'new_prompts' THEN freedom END) OVER comparison AS new_freedom,
     coalesce(bool_or(target = 'same_prompts' AND reason = 'no sampling') OVER comparison, false) AS same_is_exact,
     max(CASE WHEN target = 'new_prompts' THEN reason END) OVER comparison AS lacking
@@ -51,7 +51,7 @@ SELECT
     {'measure': measure, 'metric': metric, 'dimension': dimension, 'target': target, 'model': model, 'dataset': dataset,
      'language': language, 'country': country, 'topic': topic, 'condition': condition, 'wording': wording, 'method': method,
      'reader': reader, 'facets': facets} AS board,
-    a, b, a_estimate, b_estimate, p, stays_in_all, coalesce(reason, '') = 'no sampling' AS exact,
+    a, b, a_estimate, b_estimate, p, robust_in_all, coalesce(reason, '') = 'no sampling' AS exact,
     if(exact, if(difference > 0, 'higher', if(difference < 0, 'lower', verdict)), verdict) AS verdict
 FROM compared_sides
 WHERE dimension IN ('model', 'language') AND coalesce(reason, '') <> 'constant by construction';
@@ -63,7 +63,7 @@ WHERE dimension IN ('model', 'language') AND coalesce(reason, '') <> 'constant b
 --   worse: the other one
 CREATE VIEW ranked_pairs AS
 WITH told AS (
-    SELECT board, a, b, stays_in_all AND verdict = 'higher' AS above, stays_in_all AND verdict = 'lower' AS below
+    SELECT board, a, b, robust_in_all AND verdict = 'higher' AS above, robust_in_all AND verdict = 'lower' AS below
     FROM ranked_sides
 )
 SELECT board, if(above, a, b) AS better, if(above, b, a) AS worse FROM told WHERE b <> 'the rest' AND (above OR below)

@@ -48,15 +48,21 @@ def compare(
     experiment: ExperimentFile,
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Models, languages, conditions, countries or wordings of the run, or groups: each pair."),
+        typer.Argument(
+            help="Models, languages, conditions, countries or wordings of the run, or groups. Each pair is compared."
+        ),
     ] = None,
-    rest: Annotated[bool, typer.Option("--rest", help="Each one that is named against all others together.")] = False,
+    rest: Annotated[
+        bool, typer.Option("--rest", help="Compare each one that you name with all others together.")
+    ] = False,
     group: Annotated[
         FactName | None,
-        typer.Option("--group", help="Compare groups of models, by a fact of [model_facts]; each with all others."),
+        typer.Option(
+            "--group", help="Compare groups of models by a fact of [model_facts], each group with all others."
+        ),
     ] = None,
     native: Annotated[
-        bool, typer.Option("--native", help="Each country in its own languages against the other languages.")
+        bool, typer.Option("--native", help="Compare each country's own languages with the other languages.")
     ] = False,
     baseline: Annotated[
         list[Path] | None,
@@ -121,47 +127,50 @@ def compare(
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
-    """Compare models, languages, conditions, countries, wordings, runs or snapshots: each pair of those named.
+    """Compare models, languages, conditions, countries, wordings, runs or snapshots, in every pair of those you name.
 
-    Both sides are means over the cells that both have. A difference has one of two targets. same_prompts: new samples
-    of the same prompts, by a jackknife over responses. new_prompts: new prompts like them, by how the difference varies
-    over the topics and countries of the run; that takes three of both, or six of one. Without --target both are shown.
+    Both sides are means over the cells that both have. Each difference is tested for one of two targets. With
+    same_prompts it is about new samples of the same prompts; the interval comes from a jackknife over responses. With
+    new_prompts it is about new prompts like these; the interval comes from how the difference varies over the topics
+    and countries of the run, and needs at least three of both, or six of one. Without --target you see both.
 
-    Each pair has a table. A row has `a`, `b`, the `difference` with its 95 % interval or the reason for none, and `q`:
-    p adjusted (Benjamini and Hochberg) over the rows of its target. Counts are compared at the fewest responses of both
-    sides. `stays` says whether the verdict is the same without refusals, without texts that were cut, and without texts
-    in another language than their prompts; it is empty if the run has no such text. `judged` is the interval after
-    correction for what people called wrong; `without largest` what is left without the topic that adds most; `turns at`
-    the share of unlinked mentions that could turn it.
+    Each pair has a table. A row shows `a`, `b`, the `difference` with its 95 % interval (or the reason why there is
+    none) and `q`, the p-value adjusted over the rows of its target (Benjamini and Hochberg). Counts are compared at the
+    smaller number of responses. `robust` says whether the verdict is the same without refusals, without texts that were
+    cut, and without texts in another language than their prompts; it is empty if the run has no such text. `corrected`
+    is the interval after correction for the errors that judges found. `without top topic` is the difference without the
+    topic that contributes most. `reversed at` is the share of unlinked mentions that could reverse the difference.
 
-    What instruments measured of the same sides (CBS, sentiment, QA, questions) stands in a table of its own, paired
-    over what both were asked. --by, --metric, --target and --fail-if are of them, too.
+    What instruments measured for the same sides (CBS, sentiment, QA, questions) is in a table of its own, paired over
+    what both sides were asked. --by, --metric, --target and --fail-if apply to it, too.
 
-    JSON, CSV and Parquet have all columns of the view `differences`, such as `units`, `topics`, `left_out`, and a row
-    for each selection of texts.
+    JSON, CSV and Parquet have all columns of the view `differences`, such as `units`, `topics` and `left_out`, and a
+    row for each selection of texts.
 
-    --snapshot prints, too, which links the other snapshot changes. Both sides are the same texts, so that the
-    differences are exact, and have no interval.
+    --snapshot also prints which links the other snapshot changes. Both sides are the same texts, so the differences are
+    exact and have no interval.
 
-    --baseline compares this run with another one: models of one name, the two where each run has one, or the first
-    named model with the second of the baseline. Cells whose prompts differ are left out and counted.
+    --baseline compares this run with another one. It pairs the models that have the same name, or the two models if
+    each run has only one, or the first model that you name with the second one in the baseline. Cells whose prompts
+    differ are left out and counted.
 
-    --fail-if METRIC lower|higher|different [by more than X] is for pipelines: lower means that a is below b. It is
-    asked of each row of its metric, METRIC[CONDITION] of prompts of this condition. It holds where q is below 0.05 on
-    that side; q is over all tests of the command. Its target is `same_prompts` unless --target says otherwise.
+    --fail-if METRIC lower|higher|different [by more than X] is for pipelines; `lower` means that a is below b. The
+    condition is checked for every row of that metric; write METRIC[CONDITION] for prompts of one condition. It holds
+    if q, adjusted over all tests of the command, is below 0.05 on that side. The target is `same_prompts` unless you
+    set --target.
 
     --pass-if METRIC not lower|higher|different by more than X is stricter: the whole 95 % interval must be on the good
-    side of X, so that too few answers do not pass.
+    side of X, so that a comparison with too few answers does not pass.
 
-    A condition cannot be tested where the interval leaves open a change by half of the baseline's number (or by a
-    twentieth of the metric's range, where that is more), where the
-    candidate was not asked what the baseline was, or where both sides are the same answers. Exit codes: 0 all
-    conditions were tested, and the candidate passes; 7 a --fail-if holds, or a --pass-if is not shown; 3 one cannot be
-    tested; 2 a mistake.
+    A condition cannot be tested if the interval leaves open a change by half of the baseline's number (or by a
+    twentieth of the metric's range, if that is more), if the candidate was not asked what the baseline was asked, or if
+    both sides are the same answers. Exit codes: 0 if all conditions were tested and the candidate passes; 7 if a
+    --fail-if holds or a --pass-if is not shown; 3 if a condition cannot be tested; 2 for a mistake.
 
-    --claims FILE tests stated hypotheses: each holds, fails, or is undecided, and p is adjusted over the claims of the
-    file (Holm). A claim about several comparisons shows the one that it turns on. The exit code is 0, whatever they
-    come to. Instead of a file: camel, camellia, culturescope, kobbq or makieval, for the findings of that paper.
+    --claims FILE tests stated hypotheses. Each one holds, fails, or is undecided, and p is adjusted over the claims of
+    the file (Holm). For a claim about several comparisons you see the one that decides it. The exit code is 0, whatever
+    the results are. Instead of a file, write camel, camellia, culturescope, kobbq or makieval to test the findings of
+    that paper.
     """
     if claims is not None:
         if any(

@@ -6,7 +6,7 @@
 --   exact: of how many nothing was sampled, so that the difference is exact
 SELECT
     target, count(*) AS comparisons, count(p) AS tested,
-    count(*) FILTER (verdict IN ('higher', 'lower') AND stays_in_all) AS told,
+    count(*) FILTER (verdict IN ('higher', 'lower') AND robust_in_all) AS told,
     count(*) FILTER (reason = 'no sampling') AS exact
 FROM compared_sides
 WHERE measure = 'entities'

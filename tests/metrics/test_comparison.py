@@ -87,7 +87,7 @@ def test_a_difference_that_refusals_make_does_not_stay_without_them(pilot: Path)
     assert answered.at_n is not None
     assert german.at_n is None
     [line] = [line for line in lines_of(found.rows) if line["language"] == "de"]
-    assert line["stays"] == "not in: answered"
+    assert line["robust"] == "not in: answered"
 
 
 def test_a_list_is_each_pair_and_the_rest_is_the_mean_of_all_others(pilot: Path, folder: Path) -> None:

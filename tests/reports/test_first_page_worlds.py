@@ -59,9 +59,9 @@ def test_more_data_takes_no_finding_away(tmp_path: Path, topics: Sequence[str]) 
     write_run(tmp_path, "world", says, topics=topics, countries=COUNTRIES, languages=("de",), n=15)
     found, ranks = first_page(RunFolder(tmp_path / "runs" / "world"))
     assert found.title == "What was found"
-    assert any(one.says.startswith("What one names belongs to the country more often") for one in found.shown)
+    assert any(one.says.startswith("The things that one names belong to the country more often") for one in found.shown)
     assert ranks == {ONE: (1, 1), TWO: (2, 2)}
-    assert all("cannot be seen: too few" in one.rests[1] for one in found.shown), "there are four countries"
+    assert all("not testable for new prompts" in one.rests[1] for one in found.shown), "there are four countries"
 
 
 def test_two_models_alike_are_no_sentence_about_models(tmp_path: Path) -> None:
@@ -112,5 +112,5 @@ def test_what_no_text_is_left_out_for_is_not_said(
     assert any("if you leave out" in one or "without 16 texts" in one for one in said) is is_known, said
     assert ("Nobody knows which of the texts were cut" in found.family) is not is_known
     with open_report(run, None, METRICS_LAYOUT, ()) as data:
-        [stays] = {row["stays"] for row in told_rows(data.frame(COMPARISONS)) if row["verdict"] == "higher"}
+        [stays] = {row["robust_in"] for row in told_rows(data.frame(COMPARISONS)) if row["verdict"] == "higher"}
         assert stays == ("all, complete" if is_known else "all")

@@ -36,7 +36,7 @@ def page(run: RunFolder) -> Page:
 
 TOLD = {
     "verdict": "higher",
-    "stays_in_all": True,
+    "robust_in_all": True,
     "p": 1e-5,
     "q": 0.001,
     "reason": None,
@@ -45,7 +45,7 @@ TOLD = {
 }
 COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "target", "a_estimate", "b_estimate", "difference",
-    "low", "high", "p", "q", "verdict", "reason", "lacking", "stays", "stays_in_all", "unit", "units", "cells",
+    "low", "high", "p", "q", "verdict", "reason", "lacking", "robust_in", "robust_in_all", "unit", "units", "cells",
     "left_out", "without_largest", "topics", "topics_same_sign", "countries", "countries_same_sign", "tipping",
     "a_model", "b_model", "a_language", "b_language", "new_low", "new_high", "new_verdict", "new_freedom", "naming",
     "a_items", "b_items", "same_is_exact",
@@ -61,7 +61,7 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
         "naming": 1200,
         "a_items": 700,
         "b_items": 500,
-        "stays": "all",
+        "robust_in": "all",
         "left_out": 0,
         "without_largest": 0.07,
     }
@@ -82,14 +82,14 @@ def native(by: str, **more: Any) -> dict[str, Any]:
 def test_a_finding_is_a_sentence_with_what_it_rests_on() -> None:
     [found] = findings(frame(of_models(metric="specificity", condition="explicit")), NAMES).shown
     assert found.says == (
-        "What Qwen2.5-7B-Instruct names belongs to the country more often than what comes from smollm2, "
+        "The things that Qwen2.5-7B-Instruct names belong to the country more often than those that smollm2 names, "
         "where the prompt names it, on the prompts that were asked and on new ones like them"
     )
     assert (found.above, found.below, found.effect, found.interval) == ("0.61", "0.49", "+0.12", "+0.08 to +0.16")
     rests = "; ".join(found.rests)
     for part in (
         "1,200 responses that name a linked item, of 2,558",
-        "too: +0.02 to +0.22",
+        "also shown for new prompts like these: +0.02 to +0.22",
         "5 of 6 topics, 11 of 12 countries",
         "+0.07 without",
     ):
@@ -99,24 +99,24 @@ def test_a_finding_is_a_sentence_with_what_it_rests_on() -> None:
     assert found.places[1].address == "#evidence&model=llamacpp%3Asmollm2&condition=explicit"
     assert "cells that both" not in rests
     [fewer] = findings(frame(of_models(cells=12, left_out=36)), NAMES).shown
-    assert any("both sides were asked: 12;" in one and one.endswith(": 36") for one in fewer.rests)
+    assert any(one.startswith("12 cells that both sides") and "; 36 cells" in one for one in fewer.rests)
 
 
 def test_a_finding_of_one_model_or_language_alone_says_so() -> None:
     """ "Texts in Japanese name fewer different things": of the only one of two models that wrote any."""
     japanese = {"family": "language", "a": "ja", "b": "the rest", "metric": "diversity"}
     [found] = findings(frame({**japanese, "a_model": A, "b_model": A}), NAMES).shown
-    assert "than those in the other languages, by Qwen2.5-7B-Instruct alone, on" in found.says
+    assert "than those in the other languages, for Qwen2.5-7B-Instruct only, on" in found.says
     assert "model=" in found.places[0].address
     [found] = findings(frame({**japanese, "b_language": "en"}), NAMES).shown
-    assert "in the other languages, where the other language is English alone, on" in found.says
+    assert "in the other languages, with English as the only other language, on" in found.says
     [found] = findings(frame(of_models(a_language="en", b_language="en")), NAMES).shown
-    assert found.says.startswith("Qwen2.5-7B-Instruct names specific things more often than smollm2, in English alone,")
+    assert found.says.startswith("Qwen2.5-7B-Instruct names specific things more often than smollm2, in English only,")
     assert "language=en" in found.places[1].address
     [found] = findings(frame(native("model", a_language="ja")), NAMES).shown
-    assert ", where the own language is Japanese alone, on" in found.says
+    assert ", with Japanese as the only own language, on" in found.says
     country = native("country", country="JP", model=None, a_language="ja", a_model=A, b_model=A)
-    assert "than in other languages, by Qwen2.5-7B-Instruct alone, on" in findings(frame(country), NAMES).shown[0].says
+    assert "than in other languages, for Qwen2.5-7B-Instruct only, on" in findings(frame(country), NAMES).shown[0].says
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_finding_of_one_model_or_language_alone_says_so() -> None:
         ),
         (
             {"new_low": None, "new_high": None, "new_verdict": "untestable", "lacking": "few topics"},
-            ("cannot be seen: too few topics",),
+            ("not testable for new prompts like these: too few topics",),
         ),
     ],
 )
@@ -159,7 +159,7 @@ def test_where_nothing_was_sampled_a_finding_is_about_new_prompts() -> None:
 @pytest.mark.parametrize(
     ("row", "title"),
     [
-        ({"stays_in_all": False}, "What differs depends on which texts count"),
+        ({"robust_in_all": False}, "What differs depends on which texts count"),
         ({"a_items": 9}, "A difference was found"),
         (
             {"verdict": "untestable", "q": None, "p": None, "same_is_exact": True, "reason": "no sampling"},
@@ -180,7 +180,7 @@ def test_no_difference_found_is_no_title_where_some_could_not_be_tested_or_a_sen
     """One of three comparisons could be tested, and the picture's sentence said 48 % against 13 %, q < 0.001."""
     tested = of_models(metric="diversity", verdict="not told", q=0.3)
     lacking = of_models(verdict="untestable", q=None, p=None, reason="too few in common")
-    assert "not all could be tested" in findings(frame(tested, lacking), NAMES).title
+    assert "some comparisons could not be tested" in findings(frame(tested, lacking), NAMES).title
     for rows in ((tested,), (tested, lacking)):
         assert findings(frame(*rows), NAMES, within=True).title.startswith("Over all countries together")
     assert findings(frame(lacking), NAMES, within=True).title == "No difference could be tested"
@@ -206,7 +206,7 @@ def test_a_native_language_may_have_less() -> None:
     less = {"verdict": "lower", "difference": -1.5, "low": -2.0, "high": -1.0}
     [found] = findings(frame(native("country", country="JP", **less)), NAMES).shown
     assert found.says.startswith(
-        "Asked about Japan, fewer different things are named in its own language than in other languages, on"
+        "Asked about Japan, models name fewer different things in its own language than in other languages, on"
     )
     assert (found.effect, found.interval) == ("\u22121.5", "\u22122.0 to \u22121.0")
     assert found.places[0].address == "#evidence&country=JP"
@@ -232,7 +232,7 @@ def test_every_family_metric_and_condition_has_a_sentence() -> None:
 
 def test_only_what_is_told_under_every_selection_of_the_texts_is_a_finding() -> None:
     told = frame(
-        of_models(metric="diversity", stays_in_all=False),
+        of_models(metric="diversity", robust_in_all=False),
         of_models(verdict="not told", q=0.3),
         of_models(metric="consensus", verdict="untestable", p=None, q=None, reason="few responses"),
     )
@@ -265,7 +265,7 @@ def test_what_could_not_be_tested_is_counted_with_what_it_needs() -> None:
     rows = [of_models(**none, reason="one response a prompt")] * 2 + [of_models(lacking="few topics")]
     one, other = findings(frame(*rows), NAMES).untested
     assert (one.count, "[sampling] n" in one.why) == ("2 of 3 could not be tested", True)
-    assert other.count == "1 of 3 cannot be seen for new prompts like these"
+    assert other.count == "1 of 3 cannot be tested for new prompts like these"
     assert other.why.startswith("too few topics. Remedy: ")
     assert findings(frame(), NAMES).family.startswith("There is nothing to compare")
 

@@ -188,7 +188,7 @@ def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:
     assert asked
     assert len(asked) == len(set(asked))  # each language once
     assert "a test put its texts together" in header
-    assert "in another language than the prompt's" in header
+    assert "in another language than their prompt" in header
     assert "Arabic" in page.with_id("distrust").text
 
 
@@ -197,7 +197,7 @@ def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
     assert len([text for text in rows if " to " in text]) == 2  # models
     assert "the gazetteer" in page.with_id("compared").text  # why granularity has no interval
     intervals = re.findall(r"\d to [+−\d]", page.with_id("numbers").text)
-    too_little = re.findall("too (?:little|few items) for an interval", page.with_id("numbers").text)
+    too_little = re.findall("too (?:little data|few(?: items)?) for an interval", page.with_id("numbers").text)
     assert len(intervals) + len(too_little) == 5 * 2 * (1 + 6)  # metrics x models x (all languages, and each)
     assert len(intervals) > 40
     assert "No intervals were computed yet" not in page.with_id("numbers").text
@@ -359,10 +359,10 @@ def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
     measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
-    assert "No response yet" in page.all("header")[0].text
+    assert "There is no response yet" in page.all("header")[0].text
     numbers = page.with_id("numbers").text
     assert "no responses" in numbers
-    assert "one language only: no consensus" in numbers
+    assert "no consensus: there is only one language" in numbers
     assert "0.00" not in numbers
     assert not page.all("svg")
     assert page.with_id("granularity").text.count("There is no figure") == 1
@@ -377,8 +377,8 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
     run = builder.write()
     write_report(run)
     header = parsed(run).all("header")[0].text
-    assert "all 1 that were asked for failed" in " ".join(header.split())
-    assert "waits for" not in header
+    assert "the only request failed" in " ".join(header.split())
+    assert "waiting for" not in header
 
 
 def test_links_by_english_alone_are_warned_of_with_their_language() -> None:
@@ -402,7 +402,7 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     write_report(run, sections=sections_named("numbers", "distrust"))
     assert "no mentions" in parsed(run).with_id("numbers").text
     warned = " ".join(parsed(run).with_id("distrust").text.split())
-    assert "100 % of the answers in a language hold no mention that counts" in warned
+    assert "100 % of the answers in a language contain no counted mention" in warned
     assert "Thai: 100 % (" in warned
     conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
     run = conditions.write(tmp_path / "neutral")
@@ -462,7 +462,7 @@ def test_every_instrument_has_a_section_with_its_numbers(page: Page) -> None:
     assert [e.attributes["id"] for e in page.all("section") if e.attributes.get("id") in names] == list(names)
     swapped = page.with_id("swapped").text
     # Tasks, languages of one type each; pooled settings of one metric, over all types alone.
-    assert swapped.count("too little for an interval") == 3 * len(MODELS) * 3 + len(MODELS) * 3
+    assert swapped.count("too little data for an interval") == 3 * len(MODELS) * 3 + len(MODELS) * 3
     assert "0.40 0.30 to 0.60" in " ".join(swapped.split())
     assert "1.30 6.00 0.005" in " ".join(page.with_id("apart").text.split())
     assert "Map of entities" in " ".join(e.attributes.get("aria-label") or "" for e in page.all("svg"))
@@ -474,7 +474,7 @@ def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
     add_instruments(run, MODELS)
     write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
-    assert "No response yet" not in page.all("header")[0].text
+    assert "There is no response yet" not in page.all("header")[0].text
     assert "was asked every prompt" not in page.with_id("method").text
     assert "No prompt of this run asked for a text" in page.all("header")[0].text
     assert "The models scored" in page.all("header")[0].text
