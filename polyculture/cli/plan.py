@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,22 +78,33 @@ def plan(
         ),
     ] = False,
     retry_failed: RetryOption = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details",
+            help="Also print the items of the snapshot, the differences that can be found, and prompts, as tables.",
+        ),
+    ] = False,
     jobs: Annotated[
         bool, typer.Option("--jobs", help="Print one command per job that has something left, for a job array.")
     ] = False,
 ) -> None:
-    """Check an experiment file, and print what it would ask.
+    """Check an experiment file, and print what it would ask and what that costs.
 
-    Prompts, jobs, samples, tokens, money and hours, of what is left; without --calibrate nothing is spent. A change
-    that makes paid answers stale is refused as `run` refuses it; with --accept-changes the plan is of what comes then.
-    What a model cannot do of the instruments that are asked stands in a table of its own.
-    With --retry-failed, what that option of `run` would ask again is counted, too.
+    The first table counts the prompts and responses, and how many of them are left. The second table has the tokens,
+    the money and the hours of what is left. Without --calibrate, nothing is spent. A change that makes paid answers
+    stale is refused as `run` refuses it; with --accept-changes you see the plan for after the change. What a model
+    cannot do for the instruments of the file is in a table of its own. With --retry-failed, the plan also counts what
+    that option of `run` would ask again.
+
+    Below the tables, lines summarise the snapshot, the smallest differences that the experiment would find, and a
+    prompt. --details prints a table for each: the items of the snapshot by topic, language and country; for two models
+    and for two languages, the smallest difference that would be found at p < .05 in 8 of 10 such experiments, for both
+    targets of `compare`; and more prompts. These differences follow from how numbers varied in the experiment's own
+    run or, before there is one, in a small run of another model.
 
     With --jobs, nothing is checked: a command per job (model, language, topic) is printed. Run them anywhere and in any
     order, many at once over one file system, then `polyculture run` once for the rest.
-
-    The last table has the smallest differences of two models, and of two languages, that such an experiment finds, of
-    both targets of `compare`: by how numbers varied in its run; before there is one, in a small run of another model.
     """
 
     workspace = open_workspace(experiment, runs)
@@ -121,7 +134,7 @@ def plan(
     _print_costs(workspace, costs, _title(workspace))
     _print_unsupported(calls)
     if linking is not None:
-        _print_texts(workspace, manifest, linking)
+        _print_texts(workspace, manifest, linking, details=details)
     rows = [("batches", waiting_line(workspace.run)), ("note", workspace.experiment.played_line)]
     stages = [] if texts is None else [*texts.summaries, *request_rows(workspace, manifest)]
     if told := [*stages, *((label, line) for label, line in rows if line)]:
@@ -170,19 +183,19 @@ def _title(workspace: Workspace) -> str:
     return f"{experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
 
 
-def _print_texts(workspace: Workspace, manifest: Manifest, linking: LinkingStage) -> None:
+def _print_texts(workspace: Workspace, manifest: Manifest, linking: LinkingStage, *, details: bool) -> None:
     """What the texts' prompts and their snapshot are, and what an experiment of so many texts finds."""
     tell_lacking(workspace, linking.source)
     tell_uncovered_countries(workspace, linking.source)
     _print_widened(workspace)
-    _print_items(workspace, linking.source)
-    _print_detectable(workspace, manifest)
+    _print_items(workspace, linking.source, details=details)
+    _print_detectable(workspace, manifest, details=details)
     for code in workspace.experiment.languages:
         language, decided = workspace.catalog.language(code), language_facts(code).decided
         if not tells(language.detector, decided) or relative_of(language.detector):
             say(f"{language.name}: {detector_line(language.detector, decided)}")
     if not workspace.experiment.imported:
-        _print_examples(workspace)
+        _print_examples(workspace, details=details)
 
 
 def _measure(workspace: Workspace, calls: Sequence[Call]) -> None:
@@ -220,11 +233,11 @@ def _print_widened(workspace: Workspace) -> None:
             say(f"countries: {part} is a part of {code}, and the whole is asked about: {whole}")
 
 
-def _print_items(workspace: Workspace, source: Snapshot) -> None:
+def _print_items(workspace: Workspace, source: Snapshot, *, details: bool) -> None:
     """How many items of each topic the snapshot has: in all, with names in each language, and from each asked country.
 
     A language in which few items have a name finds few of what its texts name; the specificity of a country of which
-    there are few items says more of the snapshot than of a model.
+    there are few items says more about the snapshot than about a model.
     """
 
     experiment, catalog = workspace.experiment, workspace.catalog
@@ -234,12 +247,18 @@ def _print_items(workspace: Workspace, source: Snapshot) -> None:
     held = snapshot_items(source, catalog, topics, experiment.languages)
     names = (lambda code: catalog.language(code).name), str
     lines = item_lines(held, topics, experiment.languages, countries[:SHOWN_COUNTRIES], *names)
-    print_table(("items", *topics), [(line.label, *line.counts) for line in lines], "Items in the snapshot")
-    if more := countries[SHOWN_COUNTRIES:]:
-        say(f"items in the snapshot: {len(more)} more countries are asked about")
+    if details:
+        print_table(("items", *topics), [(line.label, *line.counts) for line in lines], "Items in the snapshot")
+        if more := countries[SHOWN_COUNTRIES:]:
+            say(f"items in the snapshot: {len(more)} more countries are asked about")
+    else:
+        all_items = ", ".join(
+            f"{count} of {topic}" for topic, count in zip(topics, next(iter(lines)).counts, strict=True)
+        )
+        say(f"items in the snapshot: {all_items}; --details counts them by language and country")
     if few := too_few(held, topics, countries):
         said = "; ".join(f"{topic} {', '.join(code for code, _ in some)}" for topic, some in few.items())
-        say(f"too few items (under {FEWEST}) for a specificity that says anything: {said}")
+        say(f"too few items (under {FEWEST}) for a meaningful culture specificity: {said}")
 
 
 def _print_costs(workspace: Workspace, costs: Sequence[StageEstimate], title: str) -> None:
@@ -279,28 +298,40 @@ def _print_unsupported(calls: Sequence[Call]) -> None:
         print_table(UNSUPPORTED, rows, title="What models cannot do is not asked")
 
 
-def _print_examples(workspace: Workspace) -> None:
-    design, shown = workspace.design, workspace.prompts[:SHOWN_PROMPTS]
-    wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
-    names = f"{design.names} name{'s' if design.names != 1 else ''}"
-    rows = [(p.language, p.topic, p.wording, p.condition, p.country, p.text) for p in shown]
-    title = f"For example, of {wordings} and {names} in each"
-    print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
+def _print_examples(workspace: Workspace, *, details: bool) -> None:
+    if details:
+        design, shown = workspace.design, workspace.prompts[:SHOWN_PROMPTS]
+        wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
+        names = f"{design.names} name{'s' if design.names != 1 else ''}"
+        rows = [(p.language, p.topic, p.wording, p.condition, p.country, p.text) for p in shown]
+        title = f"For example, of {wordings} and {names} in each"
+        print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
+    else:
+        for prompt in sorted(workspace.prompts, key=lambda one: one.country is None)[:1]:  # one with a country first
+            where = ", ".join(filter(None, (prompt.language, prompt.topic, prompt.condition, prompt.country)))
+            say(f"for example ({where}): {prompt.text}")
     if line := design_line(workspace.experiment, workspace.catalog):
         say(line)
 
 
-def _print_detectable(workspace: Workspace, manifest: Manifest) -> None:
+def _print_detectable(workspace: Workspace, manifest: Manifest, *, details: bool) -> None:
     from polyculture.running.detection import detectable  # SciPy, which nothing else of a plan needs
 
-    differences, notes = detectable(workspace, manifest)
-    if differences:
+    found = detectable(workspace, manifest)
+    if found.differences and details:
         rows = [
             (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.same_prompts, r.new_prompts))
-            for r in differences
+            for r in found.differences
         ]
         print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")
-    for line in notes:
+    elif found.differences:
+        for compared, group in groupby(sorted(found.differences, key=attrgetter("compared")), attrgetter("compared")):
+            values = {r.metric: _rounded(r.metric, r.same_prompts, r.new_prompts) for r in group}
+            for target, place in (("the same prompts", 0), ("new prompts", 1)):
+                if told := ", ".join(f"{name} {value[place]}" for name, value in values.items() if value[place]):
+                    say(f"smallest difference between {compared} that it would find on {target}: {told}")
+        say("these differences are estimates: --details says from what")
+    for line in (*(found.basis if details else ()), *found.untestable):
         say(line)
 
 

@@ -61,39 +61,49 @@ class Detectable:
     new_prompts: float | None  # of prompts like these, in these wordings; likewise
 
 
-def detectable(workspace: Workspace, manifest: Manifest) -> tuple[list[Detectable], list[str]]:
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What an experiment of this design will find, as far as variances are known."""
+
+    differences: tuple[Detectable, ...] = ()
+    basis: tuple[str, ...] = ()  # lines: whose variances these are, and which metrics have none
+    untestable: tuple[str, ...] = ()  # lines: what cannot be compared at all, and what would change that
+
+
+def detectable(workspace: Workspace, manifest: Manifest) -> Detection:
     """The smallest difference found, per metric and comparison, and lines that say what the numbers rest on.
 
-    `manifest` is of what the experiment asks. A metric in which it can tell no difference has a line in place of rows,
-    and so has one whose numbers were all alike. Nothing where it asks no prompt, or one model in one language.
+    `manifest` describes what the experiment asks. A metric in which no difference can be found has a line in place of
+    rows, and so has one whose numbers were all alike. Empty if the experiment asks no prompt.
     """
     if not workspace.prompts:
-        return [], []
-    rows, notes = [], dict[str, None]()
+        return Detection()
+    rows, notes, untestable = [], dict[str, None](), []
     fixed = disqualified(manifest)
     for metric, source in _sources(workspace):
         if metric in fixed:
-            notes[f"{metric}: {fixed[metric]}, so no difference of it is found"] = None
+            notes[f"{metric}: {fixed[metric]}, so no difference in it can be found"] = None
             continue
         if source is None:
-            notes[f"{metric}: nobody knows how it varies until there is a run of this experiment"] = None
+            notes[f"{metric}: how it varies is not known before this experiment has a run"] = None
             continue
         if not any(noise.varies for noise in source.noise.values()):
-            notes[f"{metric}: all alike in {source.name}, which tells nothing of what would be found"] = None
+            notes[f"{metric}: all values are equal in {source.name}, so what can be found is not known"] = None
             continue
         new = list(_rows(workspace, metric, source))
         rows += new
         if new:
-            notes |= dict.fromkeys((f"variances: {source.name}, {source.condition} prompts", *source.notes))
+            notes |= dict.fromkeys((f"variances from {source.name}, {source.condition} prompts", *source.notes))
     alone = {"models": workspace.experiment.models, "languages": workspace.experiment.languages}
     for what, named in alone.items():
         if len(named) == 1:
-            notes[f"not compared: {what}, of which the experiment has one"] = None
+            untestable.append(f"not compared: {what}, because the experiment has only one")
     if any(row.same_prompts is None for row in rows):
-        notes["same prompts: no interval, which takes two samples of each at a temperature above 0"] = None
+        untestable.append("same prompts: no interval; it needs two samples of each prompt at a temperature above 0")
     if any(row.new_prompts is None for row in rows):
-        notes[f"new prompts: no interval, which takes {NEEDS}, or none narrow enough: add topics and countries"] = None
-    return rows, list(notes)
+        why = f"it needs {NEEDS}, and a spread that is small enough: add topics and countries"
+        untestable.append(f"new prompts: no interval; {why}")
+    return Detection(tuple(rows), tuple(notes), tuple(untestable))
 
 
 def _sources(workspace: Workspace) -> Iterator[tuple[str, Source | None]]:
@@ -115,7 +125,7 @@ def _of_demo(metric: str) -> Source | None:
     if metric not in told:
         return None
     noise = Noise(**told[metric]["noise"])
-    notes = (f"NOT of these models: of {told['run']}; so a rough guide; fewer responses may do",)
+    notes = (f"NOT measured on your models but on {told['run']}: a rough guide; fewer responses may be enough",)
     return Source("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)
 
 
@@ -129,7 +139,7 @@ def _of_run(values: Sequence[PromptValue], workspace: Workspace) -> Source | Non
         return None
     notes = []
     if any(one.wording is None for one in noise.values()):
-        notes.append("the run asked one wording: what wordings add is unknown")
+        notes.append("the run asked one wording, so the variance between wordings is not known")
     return Source(workspace.run.root.name, condition, noise, tuple(notes))
 
 

@@ -70,7 +70,7 @@ def test_a_verdict_that_the_correction_turns_is_remarked(judged: Path) -> None:
     assert rows[0].difference.verdict == "higher"
     assert turned(rows[0])
     assert any("granularity" in line and "not so once judged errors are corrected" in line for line in remarks_of(rows))
-    assert any("judged" in line for line in lines_of(rows))
+    assert any("corrected" in line for line in lines_of(rows))
 
 
 def test_between_models_of_the_same_languages_nothing_is_corrected(judged: Path) -> None:

@@ -21,11 +21,16 @@ wordings = 3
 
 def test_without_a_run_they_are_taken_and_said_to_be_no_ones_own(tmp_path: Path) -> None:
     (tmp_path / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
-    done = polyculture("plan", "exp.toml", cwd=tmp_path)
+    brief = polyculture("plan", "exp.toml", cwd=tmp_path)
+    assert brief.returncode == 0, brief.stderr
+    for sides in ("two models", "two languages"):
+        assert f"smallest difference between {sides} that it would find on the same prompts: " in brief.stderr
+    assert "these differences are estimates" in brief.stderr
+    done = polyculture("plan", "exp.toml", "--details", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     said = " ".join((done.stdout + done.stderr).split())
     assert "shipped demo" in said
-    assert "NOT of these models: of SmolLM2-135M-Instruct in English" in said
+    assert "NOT measured on your models but on SmolLM2-135M-Instruct in English" in said
     assert "two models" in done.stdout
     assert "two languages" in done.stdout
 

@@ -24,11 +24,11 @@ def experiment(tmp_path: Path) -> Path:
     return file
 
 
-def on_eighty_columns(file: Path, command: str) -> list[str]:
+def on_eighty_columns(file: Path, *command: str) -> list[str]:
     program = f"""
 import os, sys
 os.chdir({str(file.parent)!r})
-sys.argv = ["polyculture", {command!r}, "exp.toml"]
+sys.argv = ["polyculture", *{list(command)!r}, "exp.toml"]
 from polyculture.__main__ import main
 main()
 """
@@ -54,7 +54,7 @@ def test_a_plan_fits_eighty_columns_and_cuts_no_name(experiment: Path) -> None:
     experiment.write_text(
         experiment.read_text(encoding="utf-8").replace('preset = "makieval"', small), encoding="utf-8"
     )
-    lines = on_eighty_columns(experiment, "plan")
+    lines = on_eighty_columns(experiment, "plan", "--details")
     tables = "\n".join(lines).split("─\n")[1:]
     rows = [row for table in tables for row in table.partition("\n\n")[0].splitlines()]
     assert len(rows) > 20

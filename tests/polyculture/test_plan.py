@@ -129,7 +129,7 @@ def test_answers_are_expected_as_long_as_their_prompts_ask(tmp_path: Path) -> No
     assert 1000 * 50 < found.answer_tokens < 1000 * 250  # 50 words, in English and in Hindi
     assert found.most_tokens == 1000 * 512
     assert not found.free
-    told = polyculture("plan", long, cwd=tmp_path)
+    told = polyculture("plan", long, "--details", cwd=tmp_path)
     assert f"{found.most_tokens:,}" in told.stdout
     assert "Items in the snapshot" in told.stdout
     assert re.search(r"named in Hindi +[1-9]\d*.*\n +their names +[1-9]", told.stdout)
@@ -257,24 +257,24 @@ def test_detectable_differences_rest_on_the_variances_of_the_run(tmp_path: Path)
     """Of a run of two models and three wordings, with the prompts of the experiment."""
     ready = workspace(tmp_path, more="[prompts]\nwordings = 3")
     kitchen(ready.run.root).write()
-    rows, notes = detectable(ready, ready.manifest())
-    assert {row.compared for row in rows} == {"two languages"}  # of models there is one
-    granularity = next(row for row in rows if row.metric == "granularity")
+    found = detectable(ready, ready.manifest())
+    assert {row.compared for row in found.differences} == {"two languages"}  # there is one model
+    granularity = next(row for row in found.differences if row.metric == "granularity")
     assert (granularity.condition, granularity.prompts) == ("explicit", 2)
     assert (granularity.wordings, granularity.samples) == (3, 100)
     assert granularity.new_prompts is None  # two prompts have no interval of others like them
     assert granularity.same_prompts is not None
-    assert "variances: planned, explicit prompts" in notes
-    assert any("new prompts: no interval, which takes 5 topics and 5 countries" in note for note in notes)
+    assert "variances from planned, explicit prompts" in found.basis
+    assert any("new prompts: no interval; it needs 5 topics and 5 countries" in line for line in found.untestable)
 
 
 def test_what_a_run_cannot_tell_has_a_line_in_place_of_a_difference_of_zero(tmp_path: Path) -> None:
     ready = workspace(tmp_path, more="[prompts]\nwordings = 3")
     kitchen(ready.run.root).write()
     by_gazetteer = ready.manifest().model_copy(update=extracted_by({"with": "gazetteer"}))
-    rows, notes = detectable(ready, by_gazetteer)
-    assert "granularity" not in {row.metric for row in rows}
-    assert any(note.startswith("granularity: constant by construction") for note in notes)
+    found = detectable(ready, by_gazetteer)
+    assert "granularity" not in {row.metric for row in found.differences}
+    assert any(line.startswith("granularity: constant by construction") for line in found.basis)
     assert Noise(0.0, None, None, 0.0, 10, 1).varies is False
 
 
