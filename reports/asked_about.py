@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,10 +35,16 @@ from polyculture.reports.reading import RUN_FACTS, SQL, Reading, statements
 from polyculture.reports.snapshot_items import too_few
 from polyculture.reports.texts import texts
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from polyculture.reports.section import ReportData
+
 _SQL = statements(SQL / "asked_about.sql")
 _ALL_TEXTS = TextSelections()
 _LOST = 0.1  # of what was asked: refused or missing. With more, the others may differ
 _UNEQUAL = 0.05  # how many fewer texts a model may have than another
+_PER_CELL = 2  # responses: a share of fewer has no interval
 _IN_COMMON = 0.5  # of a country's cells: with fewer in common, the others may differ
 
 
@@ -68,6 +75,12 @@ class CountryLine:
     condition: str = "explicit"  # how it was asked about
     # By a further snapshot and model: the shares of the country and of no country with its links.
     snapshots: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+
+    def interval(self, model: str) -> tuple[float, float] | None:
+        """The 95 % interval of a model's share of the country; None where nothing was sampled or too little."""
+        found = self.models[model]
+        unsure = self.withheld == "deterministic" or found.responses < _PER_CELL * self.cells
+        return None if unsure else found.here.interval()
 
     @property
     def nowhere(self) -> float:
@@ -132,6 +145,30 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
             )
         )
     return tuple(lines)
+
+
+def countries_frame(data: ReportData) -> pd.DataFrame:
+    """The table of the picture: a row for each country and model, as `sql/asked_about_countries.sql` explains."""
+    import pandas as pd
+
+    rows = [
+        {
+            "country": line.country,
+            "model": model,
+            "share": found.here.value,
+            **dict(zip(("low", "high"), line.interval(model) or (None, None), strict=True)),
+            "items": found.items,
+            "responses": found.responses,
+            "no_country": found.nowhere / found.items if found.items else None,
+            "other": line.other,
+            "other_share": found.elsewhere.value if line.other else None,
+            "things": ", ".join(line.things),
+            "cells": line.cells,
+        }
+        for line in country_lines(data.reading, data.manifest, data.names)
+        for model, found in line.models.items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def _model_share(rows: Sequence[Row]) -> ModelShare:

@@ -30,6 +30,7 @@ from polyculture.reports.building import BuiltSection
 from polyculture.reports.escaping import packed, table_link
 from polyculture.reports.opening import opening
 from polyculture.reports.section import ReportData, ReportTable
+from polyculture.reports.sections import ASKED_ABOUT
 
 _FOLDER = Path(__file__).parent
 _SCRIPT = (
@@ -85,8 +86,10 @@ def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Ma
     environment = page_environment()
     rendered = [_render_section(environment, built, data) for built in sections]
     script = _script()
+    start = opening(data)
     return environment.get_template("report.html.jinja").render(
-        opening=opening(data),
+        opening=start,
+        picture_table=_download(ASKED_ABOUT, data) if start.picture else None,
         sections=rendered,
         evidence=packed(evidence),
         style=Markup((_FOLDER / "report.css").read_text(encoding="utf-8")),  # noqa: S704  our own file

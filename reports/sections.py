@@ -60,12 +60,13 @@ HEADLINE = ReportTable(_SQL / "headline.sql")
 CLAIMS = ReportTable(_SQL / "claims.sql", computed=_later("claims.claims_frame", without_texts=True))
 TEXTS = ReportTable(_SQL / "texts.sql", computed=_later("text_labels.shares_frame", without_texts=True))
 COMPARISONS = ReportTable(_SQL / "comparisons.sql")
+ASKED_ABOUT = ReportTable(_SQL / "asked_about_countries.sql", computed=_later("asked_about.countries_frame"))
 THIN = ReportTable(_SQL / "thin.sql")
 
 # Figures come before tables: what was found, then the numbers behind it, then what they are worth. With the figures of
 # all metrics open, the page of seven models is longer than eight screens: diversity and granularity are folded.
 TEXT_SECTIONS = (
-    _figures("origins", *_tables("origins"), first=True),
+    _figures("origins", *_tables("origins"), ASKED_ABOUT, first=True),
     _figures("specificity", *_tables("specificity"), first=True),
     _figures("consensus", *_tables("consensus"), first=True),
     _figures("diversity", *_tables("diversity", "companions", "saturation")),

@@ -23,7 +23,6 @@ _ALL_TEXTS = TextSelections()
 _WIDE = 240.0  # points, with the names of other countries: so that a telephone shows all of it, made smaller
 _LETTERS, _NAME = 42, 18  # of a line's words, and of the other country's name
 _SHOWN = 12  # countries of the picture; the others are found by a search
-_PER_CELL = 2  # responses: a dot of fewer has no interval
 _TEXT, _APART = 11.0, 4.0  # points: a line of words, and from one model's dot to the next
 
 
@@ -166,9 +165,9 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
 
 def _row(line: CountryLine, model: str, at: float, names: Names) -> dict[str, object]:
     found = line.models[model]
-    unsure = line.withheld == "deterministic" or found.responses < _PER_CELL * line.cells
-    low, high = (float("nan"), float("nan")) if unsure else found.here.interval()
-    limits = "" if unsure else f", {share(low, 1)} to {share(high, 1)}"
+    interval = line.interval(model)
+    low, high = interval or (float("nan"), float("nan"))
+    limits = f", {share(low, 1)} to {share(high, 1)}" if interval else ""
     value = f"{share(found.here.value, 1)}{limits}; n = {count(found.items)}"
     says = f"{names.model(model)}, {names.country(line.country)}: {value}"
     mark = Mark(says, {"model": model, "country": line.country, "condition": line.condition})

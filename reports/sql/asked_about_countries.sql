@@ -1,0 +1,16 @@
+-- Asked about a country, answered from where
+-- asked_about_countries: a row is a model and a country that prompts name: the picture at the top of the report. Shares are means
+-- over the cells in which all models have a linked item. Python computes the intervals.
+--   share: the share of the linked items, each counted once per response, that belong to the country
+--   low: lower limit of its 95 % interval, for new samples of the same prompts; NULL where there is none
+--   high: upper limit
+--   items: linked items, each counted once per response
+--   responses: responses that have a linked item
+--   no_country: the share of these items for which Wikidata names no country
+--   other: the other country that most items about this country belong to, over all models; NULL where several are equally frequent
+--   other_share: the share of the model's items that belong to it
+--   things: the three items that the most responses about the country name, over all models
+--   cells: cells that the shares are means over
+-- printed: country, model, share, low, high, items, no_country, other, other_share, things
+
+-- polyculture table asked_about_countries exp.toml
