@@ -30,7 +30,9 @@ from polyculture.reports.numbers import FEWEST, Row, count, decimal, difference,
 from polyculture.reports.texts import texts
 
 _ALL_TEXTS = TextSelections()
-_MOST = 3  # sentences; of one family and metric the clearest alone
+FIRST = 3  # sentences that the first screen shows; the others are in a fold
+# What readers ask about comes first. That naming a country leads to its things is what the prompts were made for.
+_ORDER = ("model", "native by model", "native by country", "language", "condition")
 
 
 class _Claim(BaseModel):
@@ -104,7 +106,7 @@ class Findings:
 def findings(
     frame: pd.DataFrame, names: Names, selections: TextSelections = _ALL_TEXTS, *, within: bool = False
 ) -> Findings:
-    """The findings from the rows of `sql/comparisons.sql`, the clearest first.
+    """The findings from the rows of `sql/comparisons.sql`: models, native languages, languages, conditions.
 
     `within`: the page has a sentence on a difference within a country beside them.
     """
@@ -144,15 +146,20 @@ def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _picked(rows: Sequence[Row]) -> list[Row]:
-    """The clearest row of each family and metric: first what is shown for new prompts, too, then by p."""
+    """The clearest row of each family and metric: by family, then what is shown for new prompts, too, then by p."""
     told = sorted(
         (row for row in rows if is_told(row) and not _is_unsaid(row, rows)),
-        key=lambda row: (not _is_shown_for_new(row), row["p"], -abs(row["difference"])),
+        key=lambda row: (
+            _ORDER.index(row["family"]),
+            not _is_shown_for_new(row),
+            row["p"],
+            -abs(row["difference"]),
+        ),
     )
     clearest: dict[tuple[str, str], Row] = {}
     for row in told:
         clearest.setdefault((row["family"], row["metric"]), row)
-    return list(clearest.values())[:_MOST]
+    return list(clearest.values())
 
 
 def _is_shown_for_new(row: Row) -> bool:

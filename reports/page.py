@@ -28,6 +28,7 @@ from polyculture.cache.errors import UserError
 from polyculture.cache.files import cache_folder
 from polyculture.reports.building import BuiltSection
 from polyculture.reports.escaping import packed, table_link
+from polyculture.reports.findings import FIRST
 from polyculture.reports.opening import opening
 from polyculture.reports.section import ReportData, ReportTable
 from polyculture.reports.sections import ASKED_ABOUT
@@ -89,6 +90,7 @@ def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Ma
     start = opening(data)
     return environment.get_template("report.html.jinja").render(
         opening=start,
+        first_findings=FIRST,
         picture_table=_download(ASKED_ABOUT, data) if start.picture else None,
         sections=rendered,
         evidence=packed(evidence),
