@@ -21,6 +21,7 @@ from polyculture.cache.store.ledger import charges
 from polyculture.cache.store.manifest import Manifest, setup_id
 from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.cache.store.parquet import check_columns, read_rows
+from polyculture.cache.store.portable import NO_INPUTS, portable_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import committed_parts
 from polyculture.cache.store.views import create_table
@@ -48,16 +49,22 @@ class RunTables:
             if given is not None:
                 connection.from_arrow(given).insert_into(f"stored_{table.name}")
             return
-        for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond
-            check_columns(path, table)
         rows = _read_parquet(map(self._address, files))
-        _check_unique(connection, rows, table, files)
-        connection.execute(f"CREATE VIEW stored_{table.name} AS FROM {rows}")
+        if self.run is not None and self.run.is_portable:
+            query = portable_rows(connection, rows, files[0], table)
+        else:
+            for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond
+                check_columns(path, table)
+            _check_unique(connection, rows, table, files)
+            query = f"FROM {rows}"
+        connection.execute(f"CREATE VIEW stored_{table.name} AS {query}")
 
     def rows(self, name: str) -> list[tuple[Any, ...]]:
         """The rows of a table of `run.sql`."""
         if self.run is None or self.manifest is None:
             return []
+        if self.run.is_portable and name in ("run_measures", "run_charges"):
+            return [(one.name, NO_INPUTS) for one in self.layout.measures if name == "run_measures"]
         if name == "run_measures":
             return [(one.name, inputs_of(self.run, self.manifest, one)) for one in self.layout.measures]
         if name == "run_charges":
@@ -80,6 +87,8 @@ class RunTables:
 
 def _files_of(run: RunFolder, table: Table[Any]) -> list[Path]:
     """The files that hold a table's rows now. Raises `StoreError` for a part that is gone."""
+    if run.is_portable:
+        return [path for path in [run.table(table.name)] if path.exists()]
     if table.sharded:
         check_parts(run, table)
         return committed_parts(run, table)

@@ -127,7 +127,12 @@ def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
     return [(view, f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(sources)}") for view, sources in feeds.items()]
 
 
+def sql_type(kind: pa.DataType) -> str:
+    """The type of a stored column, as DuckDB writes it."""
+    return _SQL_TYPES[kind]
+
+
 def create_table(table: Table[Any], *, temporary: bool = False) -> str:
     """The statement that creates a table without rows."""
-    columns = ", ".join(f'"{field.name}" {_SQL_TYPES[field.type]}' for field in table.schema)
+    columns = ", ".join(f'"{field.name}" {sql_type(field.type)}' for field in table.schema)
     return f"CREATE {'TEMP ' if temporary else ''}TABLE stored_{table.name} ({columns})"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from polyculture.cache.store.portable import is_map, portable_type
 from polyculture.cache.store.sql_file import DICTIONARY
 from polyculture.cache.store.store import Store
 from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
@@ -37,15 +38,12 @@ class Column:
     @property
     def is_map(self) -> bool:
         """Whether the store has a map there."""
-        return self.stored.startswith("MAP(")
+        return is_map(self.stored)
 
     @property
     def type(self) -> str:
         """Its type in the export, as DuckDB writes it."""
-        if not self.is_map:
-            return self.stored
-        key, _, value = self.stored.removeprefix("MAP(").removesuffix(")").partition(", ")
-        return f'STRUCT("key" {key}, "value" {value})[]'
+        return portable_type(self.stored)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from polyculture.cache.files import (
 )
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.store.layout import Layout
-from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.manifest import Manifest, require_run, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import Store, open_store
 from polyculture.metrics import KEPT
@@ -50,7 +50,7 @@ def write_export(
     licence: str | None = None,
     citation_of: Callable[[str], str] = lambda _: "",
 ) -> Exported:
-    """Writes the tables of a run that have rows, a data card and metadata to the folder `to`.
+    """Writes the tables of a run that have rows, its manifest, a data card and metadata to the folder `to`.
 
     `citation_of` gives what to cite for a data set by its name; "" where nobody knows.
 
@@ -89,9 +89,10 @@ def _write_folder(
                 for batch in rows:
                     writer.write_batch(batch)
             hashes[table.name] = file_sha256(file)
-        name = redaction.plain(manifest.experiment)
+        public = Manifest.model_validate(redaction.plain(manifest.model_dump(mode="json")))
+        write_manifest(public, RunFolder(folder).manifest)
         asked = datetime.fromtimestamp(run.manifest.stat().st_mtime, UTC).date()  # not today: each export is the same
-        metadata = croissant(name, about, manifest.polyculture, kept, hashes, licence, asked)
+        metadata = croissant(public.experiment, about, manifest.polyculture, kept, hashes, licence, asked)
         text = json.dumps(metadata, ensure_ascii=False, indent=1)
         (folder / METADATA).write_text(f"{text}\n", encoding="utf-8")
         (folder / CARD).write_text(data_card(manifest, about, tables, redaction, licence), encoding="utf-8")
@@ -105,7 +106,7 @@ def _check_folder(target: Path) -> None:
         return
     if not (target / MARKER).is_file():
         raise _not_ours(target)
-    own = {CARD, METADATA, MARKER}
+    own = {CARD, METADATA, MARKER, RunFolder(target).manifest.name}
     with suppress(OSError, ValueError, KeyError, TypeError):  # its metadata name the other files
         said = json.loads((target / METADATA).read_text(encoding="utf-8"))
         own |= {file["contentUrl"] for file in said["distribution"]}

@@ -22,9 +22,11 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
 from polyculture.cli import export as cli
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.reports.export import tables as exported_tables
 from polyculture.reports.export.front_matter import front_matter
+from polyculture.reports.export.read import check_export
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
 from polyculture.reports.export.tables import WORKING_VIEWS
 from polyculture.reports.export.write import CARD, METADATA, write_export
@@ -85,6 +87,7 @@ def test_nothing_of_this_machine_is_in_it(run: RunFolder, folder: Path) -> None:
         [
             (folder / CARD).read_text(encoding="utf-8"),
             (folder / METADATA).read_text(encoding="utf-8"),
+            RunFolder(folder).manifest.read_text(encoding="utf-8"),
             *(str(pq.read_table(file).to_pylist()) for file in folder.glob("*.parquet")),
         ]
     )
@@ -300,3 +303,64 @@ def test_the_command_line_exports(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").touch()
     assert "is no export" in one_line(command("export", "exp.toml", "--to", "notes", cwd=tmp_path))
+
+
+def test_an_export_opens_as_a_run_with_the_same_views(run: RunFolder, folder: Path) -> None:
+    """Numbers that it came with, and what views compute from its texts, mentions and links."""
+    own = RunFolder(folder)
+    assert check_export(own) == ()
+    private = {PATH_MODEL: "llamacpp:q4.gguf"}
+    views = ("models", "numbers", "health", "diversity", "entities", "leaderboard", "model_flows", "stale_measures")
+    with open_store(run, METRICS_LAYOUT) as before, open_store(own, METRICS_LAYOUT) as after:
+        for view in views:
+            rows, found = (store.sql(f'FROM "{view}"').fetchall() for store in (before, after))
+            said = [tuple(private.get(cell, cell) if isinstance(cell, str) else cell for cell in row) for row in rows]
+            assert sorted(map(str, found)) == sorted(map(str, said)), view
+        assert after.sql("FROM numbers").fetchall()
+        assert after.sql("FROM health").fetchall()
+
+
+def test_views_that_an_export_leaves_out_are_computed(
+    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exported_tables, "MOST_DERIVED", 0)
+    done = write_export(run, METRICS_LAYOUT, tmp_path / "data")
+    assert not (done.path / "health.parquet").exists()
+    with open_store(run, METRICS_LAYOUT) as before, open_store(RunFolder(done.path), METRICS_LAYOUT) as after:
+        count = "SELECT sum(mentions), sum(asked) FROM health"
+        assert after.sql(count).fetchall() == before.sql(count).fetchall()
+
+
+def test_an_export_that_somebody_changed_is_told_apart(run: RunFolder, tmp_path: Path) -> None:
+    """A table that is gone, a column that is gone or of another type, a file that is no Parquet, another format."""
+    folder = write_export(run, METRICS_LAYOUT, tmp_path / "data").path
+    own, file = RunFolder(folder), folder / "responses.parquet"
+    whole = file.read_bytes()
+    table = pq.read_table(file)
+
+    for changed in (
+        table.drop(["text"]),
+        table.set_column(table.column_names.index("sample"), "sample", table["text"]),
+    ):
+        pq.write_table(changed, file)
+        assert check_export(own) == ("responses.parquet",)
+        with (
+            open_store(own, METRICS_LAYOUT) as store,
+            pytest.raises(StoreError, match=r"responses.parquet.* column (text|sample)") as fault,
+        ):
+            store.sql("FROM health").fetchall()
+        assert fault.value.remedy
+    file.write_bytes(b"PK")
+    with open_store(own, METRICS_LAYOUT) as store, pytest.raises(StoreError, match=r"responses.parquet.*Parquet"):
+        store.sql("FROM health").fetchall()
+    file.write_bytes(whole)
+    assert check_export(own) == ()
+
+    (folder / "mentions.parquet").unlink()
+    with pytest.raises(StoreError, match=r"data.*lacks mentions.parquet") as fault:
+        check_export(own)
+    assert fault.value.remedy
+    said = own.manifest.read_text(encoding="utf-8")
+    own.manifest.write_text(said.replace('"format": 10', '"format": 9'), encoding="utf-8")
+    with pytest.raises(StoreError, match=r"format 9"):
+        open_store(own, METRICS_LAYOUT)

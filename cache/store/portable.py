@@ -1,0 +1,57 @@
+"""A folder with one Parquet file for each table: an export, or several runs that were joined.
+
+Each file has the rows that count. Maps are lists of their keys and values: many a reader of Parquet has no maps.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.store.layout import Table
+from polyculture.cache.store.views import sql_type
+
+NO_INPUTS = ""  # in the place of the hash of the data that numbers rest on: they came with these data
+_REMEDY = "Ask whoever made the folder for it as it was written, or export the run again."
+
+
+def portable_type(kind: str) -> str:
+    """The type of a column in such a folder; `kind` is the one that the store has, as DuckDB writes it."""
+    if not is_map(kind):
+        return kind
+    key, _, value = kind.removeprefix("MAP(").removesuffix(")").partition(", ")
+    return f'STRUCT("key" {key}, "value" {value})[]'
+
+
+def is_map(kind: str) -> bool:
+    """Whether a type of DuckDB is a map."""
+    return kind.startswith("MAP(")
+
+
+def portable_rows(connection: duckdb.DuckDBPyConnection, rows: str, path: Path, table: Table[Any]) -> str:
+    """The query for the rows of a table, in the store's types, from `rows`, which reads the file `path`.
+
+    Raises `StoreError` where the file cannot be read, lacks a column, or has one of another type.
+    """
+    try:
+        described = connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()  # noqa: S608  our own path
+    except duckdb.Error as fault:
+        said = str(fault).splitlines()[0]
+        raise StoreError(f"cannot be read as Parquet ({said})", where=path, remedy=_REMEDY) from fault
+    there = {name: kind for name, kind, *_ in described}
+    cells = []
+    for field in table.schema:
+        name, kind = field.name, sql_type(field.type)
+        if name == "inputs" and name not in there:
+            cells.append(f"'{NO_INPUTS}' AS inputs")
+        elif name not in there:
+            raise StoreError(f"has no column {name}", where=path, remedy=_REMEDY)
+        elif there[name] != portable_type(kind):
+            what = f"has the column {name} as {there[name]}, where an export has {portable_type(kind)}"
+            raise StoreError(what, where=path, remedy=_REMEDY)
+        else:
+            cells.append(f'map_from_entries("{name}") AS "{name}"' if is_map(kind) else f'"{name}"')
+    return f"SELECT {', '.join(cells)} FROM {rows}"  # noqa: S608  names are the schema's

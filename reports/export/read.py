@@ -1,0 +1,44 @@
+"""Opens an export as a run: its tables are read from its files, and the views are made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.identity import file_sha256
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.reports.export.write import METADATA
+
+_REMEDY = "Ask whoever made it for the whole folder, or export the run again."
+
+
+def is_export(folder: Path) -> bool:
+    """Whether a folder has the metadata of an export."""
+    return (folder / METADATA).is_file()
+
+
+def check_export(run: RunFolder) -> tuple[str, ...]:
+    """The files that somebody changed after the export was written.
+
+    Raises `StoreError` where its metadata cannot be read, a file that they name is missing, or it has no manifest or no
+    text.
+    """
+    files = _named_files(run.root)
+    named = {RunFolder(run.root).manifest.name: None, **files}
+    if missing := [name for name in named if not (run.root / name).is_file()]:
+        what = f"is an export that lacks {', '.join(missing)}"
+        raise StoreError(what, where=run.root, remedy=_REMEDY)
+    if not run.is_portable:
+        remedy = "Name an export of a run whose models wrote texts."
+        raise StoreError("is an export without texts of models", where=run.root, remedy=remedy)
+    return tuple(name for name, sha256 in files.items() if file_sha256(run.root / name) != sha256)
+
+
+def _named_files(folder: Path) -> dict[str, str]:
+    """The files of tables that the metadata name, with their hashes."""
+    try:
+        said = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+        return {Path(str(file["contentUrl"])).name: str(file["sha256"]) for file in said["distribution"]}
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        raise StoreError("is not the metadata of an export", where=folder / METADATA, remedy=_REMEDY) from fault
