@@ -1,6 +1,7 @@
 """A folder with one Parquet file for each table: an export, or several runs that were joined.
 
-Each file has the rows that count. Maps are lists of their keys and values: many a reader of Parquet has no maps.
+Each file has the rows that count. In an export maps are lists of their keys and values: many a reader of Parquet has no
+maps.
 """
 
 from __future__ import annotations
@@ -49,9 +50,11 @@ def portable_rows(connection: duckdb.DuckDBPyConnection, rows: str, path: Path, 
             cells.append(f"'{NO_INPUTS}' AS inputs")
         elif name not in there:
             raise StoreError(f"has no column {name}", where=path, remedy=_REMEDY)
+        elif there[name] == kind:  # of a folder that Polyculture alone reads, maps, too
+            cells.append(f'"{name}"')
         elif there[name] != portable_type(kind):
             what = f"has the column {name} as {there[name]}, where an export has {portable_type(kind)}"
             raise StoreError(what, where=path, remedy=_REMEDY)
         else:
-            cells.append(f'map_from_entries("{name}") AS "{name}"' if is_map(kind) else f'"{name}"')
+            cells.append(f'map_from_entries("{name}") AS "{name}"')
     return f"SELECT {', '.join(cells)} FROM {rows}"  # noqa: S608  names are the schema's
