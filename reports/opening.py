@@ -73,6 +73,11 @@ class Opening:
     scarce: str  # countries of which the snapshot has too few items of a topic; empty for none
     unnamed: str | None  # the share of links that rest on English names which nobody has judged; None: none do
 
+    @property
+    def title(self) -> str:
+        """The page's title in a browser."""
+        return f"{self.manifest.experiment} – Polyculture report"
+
 
 def opening(data: ReportData) -> Opening:
     """The opening from what the store holds."""

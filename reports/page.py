@@ -82,16 +82,27 @@ class _Missing(StrictUndefined):
         return super()._undefined_message
 
 
-def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Mapping[str, Any]) -> str:
-    """The page with its opening, navigation and sections; `evidence` is the data of its script."""
+def render_page(
+    data: ReportData,
+    sections: Sequence[BuiltSection],
+    evidence: Mapping[str, Any],
+    begins: object = None,
+    header: str = "opening.html.jinja",
+) -> str:
+    """The page with its opening, navigation and sections; `evidence` is the data of its script.
+
+    The opening is the report's, or what another template makes of the context `begins`: it has a `title`, the
+    `manifest` and the `names` of the report.
+    """
     environment = page_environment()
     rendered = [_render_section(environment, built, data) for built in sections]
     script = _script()
-    start = opening(data)
+    start = opening(data) if begins is None else None
     return environment.get_template("report.html.jinja").render(
-        opening=start,
+        opening=start if begins is None else begins,
+        header=header,
         first_findings=FIRST,
-        picture_table=_download(ASKED_ABOUT, data) if start.picture else None,
+        picture_table=_download(ASKED_ABOUT, data) if start is not None and start.picture else None,
         sections=rendered,
         evidence=packed(evidence),
         style=Markup((_FOLDER / "report.css").read_text(encoding="utf-8")),  # noqa: S704  our own file

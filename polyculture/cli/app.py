@@ -53,6 +53,10 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "polyculture compare exp.toml openai:gpt-6-sol openai:gpt-6-luna --by language; "
             "polyculture compare exp.toml --claims mine.toml",
         ),
+        "leaderboard": (
+            "Rank the models of several runs and exports of one study.",
+            "polyculture leaderboard runs/mine export-of-another -o leaderboard.html",
+        ),
         "table": (
             "Show a table of a run, or write it with all columns.",
             "polyculture table headline exp.toml; polyculture table leaderboard exp.toml metric=specificity; "

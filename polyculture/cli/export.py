@@ -25,8 +25,8 @@ def export(
     """Write all tables of a run that have rows to one portable folder, with a data card.
 
     The folder has a Parquet file per table, README.md (schema, versions, licences, limits, how to cite),
-    croissant.json, which hubs and search engines read, and manifest.json, which says what was asked. Views of more than a million rows that other tables give are
-    left out; the card names them.
+    croissant.json, which hubs and search engines read, and manifest.json, which says what was asked.
+    Views of more than a million rows that other tables give are left out; the card names them.
 
     No key, address of a server or path of this machine is in it. An export that stands there is replaced, when the new
     one is whole; nothing else is.

@@ -97,6 +97,9 @@ class DrawnRun:
             self._metrics[key] = CellMetrics(self._drawn[model][key[1]])
         return self._metrics[key]
 
+    def forget(self, selection: str) -> None:
+        """Nothing: what was drawn stays."""
+
     @property
     def selections(self) -> tuple[str, ...]:
         """All texts, and those without refusals where a model refuses."""

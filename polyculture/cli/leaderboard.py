@@ -1,0 +1,185 @@
+"""`polyculture leaderboard`: models of several runs and exports of one study, in groups by rank."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyculture.cli.options import Format, OutputFile
+from polyculture.cli.tables import cell, print_table, write_records
+from polyculture.console import say
+from polyculture.metrics.comparison.table import explained
+from polyculture.metrics.leaderboard import percent
+
+if TYPE_CHECKING:
+    from polyculture.metrics.leaderboard import Board, Leaderboard, Standing, Value
+
+
+class LeaderboardFormat(StrEnum):
+    """How the leaderboard is written."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+    LATEX = "latex"
+    HTML = "html"
+
+
+_ENDINGS = {".tex": LeaderboardFormat.LATEX, **{f".{one}": one for one in LeaderboardFormat}}
+
+
+def leaderboard(
+    places: Annotated[
+        list[Path], typer.Argument(metavar="RUN_OR_EXPORT...", help="Experiment files, folders of runs, or exports.")
+    ],
+    format: Annotated[
+        LeaderboardFormat | None,
+        typer.Option("--format", "-f", help="How it is written. Default: by the ending of --output, else a table."),
+    ] = None,
+    output: OutputFile = None,
+    most: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--most",
+            metavar="SHARE=VALUE",
+            help="The highest share with which a model is ranked: missing, refused, off-language or cut, as cut=1.",
+        ),
+    ] = None,
+) -> None:
+    """Rank the models of runs, and of exports of other people's runs, that are of one study.
+
+    A run enters if it asked and measured what the first one did: `left out` says what differs. A model enters if its
+    answers are sound: by default at most 5 % are missing, and half refused, off-language or cut.
+
+    All pairs of models are compared on the prompts that both were asked. In each metric, a model shares the group above
+    it unless it is told from the first of that group, at a false discovery rate of 5 % over the pairs of the metric.
+
+    With -o leaderboard.html it is one page, with a map and texts. Nothing is written into the runs.
+    """
+    from polyculture.running.standings import joined_runs, read_bounds
+
+    chosen = format or (_ENDINGS.get(output.suffix.lower()) if output else None) or LeaderboardFormat.TABLE
+    if chosen is LeaderboardFormat.HTML and output is None:
+        raise typer.BadParameter("--format html writes a page: name it with --output leaderboard.html")
+    with joined_runs(places, read_bounds(most or ())) as found:
+        if chosen is LeaderboardFormat.HTML and output is not None:
+            from polyculture.reports.runs_page import write_page
+
+            write_page(found, output)
+        elif chosen is LeaderboardFormat.LATEX:
+            _write_latex(found, output)
+        elif chosen is LeaderboardFormat.TABLE and output is None:
+            for board in found.boards:
+                heads, rows, title = _printed(board)
+                typer.echo(title)
+                print_table(heads, rows)
+        else:
+            write_records(_records(found), Format(chosen.value), output)
+        for line in remarks(found):
+            say(line)
+        if output is not None:
+            say(f"Leaderboard: {output}")
+
+
+def remarks(found: Leaderboard) -> list[str]:
+    """What a reader must know beside the boards: who is on them, who is not, and what is doubtful."""
+    runs = len(found.runs)
+    models = f"{len(found.entries)} models of {runs} {'run' if runs == 1 else 'runs'}"
+    bounds = ", ".join(f"{percent(most)} {name}" for name, most in found.bounds.items())
+    return [
+        f"{models}, study {found.study}; ranked with at most {bounds}",
+        *(f"left out: {one}" for one in found.left_out),
+        *(f"no ranks by {metric}: {explained(reason)}" for metric, reason in found.untold.items()),
+        *found.doubts,
+    ]
+
+
+def _languages(board: Board) -> list[str]:
+    return sorted({language for one in board.standings for language in one.languages})
+
+
+def _printed(board: Board) -> tuple[list[str], list[list[str]], str]:
+    """The heads and rows of a board on the terminal, and its title."""
+    languages = _languages(board)
+    several = len(languages) > 1
+    heads = ["model", "group", board.metric, *(languages if several else ())]
+    rows = [
+        [
+            one.model,
+            "–" if one.group is None else str(one.group),
+            one.reason if one.value is None else _with_interval(one.value),
+            *(cell(_estimate(one, language)) for language in (languages if several else ())),
+        ]
+        for one in board.standings
+    ]
+    return heads, rows, f"{board.metric} ({board.setting}, {board.variant}): {board.says}"
+
+
+def _estimate(standing: Standing, language: str) -> float | None:
+    value = standing.languages.get(language)
+    return None if value is None else value.estimate
+
+
+def _with_interval(value: Value) -> str:
+    interval = "" if value.low is None else f" [{cell(value.low)}, {cell(value.high)}]"
+    return f"{cell(value.estimate)}{interval}"
+
+
+def _records(found: Leaderboard) -> list[dict[str, Any]]:
+    """A row for each model of each board: languages are columns, each with its interval."""
+    languages = sorted({language for board in found.boards for language in _languages(board)})
+    run_of = {entry.name: entry.run for entry in found.entries}
+    return [
+        {
+            "metric": board.metric,
+            "prompts": board.setting,
+            "differences": board.variant,
+            "group": one.group,
+            "model": one.model,
+            "run": run_of[one.model],
+            "estimate": one.value and one.value.estimate,
+            "low": one.value and one.value.low,
+            "high": one.value and one.value.high,
+            "reason": one.reason or None,
+            "cells": one.cells,
+            **{name: number for language in languages for name, number in _columns(one, language)},
+        }
+        for board in found.boards
+        for one in board.standings
+    ]
+
+
+def _columns(standing: Standing, language: str) -> list[tuple[str, float | None]]:
+    value = standing.languages.get(language)
+    if value is None:
+        return [(language, None), (f"{language}_low", None), (f"{language}_high", None)]
+    return [(language, value.estimate), (f"{language}_low", value.low), (f"{language}_high", value.high)]
+
+
+def _write_latex(found: Leaderboard, output: Path | None) -> None:
+    """A table for each board."""
+    import sys
+
+    import pandas as pd
+
+    from polyculture.cache.files import replacing
+    from polyculture.cli.tables import machine_output
+    from polyculture.reports.latex import longtable
+
+    tables = []
+    for board in found.boards:
+        heads, rows, title = _printed(board)
+        frame = pd.DataFrame(rows, columns=[head[:1].upper() + head[1:].replace("_", " ") for head in heads])
+        caption = title.replace("_", r"\_").replace("%", r"\%")
+        tables.append(longtable(frame, "l" + "r" * (len(heads) - 1), caption, f"leaderboard-{board.metric}"))
+    text = "\n".join(tables)
+    if output is None:
+        machine_output()
+        sys.stdout.write(text)
+        return
+    with replacing(output) as temporary:
+        temporary.write_text(text, encoding="utf-8")

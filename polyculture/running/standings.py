@@ -1,0 +1,187 @@
+"""Runs, and exports of others' runs, as one leaderboard: which may stand on it, and what it comes to.
+
+with joined_runs([Path("runs/one"), Path("export-of-another")]) as found:
+    found.boards
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import scratch_folder
+from polyculture.cache.store.joined import Source, join_runs
+from polyculture.cache.store.manifest import Manifest, require_run
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import Store, open_store
+from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.experiment.run_place import stored_run
+from polyculture.metrics import KEPT, METRICS_LAYOUT
+from polyculture.metrics.comparison.study import differing, study_id
+from polyculture.metrics.leaderboard import (
+    BOUNDS,
+    Entry,
+    Health,
+    Leaderboard,
+    LeftOut,
+    boards,
+    compare_models,
+    model_health,
+    percent,
+    same_answers,
+    untold,
+)
+from polyculture.metrics.text_doubts import text_doubts
+from polyculture.reports.export.read import check_export, is_export
+
+
+@dataclass
+class _Opened:
+    """A run that was named, and what of it may enter."""
+
+    label: str
+    manifest: Manifest
+    store: Store
+    health: dict[str, Health] = field(default_factory=dict)
+
+
+def read_bounds(given: Sequence[str]) -> Mapping[str, float]:
+    """The bounds of health, with those that are given as `cut=1` in the place of the usual ones.
+
+    Raises `StoreError` for another share, and for a value that is none from 0 to 1.
+    """
+    bounds = dict(BOUNDS)
+    for one in given:
+        name, _, value = one.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if name not in bounds:
+            raise StoreError(f"--most {one}: there is no share {name!r}", remedy=did_you_mean(name, list(bounds)))
+        if not 0 <= number <= 1:
+            raise StoreError(f"--most {one}: {value!r} is no share", remedy="Write a number from 0 to 1: cut=0.8.")
+        bounds[name] = number
+    return bounds
+
+
+@contextmanager
+def joined_runs(places: Sequence[Path], bounds: Mapping[str, float] = BOUNDS) -> Iterator[Leaderboard]:
+    """The leaderboard of runs and exports: a run by its folder or its experiment file. Nothing is written into them.
+
+    All must be of the first one's study. Raises a `UserError` for a place that is neither, and where fewer than two
+    models remain.
+    """
+    with ExitStack() as stack:
+        left_out: list[LeftOut] = []
+        doubts: list[str] = []
+        opened = list(_opened(stack, places, left_out, doubts))
+        own = _without_copies(opened, left_out)
+        sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, left_out)]
+        if len(sound) < 2:
+            what = f"{len(sound) or 'no'} {'model remains' if len(sound) == 1 else 'models remain'} to rank"
+            why = "".join(f"\n  left out: {one}" for one in left_out)
+            remedy = "Name runs or exports of one study with two models or more; --most SHARE=VALUE moves a bound."
+            raise StoreError(f"{what}{why}", remedy=remedy)
+        entries = _entries(sound)
+        folder = stack.enter_context(scratch_folder("leaderboard"))
+        run = join_runs(list({id(entry.source): entry.source for entry in entries}.values()), folder)
+        compare_models(run)
+        joined = stack.enter_context(open_store(run, METRICS_LAYOUT, KEPT))
+        manifest = require_run(run)
+        doubts += text_doubts(joined, manifest)
+        study = study_id(opened[0].manifest)
+        found = boards(joined)
+        yield Leaderboard(run, manifest, study, entries, left_out, doubts, found, untold(joined, found), bounds)
+
+
+def _opened(stack: ExitStack, places: Sequence[Path], left_out: list[LeftOut], doubts: list[str]) -> Iterator[_Opened]:
+    """The runs that are of the first one's study, open."""
+    first: _Opened | None = None
+    runs = [_run_of(place) for place in places]
+    labels = _labels([run.root.resolve().name for run in runs])
+    for label, run in zip(labels, runs, strict=True):
+        changed = check_export(run) if is_export(run.root) else ()
+        manifest = require_run(run)
+        if first is not None and study_id(first.manifest) != study_id(manifest):
+            parts = ", ".join(differing(first.manifest, manifest)) or "what was asked"
+            left_out.append(LeftOut(label, f"its study is not that of {first.label}: {parts}"))
+            continue
+        if changed:
+            doubts.append(f"{label}: somebody changed {', '.join(changed)} after the export was written")
+        store = stack.enter_context(open_store(run, METRICS_LAYOUT, KEPT, manifest=manifest))
+        one = _Opened(label, manifest, store, model_health(store))
+        first = first or one
+        yield one
+
+
+def _run_of(place: Path) -> RunFolder:
+    """The run that a folder or an experiment file names. Raises `StoreError` where there is neither."""
+    if not place.exists():
+        remedy = "Name the folder of a run (runs/NAME), its experiment file, or a folder that `export` wrote."
+        raise StoreError("there is no such run or export", where=place, remedy=remedy)
+    if place.is_file():
+        return stored_run(place)
+    run = RunFolder(place)
+    if not run.manifest.exists() and not is_export(place):
+        remedy = "Name the folder of a run (runs/NAME), its experiment file, or a folder that `export` wrote."
+        raise StoreError("is neither a run nor an export", where=place, remedy=remedy)
+    return run
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    """The names, with a number where one stands there before: they are keys."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _without_copies(opened: Sequence[_Opened], left_out: list[LeftOut]) -> list[tuple[_Opened, str]]:
+    """The models, each once: not those whose answers are a model's of a run before."""
+    copies: dict[tuple[int, str], str] = {}
+    for same in same_answers([run.store for run in opened]):
+        if same.is_one and same.other not in copies:
+            number, name = same.other
+            said = f"{same.same} of its {same.answers} answers are those of {name} in {opened[number].label}"
+            copies.setdefault(same.model, f"{said}: it is counted once")
+    found = []
+    for at, run in enumerate(opened):
+        for model in run.health:
+            if (at, model) in copies:
+                left_out.append(LeftOut(f"{model} in {run.label}", copies[at, model]))
+            else:
+                found.append((run, model))
+    return found
+
+
+def _is_unsound(run: _Opened, model: str, bounds: Mapping[str, float], left_out: list[LeftOut]) -> bool:
+    health = run.health[model]
+    beyond = health.beyond(bounds)
+    if beyond:
+        said = ", ".join(f"{percent(health.shares[name])} {name} (at most {percent(bounds[name])})" for name in beyond)
+        left_out.append(LeftOut(f"{model} in {run.label}", said, health))
+    return bool(beyond)
+
+
+def _entries(models: Sequence[tuple[_Opened, str]]) -> list[Entry]:
+    """The models under names that differ: where two runs have one of a name, with the label of its run."""
+    often = Counter(model for _, model in models)
+    names: dict[str, dict[str, str]] = {}
+    runs: dict[str, _Opened] = {}
+    for run, model in models:
+        runs[run.label] = run
+        names.setdefault(run.label, {})[model] = model if often[model] == 1 else f"{model} ({run.label})"
+    sources = {
+        label: Source(run.store, run.manifest, names[label], str(number))
+        for number, (label, run) in enumerate(runs.items(), start=1)
+    }
+    return [
+        Entry(names[run.label][model], model, run.label, run.health[model], sources[run.label]) for run, model in models
+    ]

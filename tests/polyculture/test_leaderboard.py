@@ -1,0 +1,220 @@
+"""`polyculture leaderboard`: runs and exports of one study, which of them enter, and what it writes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.store.manifest import read_manifest, write_manifest
+from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.store import open_store
+from polyculture.metrics import METRICS_LAYOUT
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.compare import Terms, compare
+from polyculture.metrics.comparison.sides import RUN, Sides
+from polyculture.reports.export.write import write_export
+from polyculture.running.standings import joined_runs, read_bounds
+from tests.metrics.compared_runs import specific_with, write_run
+from tests.polyculture.test_command_line import ROOT, one_line, polyculture
+
+CHANCE = {"openai:one": 0.9, "openai:two": 0.93, "openai:three": 0.3}
+STUDY = {"languages": ["de", "ja"], "topics": ["book", "food", "music"], "conditions": ["explicit", "neutral"]}
+
+
+def studied(folder: Path, name: str, *models: str, prompts: str = "a hash", **chance: float) -> RunFolder:
+    """A run that says which prompts it asked."""
+    write_run(folder, name, specific_with({**CHANCE, **chance}), models)
+    run = RunFolder(folder / "runs" / name)
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    asked = {**STUDY, "prompts": {"texts": dict.fromkeys(STUDY["languages"], prompts)}, "experiment": name}
+    write_manifest(manifest.model_copy(update=asked), run.manifest)
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of one study, an export of the second, and a run with other prompts."""
+    place = tmp_path_factory.mktemp("board")
+    studied(place, "mine", "openai:one", "openai:two")
+    theirs = studied(place, "theirs", "openai:three")
+    studied(place, "other", "openai:four", prompts="another hash", **{"openai:four": 0.5})
+    write_export(theirs, METRICS_LAYOUT, place / "export")
+    return place
+
+
+def written(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_models_of_two_runs_stand_in_groups_with_their_languages(folder: Path) -> None:
+    done = polyculture("leaderboard", "runs/mine", "runs/theirs", "-f", "csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in written(done.stdout) if row["metric"] == "granularity"]
+    assert [(row["model"], row["run"], row["group"]) for row in rows] == [
+        ("openai:one", "mine", "1"),
+        ("openai:two", "mine", "1"),
+        ("openai:three", "theirs", "2"),
+    ]
+    for row in rows:
+        assert float(row["low"]) < float(row["estimate"]) < float(row["high"])
+        assert float(row["ja_low"]) < float(row["ja"]) < float(row["ja_high"])
+        assert float(row["estimate"]) == pytest.approx((float(row["de"]) + float(row["ja"])) / 2)
+    assert "3 models of 2 runs" in done.stderr
+
+
+def test_a_strangers_export_gives_the_numbers_of_the_run(folder: Path) -> None:
+    """Its own numbers and views are not needed: they are computed from its texts, mentions and links."""
+    by_run = polyculture("leaderboard", "runs/mine", "runs/theirs", "-f", "csv", cwd=folder)
+    by_export = polyculture("leaderboard", "mine.toml", "export", "-f", "csv", cwd=folder)
+    assert by_export.returncode == 0, by_export.stderr
+    assert by_export.stdout.replace(",export,", ",theirs,") == by_run.stdout
+
+
+def test_differences_are_those_of_compare_with_a_baseline(folder: Path) -> None:
+    """One function makes both: the difference, its interval and p; q is over other rows."""
+    places = [folder / "runs" / name for name in ("mine", "theirs")]
+    with joined_runs(places) as found, open_store(found.run, METRICS_LAYOUT) as store:
+        columns = "metric, target, selection, condition, a, b, difference, low, high, p"
+        rows = store.sql(f"SELECT {columns} FROM differences WHERE 'openai:three' IN (a, b)").fetchall()
+    runs = [ComparedRun(open_store(RunFolder(place), METRICS_LAYOUT)) for place in places]
+    several = [Sides(RUN, "mine", "theirs", pairs=((one, "openai:three"),)) for one in ("openai:one", "openai:two")]
+    expected = {}
+    for sides in several:
+        for row in compare(runs, [sides], Terms()):
+            one = row.difference
+            key = (one.metric, one.target, one.selection, one.condition, sides.pairs[0][0])
+            expected[key] = (one.difference, one.low, one.high, one.p)
+    assert len(rows) == len(expected) > 20
+    for metric, target, selection, condition, a, b, *numbers in rows:
+        other = b if a == "openai:three" else a
+        difference, low, high, p = expected[metric, target, selection, condition, other]
+        if a == "openai:three":
+            difference, low, high = (None if one is None else -one for one in (difference, high, low))
+        assert numbers == pytest.approx([difference, low, high, p]), (metric, target, other)
+
+
+def test_a_run_of_another_study_is_left_out_with_what_differs(folder: Path) -> None:
+    done = polyculture("leaderboard", "runs/mine", "runs/other", "-f", "csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert {row["model"] for row in written(done.stdout)} == {"openai:one", "openai:two"}
+    assert "left out: other: its study is not that of mine: prompts in de, prompts in ja" in " ".join(
+        done.stderr.split()
+    )
+
+    alone = polyculture("leaderboard", "runs/theirs", "runs/other", cwd=folder)
+    assert alone.returncode == 2
+    assert "1 model remains" in alone.stderr
+    assert "prompts in de" in alone.stderr
+
+
+def test_the_same_answers_are_one_model(folder: Path) -> None:
+    done = polyculture("leaderboard", "runs/mine", "runs/theirs", "export", "-f", "csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in written(done.stdout) if row["metric"] == "granularity"]
+    assert [row["model"] for row in rows] == ["openai:one", "openai:two", "openai:three"]
+    said = " ".join(done.stderr.split())
+    assert "left out: openai:three in export: 144 of its 144 answers are those of openai:three in theirs" in said
+
+
+def test_one_model_in_two_runs_has_two_names(tmp_path: Path) -> None:
+    """A control row: the same model was asked again, and gave other answers."""
+    for name in ("first", "again"):
+        run = studied(tmp_path, name, "openai:one")
+        if name == "again":
+            _other_texts(run)
+    done = polyculture("leaderboard", "runs/first", "runs/again", "-f", "csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in written(done.stdout) if row["metric"] == "granularity"]
+    assert {row["model"] for row in rows} == {"openai:one (first)", "openai:one (again)"}
+    assert {row["group"] for row in rows} == {"1"}
+
+
+def test_a_model_beyond_the_bounds_is_left_out_with_its_share(folder: Path, tmp_path: Path) -> None:
+    studied(tmp_path, "sound", "openai:one", "openai:two")
+    run = studied(tmp_path, "cut", "openai:three")
+    _other_texts(run, ending="cut")
+    done = polyculture("leaderboard", "runs/sound", "runs/cut", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "left out: openai:three in cut: 100 % cut (at most 50 %)" in " ".join(done.stderr.split())
+    done = polyculture("leaderboard", "runs/sound", "runs/cut", "--most", "cut=1", "-f", "csv", cwd=tmp_path)
+    assert "openai:three" in {row["model"] for row in written(done.stdout)}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nowhere",), "nowhere: there is no such run or export"),
+        (("runs",), "runs: is neither a run nor an export"),
+        (("runs/mine", "--most", "cutt=1"), "Did you mean 'cut'?"),
+        (("runs/mine", "--most", "cut=2"), "Write a number from 0 to 1"),
+        (("runs/mine", "-f", "html"), "--output leaderboard.html"),
+    ],
+)
+def test_mistakes_have_a_line_with_a_remedy(folder: Path, words: tuple[str, ...], said: str) -> None:
+    assert said in one_line(polyculture("leaderboard", *words, cwd=folder))
+
+
+def test_an_export_that_somebody_changed_has_a_line(folder: Path, tmp_path: Path) -> None:
+    theirs = RunFolder(folder / "runs" / "theirs")
+    export = write_export(theirs, METRICS_LAYOUT, tmp_path / "changed").path
+    mine = folder / "runs" / "mine"
+    (export / "README.md").unlink()  # a reader may do as he likes with it
+    file = export / "entities.parquet"
+    file.write_bytes((folder / "export" / "entity_countries.parquet").read_bytes())
+    with pytest.raises(StoreError, match=r"entities.parquet.*has no column label"), joined_runs([mine, export]):
+        pass
+    file.unlink()
+    with pytest.raises(StoreError, match=r"lacks entities.parquet") as fault, joined_runs([mine, export]):
+        pass
+    assert fault.value.remedy
+
+
+def test_it_is_written_as_files_by_their_endings(folder: Path, tmp_path: Path) -> None:
+    for ending in ("csv", "json", "tex", "parquet"):
+        done = polyculture("leaderboard", "runs/mine", "export", "-o", tmp_path / f"board.{ending}", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    latex = (tmp_path / "board.tex").read_text(encoding="utf-8")
+    assert latex.count(r"\begin{longtable}") == len({row["metric"] for row in written_file(tmp_path / "board.csv")})
+    assert "openai:three & 2 & 0.3" in latex
+    lines = (tmp_path / "board.json").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(written_file(tmp_path / "board.csv"))
+    assert {json.loads(line)["group"] for line in lines} == {1, 2}
+
+
+def test_bounds_have_usual_values() -> None:
+    assert read_bounds(["cut=0.2"]) == {"missing": 0.05, "refused": 0.5, "off-language": 0.5, "cut": 0.2}
+
+
+def test_the_documentation_shows_what_is_printed(folder: Path) -> None:
+    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"```text\n(granularity .*?)```", page, flags=re.DOTALL)
+    assert "    polyculture leaderboard mine.toml export runs/other\n" in page
+    done = polyculture("leaderboard", "mine.toml", "export", "runs/other", cwd=folder)
+    printed = "\n".join(line.rstrip() for line in (done.stdout + done.stderr).splitlines())
+    assert shown.strip() in printed.replace("\n\n ", "\n ").replace("\n\n", "\n"), printed
+
+
+def written_file(path: Path) -> list[dict[str, str]]:
+    return written(path.read_text(encoding="utf-8"))
+
+
+def _other_texts(run: RunFolder, **columns: str) -> None:
+    """Writes the responses again, with other texts."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for file in (run.root / "responses").rglob("*.parquet"):
+        rows = pq.read_table(file)
+        values = {"text": [f"again {text}" for text in rows["text"].to_pylist()]}
+        values |= {name: [value] * len(rows) for name, value in columns.items()}
+        for name, column in values.items():
+            at = rows.column_names.index(name)
+            rows = rows.set_column(at, rows.schema.field(at).with_type(pa.string()), pa.array(column))
+        pq.write_table(rows, file)
