@@ -7,11 +7,14 @@ if its edges (`extract.boundaries`) and its letter case fit; of overlapping matc
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from importlib.metadata import version
 
 import ahocorasick
 import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
+from polyculture.cache.catalog.cldr import country_names
+from polyculture.cache.catalog.everyday import written_names
 from polyculture.cache.identity import content_id
 from polyculture.cache.text.folding import fold_surface, fold_with_offsets
 from polyculture.cache.text.inflection import NO_ENDINGS, Endings, forms
@@ -19,14 +22,22 @@ from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries, LetterCase, long_enough
 from polyculture.extract.rules import language_rules, rules, rules_hash
 
-VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
+VERSION = 2  # of the rules in the code that decide mentions: raise it when they change
 
 
 def gazetteer_extractor_id(topic: Topic, snapshot: str, endings: Endings = NO_ENDINGS) -> str:
     """The identity of `Gazetteer` for a topic and a snapshot (its content hash), without reading the snapshot."""
     kinds = {name: kind.model_dump() for name, kind in topic.kinds.items()}
     return content_id(
-        "gazetteer", VERSION, snapshot, topic.code, kinds, topic.part_of, topic.max_distance, rules_hash(endings)
+        "gazetteer",
+        VERSION,
+        version("babel"),
+        snapshot,
+        topic.code,
+        kinds,
+        topic.part_of,
+        topic.max_distance,
+        rules_hash(endings),
     )
 
 
@@ -34,8 +45,9 @@ class Gazetteer:
     """Finds the names of `lexicon`, a table with the columns `surface`, `kind` and `qid`, in texts of one language.
 
     A surface with several kinds gets the first of them. Names of a kind's first root class are words of the topic
-    itself ("dish", "drinks") and are not searched. `snapshot` is the hash of the lexicon's source; `endings` are those
-    of culture packs.
+    itself ("dish", "drinks") and are not searched. The name of a country is a mention of no kind, whatever else has
+    that name or a part of it: Chile the spice, South Korea (کرهٔ جنوبی) the butter (کره). `snapshot` is the hash of the
+    lexicon's source; `endings` are those of culture packs.
     """
 
     costly = False
@@ -57,10 +69,12 @@ class Gazetteer:
         end = 0
         for start, stop, kind, name in sorted(self._matches(text), key=lambda match: (match[0], -match[1])):
             if start >= end:
-                yield FoundMention(text[start:stop], kind, start, stop, name=name)
+                if kind is not None:
+                    yield FoundMention(text[start:stop], kind, start, stop, name=name)
                 end = stop
 
-    def _matches(self, text: str) -> Iterator[tuple[int, int, str, str]]:
+    def _matches(self, text: str) -> Iterator[tuple[int, int, str | None, str]]:
+        """The places of names, each with its kind; None for the name of a country."""
         if self._automaton is None:
             return
         folded = fold_with_offsets(text)
@@ -69,9 +83,21 @@ class Gazetteer:
             if span is None or not self._boundaries.free(text, *span):
                 continue
             for surface, kind in written:
-                if self._case.fits(text, *span, surface, kind):
+                if _is_country(text[span[0]], surface) if kind is None else self._case.fits(text, *span, surface, kind):
                     yield *span, kind, surface
                     break
+
+
+def _is_country(first: str, name: str) -> bool:
+    """Is what begins with this letter a country's name, by its capital letter?"""
+    return first.isupper() or not name[0].isupper()
+
+
+def _countries(language: str) -> Iterator[str]:
+    """The names of countries in a language: by Unicode's CLDR, and in English everyday ones, too."""
+    yield from (name for code, name in country_names(language).items() if code.isalpha())
+    if language == "en":
+        yield from (name.title() for name in written_names()["countries"])
 
 
 def _automaton(
@@ -81,6 +107,10 @@ def _automaton(
 
     Of each it knows the length and the written names that fold to it, best first, with their kinds.
     """
+    countries: dict[str, dict[str, str | None]] = {}
+    for name in _countries(language):
+        if long_enough(folded := fold_surface(name)):
+            countries.setdefault(folded, {})[name] = None
     written: dict[str, dict[str, str]] = {}
     inflected: dict[str, dict[str, str]] = {}
     skipped, proper = language_rules(language).function_words, rules().proper_kinds
@@ -93,9 +123,11 @@ def _automaton(
             for form in forms(name, language, endings):
                 inflected.setdefault(form, {}).setdefault(surface, kind)
     automaton = ahocorasick.Automaton()
-    for name, surfaces in {**inflected, **written}.items():
-        automaton.add_word(name, (len(name), tuple(surfaces.items())))
-    if not len(automaton):
+    if not written:
         return None
+    names = {**inflected, **written}
+    for name in {**names, **countries}:
+        surfaces = {**countries.get(name, {}), **names.get(name, {})}
+        automaton.add_word(name, (len(name), tuple(surfaces.items())))
     automaton.make_automaton()
     return automaton

@@ -23,6 +23,22 @@ def find(language: str, topic: str, names: dict[str, str], text: str) -> list[st
     return [f"{mention.surface}|{mention.kind}" for mention in extracted.mentions]
 
 
+@pytest.mark.parametrize(
+    ("language", "names", "text", "found"),
+    [
+        ("es", {"chile": "ingredient"}, "Ana es de Chile. Le gusta el chile.", ["chile|ingredient"]),
+        ("fa", {"کره": "ingredient"}, "کشور این شخص: کرهٔ جنوبی. نان و کره", ["کره|ingredient"]),
+        ("en", {"turkey": "ingredient"}, "A person from Turkey eats turkey.", ["turkey|ingredient"]),
+        ("tr", {"roman": "dish"}, "Kişinin ülkesi: Romanya.", []),
+        ("zh", {"巴哈": "dish"}, "此人的国家：巴哈马。", []),
+    ],
+)
+def test_the_name_of_a_country_is_no_mention_of_what_has_that_name(
+    language: str, names: dict[str, str], text: str, found: list[str]
+) -> None:
+    assert find(language, "food", names, text) == found
+
+
 DISHES = {"tea": "dish", "ramen": "dish", "miso soup": "dish", "soup": "dish_category", "cherry": "ingredient"}
 
 

@@ -19,11 +19,9 @@ from polyculture.link.index.starter import write_starter
 CATALOG = read_catalog()
 FULL = read_preset("full")
 # The names of the presets' countries and of their people that the gazetteer takes for something else of this name.
-# Each is a fault: Iran, Charlotte the cake, South Korea (کرهٔ, butter). Nobody may add one without seeing it.
-KNOWN = {
-    ("en", "food", "Charlotte"), ("es", "music", "Carmen"), ("fa", "beverage", "ایران"), ("fa", "food", "ایران"),
-    ("fa", "food", "کرهٔ"), ("hi", "book", "कविता"),
-}  # fmt: skip
+# Each is a fault: Charlotte the cake. Nobody may add one without seeing it. Countries are told: Iran was a drink, and
+# South Korea butter (کرهٔ).
+KNOWN = {("en", "food", "Charlotte"), ("es", "music", "Carmen"), ("hi", "book", "कविता")}
 
 
 @pytest.fixture(scope="module")
