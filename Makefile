@@ -19,7 +19,7 @@ PROCESSES ?= $$(( $$(getconf _NPROCESSORS_ONLN) + 2 ))
 # Containers often set it: each of the hundreds of processes that the tests start would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-full test-highest test-vllm lint style docs bench install install-dev constraints browser clean
+.PHONY: demo test test-full test-highest test-vllm test-every-eval-ever lint style docs bench install install-dev constraints browser clean
 
 demo: $(VENV)/.installed  ## compares two small models, from prompts to the report, offline once installed
 	$(BIN)/polyculture demo --folder $(DEMO)
@@ -41,6 +41,12 @@ test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, w
 	HF_HUB_OFFLINE=1 POLYCULTURE_VLLM_PYTHON=$(abspath $(VLLM_VENV))/bin/python POLYCULTURE_VLLM_MODEL=$(abspath $(VLLM_VENV))/smollm2 \
 		OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind \
 		$(BIN)/python -m pytest -m "$(VLLM_TESTS)" tests/vllm tests/bench --numprocesses 2 --dist loadgroup
+
+# That package needs Python 3.12, and huggingface_hub and rich in versions that do not fit the rest.
+test-every-eval-ever: $(VENV)/.installed-dev  ## exported records, by the validator of every-eval-ever in an environment of its own
+	test -x build/every-eval-ever/bin/python || $(HIGHEST) -m venv build/every-eval-ever
+	build/every-eval-ever/bin/python -m pip install --quiet --disable-pip-version-check every-eval-ever==0.3.0
+	POLYCULTURE_EVERY_EVAL_EVER=$(abspath build/every-eval-ever/bin/python) $(BIN)/python -m pytest tests/reports/test_every_eval_ever.py
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .

@@ -207,17 +207,22 @@ class Run:
                 return report_run(run, catalog)
             return report_copy(run, catalog, Path(path).expanduser())
 
-    def export(self, to: Path | str, *, licence: str | None = None) -> Path:
+    def export(self, to: Path | str, *, licence: str | None = None, every_eval_ever: bool = False) -> Path:
         """Writes all tables that have rows to one portable folder, as `polyculture export`.
 
-        `licence` is what you publish it under. An export that stands there is replaced. Raises `StoreError` for
+        `licence` is what you publish it under. With `every_eval_ever` the folder also has a record of each model's
+        numbers in that common form. An export that stands there is replaced. Raises `StoreError` for
         anything else there, and where it cannot be written.
         """
         from polyculture.instruments.questions.rules.opened import citation_of
         from polyculture.reports.export.write import write_export
+        from polyculture.running.models import is_hosted
 
         with self._faults():
-            return write_export(self._workspace.run, store_layout(), Path(to).expanduser(), licence, citation_of).path
+            run, folder = self._workspace.run, Path(to).expanduser()
+            hosted = is_hosted if every_eval_ever else None
+            done = write_export(run, store_layout(), folder, licence, citation_of, every_eval_ever=hosted)
+            return done.path
 
     def close(self) -> None:
         """Closes the run's store and removes its temporary files. A later question opens it anew."""

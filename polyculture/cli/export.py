@@ -12,6 +12,7 @@ from polyculture.experiment.run_place import stored_run
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.reports.export.write import write_export
 from polyculture.running.layout import store_layout
+from polyculture.running.models import is_hosted
 
 
 def export(
@@ -20,6 +21,10 @@ def export(
     licence: Annotated[
         str | None, typer.Option("--licence", help="The licence that you publish it under, e.g. CC-BY-4.0.")
     ] = None,
+    every_eval_ever: Annotated[
+        bool,
+        typer.Option("--every-eval-ever", help="Also write each model's numbers as a record of Every Eval Ever."),
+    ] = False,
     runs: Runs = None,
 ) -> None:
     """Write all tables of a run that have rows to one portable folder, with a data card.
@@ -28,12 +33,18 @@ def export(
     croissant.json, which hubs and search engines read, and manifest.json, which says what was asked.
     Views of more than a million rows that other tables give are left out; the card names them.
 
+    With --every-eval-ever, the folder also has a JSON file for each model with its numbers, intervals, sizes and
+    generation settings, where the datastore evaleval/every_eval_ever expects it.
+
     No key, address of a server or path of this machine is in it. An export that stands there is replaced, when the new
     one is whole; nothing else is.
     """
-    done = write_export(stored_run(experiment, runs), store_layout(), to, licence, citation_of)
+    run, layout = stored_run(experiment, runs), store_layout()
+    done = write_export(run, layout, to, licence, citation_of, every_eval_ever=is_hosted if every_eval_ever else None)
     kept = [table for table in done.tables if table.left_out is None]
     typer.echo(f"{done.path}: {len(kept)} tables, {sum(table.rows for table in kept)} rows")
     for table in done.tables:
         if table.left_out is not None:
             typer.echo(f"left out: {table.name}, {table.left_out}")
+    for record in done.records:
+        typer.echo(f"Every Eval Ever: {record}")

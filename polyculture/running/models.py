@@ -10,13 +10,15 @@ from threading import Event
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import content_id
 from polyculture.cache.log import get_logger
 from polyculture.cache.work.stop_rule import StopRule
 from polyculture.cache.work.worker import Step, Work
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.admission import admitted
-from polyculture.generate.engines import find_kind
+from polyculture.generate.engines import ModelSpec, find_kind
+from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.options import OF_TEXTS
 from polyculture.progress import brief, never_silent
@@ -24,7 +26,7 @@ from polyculture.running.batching import batch_folder, check_nothing_waits, in_b
 from polyculture.running.budget import Budget, open_budget
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines import Capability, ModelSpec, Sampling
+    from polyculture.generate.engines import Capability, Sampling
     from polyculture.generate.engines.capabilities import E_co
 
 _log = get_logger(__name__)
@@ -121,6 +123,14 @@ class WorkModels:
         if stage is not None:
             limited = self.loaded.budget.engine(engine, needs, spec.model, stage, job, batch=batch)
         return limited if self.rule is None else admitted(limited, needs, self.rule)
+
+
+def is_hosted(model: str) -> bool | None:
+    """Whether a model's engine asks a paid service; None where nobody knows which engine answered."""
+    try:
+        return None if model.startswith(PREFIX) else find_kind(ModelSpec(model)).paid
+    except EngineError:
+        return None
 
 
 def loaded_as(spec: ModelSpec) -> str:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from polyculture.reports.export.asked import Asked
@@ -17,6 +18,7 @@ from polyculture.reports.export.tables import Column, ExportedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 _CONTEXT = Path(__file__).with_name("croissant_context.json")  # as the specification prints it, term by term
+_PARQUET = "application/x-parquet"
 _TYPES = {
     "VARCHAR": "sc:Text",
     "BOOLEAN": "sc:Boolean",
@@ -35,10 +37,12 @@ def croissant(
     hashes: Mapping[str, str],
     licence: str | None,
     published: date,
+    records: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The metadata as JSON-LD. `asked` gives the description and the citation.
 
-    `hashes` has the SHA-256 of each table's file, by the table's name.
+    `hashes` has the SHA-256 of each table's file, by the table's name; `records` that of each file of Every Eval Ever,
+    by its path.
     """
     return {
         "@context": json.loads(_CONTEXT.read_text(encoding="utf-8")),
@@ -50,7 +54,10 @@ def croissant(
         "datePublished": published.isoformat(),
         "citeAs": asked.citation,
         **({"license": licence} if licence else {}),
-        "distribution": [_file(table, hashes[table.name]) for table in tables],
+        "distribution": [
+            *(_file(file_name(table.name), _PARQUET, hashes[table.name]) for table in tables),
+            *(_file(path, "application/json", sha256) for path, sha256 in records.items()),
+        ],
         "recordSet": [_records(table) for table in tables],
     }
 
@@ -60,13 +67,13 @@ def file_name(table: str) -> str:
     return f"{table}.parquet"
 
 
-def _file(table: ExportedTable, sha256: str) -> dict[str, Any]:
+def _file(path: str, form: str, sha256: str) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
-        "@id": file_name(table.name),
-        "name": file_name(table.name),
-        "contentUrl": file_name(table.name),
-        "encodingFormat": "application/x-parquet",
+        "@id": path,
+        "name": path,
+        "contentUrl": path,
+        "encodingFormat": form,
         "sha256": sha256,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +29,7 @@ from polyculture.metrics import KEPT
 from polyculture.reports.export.asked import Asked, what_was_asked
 from polyculture.reports.export.card import data_card
 from polyculture.reports.export.croissant import croissant, file_name
+from polyculture.reports.export.every_eval_ever import IsHosted, Record, records
 from polyculture.reports.export.redaction import redaction_of
 from polyculture.reports.export.tables import ExportedTable, choose_tables, rows_of
 
@@ -41,6 +42,7 @@ class Exported:
 
     path: Path
     tables: tuple[ExportedTable, ...]  # those that were left out, too
+    records: tuple[str, ...] = ()  # the files of Every Eval Ever
 
 
 def write_export(
@@ -49,10 +51,13 @@ def write_export(
     to: Path,
     licence: str | None = None,
     citation_of: Callable[[str], str] = lambda _: "",
+    *,
+    every_eval_ever: IsHosted | None = None,
 ) -> Exported:
     """Writes the tables of a run that have rows, its manifest, a data card and metadata to the folder `to`.
 
-    `citation_of` gives what to cite for a data set by its name; "" where nobody knows.
+    `citation_of` gives what to cite for a data set by its name; "" where nobody knows. With `every_eval_ever`,
+    which says whether a model is hosted, the folder also has a record of each model's numbers in that common form.
 
     An export that stands there is replaced; raises `StoreError` for anything else there, where there is no run, and
     where the place cannot be written. Nothing is written into the run.
@@ -65,8 +70,10 @@ def write_export(
     with store_faults(to), open_store(run, layout, KEPT, manifest=manifest) as store:
         tables = choose_tables(store, {table.name for table in layout.tables})
         about = what_was_asked(store, citation_of)
-        _write_folder(store, run, manifest, about, tables, target, licence)
-    return Exported(to, tuple(tables))
+        made, redaction = int(run.manifest.stat().st_mtime), redaction_of(manifest, run.root)
+        found = list(records(store, manifest, redaction, made, licence, every_eval_ever)) if every_eval_ever else []
+        _write_folder(store, run, manifest, about, tables, target, licence, found)
+    return Exported(to, tuple(tables), tuple(one.path for one in found))
 
 
 def _write_folder(
@@ -77,6 +84,7 @@ def _write_folder(
     tables: list[ExportedTable],
     target: Path,
     licence: str | None,
+    found: Sequence[Record],
 ) -> None:
     redaction = redaction_of(manifest, run.root)
     kept = [table for table in tables if table.left_out is None]
@@ -89,10 +97,14 @@ def _write_folder(
                 for batch in rows:
                     writer.write_batch(batch)
             hashes[table.name] = file_sha256(file)
+        for record in found:
+            (folder / record.path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / record.path).write_text(record.text, encoding="utf-8")
+        files = {record.path: file_sha256(folder / record.path) for record in found}
         public = Manifest.model_validate(redaction.plain(manifest.model_dump(mode="json")))
         write_manifest(public, RunFolder(folder).manifest)
         asked = datetime.fromtimestamp(run.manifest.stat().st_mtime, UTC).date()  # not today: each export is the same
-        metadata = croissant(public.experiment, about, manifest.polyculture, kept, hashes, licence, asked)
+        metadata = croissant(public.experiment, about, manifest.polyculture, kept, hashes, licence, asked, files)
         text = json.dumps(metadata, ensure_ascii=False, indent=1)
         (folder / METADATA).write_text(f"{text}\n", encoding="utf-8")
         (folder / CARD).write_text(data_card(manifest, about, tables, redaction, licence), encoding="utf-8")
@@ -110,7 +122,9 @@ def _check_folder(target: Path) -> None:
     with suppress(OSError, ValueError, KeyError, TypeError):  # its metadata name the other files
         said = json.loads((target / METADATA).read_text(encoding="utf-8"))
         own |= {file["contentUrl"] for file in said["distribution"]}
-    if others := sorted(path.name for path in target.iterdir() if path.name not in own):
+    own |= {parent.as_posix() for file in own for parent in Path(file).parents}
+    there = (path.relative_to(target).as_posix() for path in target.rglob("*"))
+    if others := sorted(path for path in there if path not in own):
         remedy = "Move it elsewhere, or export to another place; nothing was touched."
         raise StoreError(f"is an export, and {others[0]} in it is none of its files", where=target, remedy=remedy)
 
@@ -128,7 +142,7 @@ def _replacing_folder(target: Path) -> Iterator[Path]:
     """
     with arriving_folder(target) as folder:
         yield folder
-        for file in folder.iterdir():
+        for file in filter(Path.is_file, folder.rglob("*")):
             with file.open("rb+") as written:
                 os.fsync(written.fileno())
         if target.exists():
