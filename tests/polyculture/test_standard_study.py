@@ -177,7 +177,7 @@ def blocks(kind: str) -> list[str]:
 
 
 def test_the_page_shows_what_the_commands_print(standard: Path, tmp_path: Path) -> None:
-    plan, refusal = blocks("text")
+    plan, refusal, *_ = blocks("text")
     planned = polyculture("plan", "standard.toml", cwd=standard.parent)
     printed = {line.strip() for line in planned.stdout.splitlines()}
     assert [line for line in plan.splitlines() if line.strip() not in printed] == []
