@@ -30,7 +30,7 @@ from polyculture.link.keys import KEYS, key_version
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import open_members, scopes_of
 from polyculture.link.origins import find_origins, origin_rules
-from polyculture.link.queries import create_queries, label_chain
+from polyculture.link.queries import ENGLISH, create_queries, label_chain
 from polyculture.link.statements import statement
 
 ALGORITHM = 20  # raise when the same input may give other links
@@ -98,10 +98,15 @@ class Linker:
                 raise SnapshotError(what, where=self.source.provenance.get("snapshot"), remedy=remedy)
 
 
-def linker_id(source: Snapshot, catalog: Catalog, topics: Iterable[str], forms: Forms = "all") -> str:
-    """A hash of what decides the item of a query: snapshot, classes, languages, forms, algorithm."""
+def linker_id(
+    source: Snapshot, catalog: Catalog, languages: Iterable[str], topics: Iterable[str], forms: Forms = "all"
+) -> str:
+    """A hash of what decides the item of a query in these languages and topics: snapshot, classes, forms, algorithm.
+
+    Languages that are added to the catalogue leave it as it is.
+    """
     kinds = {"/".join(key): scope.rules for key, scope in scopes_of(catalog, sorted(set(topics))).items()}
-    chains = {code: language.label_languages for code, language in catalog.languages.items()}
+    chains = {code: catalog.language(code).label_languages for code in sorted({*languages, ENGLISH})}
     keys = {name: key_version(name) for chain in chains.values() for name in chain}
     versions = (ALGORITHM, NORMALISATION, KEYS, keys, catalog.key_rules)
     return content_id(*versions, source.identity, forms, kinds, chains, origin_rules(catalog))

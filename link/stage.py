@@ -58,7 +58,8 @@ def link_run(
     """
     surfaces = distinct_surfaces(run, manifest)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog))
-    identity = published.identity if published else linker_id(source, catalog, _topics(surfaces), forms)
+    of_run = _distinct(surfaces, "language"), _distinct(surfaces, "topic")
+    identity = published.identity if published else linker_id(source, catalog, *of_run, forms)
     # A query's number is a hash of all that it asks.
     asked = manifest.topics, manifest.languages
     digest = content_id(identity, surfaces["query"].to_pylist(), countries.to_pydict(), *asked)
@@ -153,5 +154,5 @@ def _first_languages(catalog: Catalog) -> dict[str, list[str]]:
     return found
 
 
-def _topics(surfaces: pa.Table) -> list[str]:
-    return [str(topic) for topic in surfaces.column("topic").unique().to_pylist()]
+def _distinct(surfaces: pa.Table, column: str) -> list[str]:
+    return [str(value) for value in surfaces.column(column).unique().to_pylist()]

@@ -29,7 +29,7 @@ _FOLLOWS = {
     f"{_EXTRACTOR}'s ": (_EXTRACTOR,),
     _OF: (_EXTRACTOR,),
     _READER: (_EXTRACTOR,),
-    "linker": ("topics", "snapshot", "links"),
+    "linker": ("languages", "topics", "snapshot", "links"),
 }
 _ADDRESS = "base_url"  # of a server in a setup: the same model may be served anywhere
 

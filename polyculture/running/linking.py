@@ -48,7 +48,9 @@ class LinkingStage:
         if (published := self._published) is not None:
             return published.identity
         experiment = self.workspace.experiment
-        return linker_id(self.source, self.workspace.catalog, experiment.topics, experiment.link.forms)
+        return linker_id(
+            self.source, self.workspace.catalog, experiment.languages, experiment.topics, experiment.link.forms
+        )
 
     @property
     def provenance(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from tests.link_names import INFLECTED, SPELLED
 from tests.link_world import CATALOG, index_of, item, link_all, link_one, queries, write_dump
 
 DISH, ARTIST, SONG = ("food", "dish"), ("music", "artist"), ("music", "song")
+ASKED = ("es", "tr", "en")  # languages of the runs whose linker is identified
 
 
 _tables: dict[tuple[str, ...], dict[str, pa.Table]] = {}
@@ -559,7 +560,7 @@ def test_changed_rules_make_the_keys_of_their_language_anew(tmp_path: Path, monk
     names = [{"es": "pilav"}, {"es": "köfteqq"}, {"en": "taco"}]
     source = index_of(tmp_path, [item(f"Q{n}", labels, P31="Q746549") for n, labels in enumerate(names, 1)])
     asked = [("es", *DISH, "pilavqq"), ("es", *DISH, "köfte"), ("en", *DISH, "tacos")]
-    before = linker_id(source, CATALOG, ["food"])
+    before = linker_id(source, CATALOG, ASKED, ["food"])
     assert [link_one(source, *query)["qid"] for query in asked] == [None, None, "Q3"]
     assert not [*lacking(source, CATALOG, ["es", "en"], ["food"])]
 
@@ -567,7 +568,7 @@ def test_changed_rules_make_the_keys_of_their_language_anew(tmp_path: Path, monk
     monkeypatch.setattr(keys, "key_rules", lambda name: [*([["qq$", ""]] if name == "es" else []), *rules(name)])
     keys.key_version.cache_clear()
     assert [link_one(source, *query)["qid"] for query in asked] == ["Q1", "Q2", "Q3"]
-    assert linker_id(source, CATALOG, ["food"]) != before
+    assert linker_id(source, CATALOG, ASKED, ["food"]) != before
     (told,) = lacking(source, CATALOG, ["es", "en"], ["food"])
     assert told.startswith("Spanish")
     keys.key_version.cache_clear()
@@ -587,7 +588,7 @@ def test_a_pack_brings_the_rules_of_its_language(tmp_path: Path) -> None:
         asked = pa.table({"language": ["tr"], "topic": [DISH[0]], "kind": [DISH[1]], "surface": [surface]})
         for catalog, expected in ((pack, qid), (CATALOG, without)):
             assert Linker(catalog, source).link(asked)["links"]["qid"].to_pylist() == [expected], (surface, expected)
-    assert linker_id(source, pack, ["food"]) != linker_id(source, CATALOG, ["food"])
+    assert linker_id(source, pack, ASKED, ["food"]) != linker_id(source, CATALOG, ASKED, ["food"])
     with pytest.raises(ValidationError, match=r"key: 'a\(' is no rule: .*missing \)"):
         type(own)(**{**own.model_dump(), "key": (("a(", ""),)})
 
@@ -607,8 +608,11 @@ def test_a_language_without_names_in_the_snapshot_is_reported_or_refused(tmp_pat
 
 def test_the_linker_id_changes_with_all_that_decides(tmp_path: Path) -> None:
     source = index_of(tmp_path, [])
-    base = linker_id(source, CATALOG, ["food"])
-    assert base == linker_id(source, CATALOG, ["food", "food"])
+    base = linker_id(source, CATALOG, ASKED, ["food"])
+    assert base == linker_id(source, CATALOG, [*ASKED, *ASKED], ["food", "food"])
+    assert base != linker_id(source, CATALOG, ["es", "ja"], ["food"])
+    without_thai = {code: one for code, one in CATALOG.languages.items() if code != "th"}
+    assert base == linker_id(source, CATALOG.model_copy(update={"languages": without_thai}), ASKED, ["food"])
     food = CATALOG.topics["food"]
     dish = food.kinds["dish"].model_copy(update={"stops": ("Q1",)})
     other = CATALOG.model_copy(
@@ -619,9 +623,9 @@ def test_the_linker_id_changes_with_all_that_decides(tmp_path: Path) -> None:
         update={"topics": {"food": food.model_copy(update={"kinds": {**food.kinds, "dish": described}})}}
     )
     assert isinstance(other, Catalog)
-    assert linker_id(source, other, ["food"]) != base
-    assert linker_id(source, same, ["food"]) == base
-    assert linker_id(source, CATALOG, ["food", "music"]) != base
-    assert linker_id(source, CATALOG, ["food"], "paper") != base
+    assert linker_id(source, other, ASKED, ["food"]) != base
+    assert linker_id(source, same, ASKED, ["food"]) == base
+    assert linker_id(source, CATALOG, ASKED, ["food", "music"]) != base
+    assert linker_id(source, CATALOG, ASKED, ["food"], "paper") != base
     (tmp_path / "b").mkdir()
-    assert linker_id(index_of(tmp_path / "b", [item("Q1", "x")]), CATALOG, ["food"]) != base
+    assert linker_id(index_of(tmp_path / "b", [item("Q1", "x")]), CATALOG, ASKED, ["food"]) != base
