@@ -65,7 +65,7 @@ def extraction_error(manifest: Manifest) -> ExtractionError:
         who = extractor_name(manifest)
         says = f"Nobody has measured how far {who} errs in finding mentions; no interval holds that."
     elif by_starter(manifest):
-        says = f"{_gold_sentence(read_gold_scores())} No interval holds that."
+        says = f"{_gold_sentence(read_gold_scores())} The intervals do not include this error."
     else:
         says = "Nobody has measured how far the gazetteer errs with this snapshot; no interval holds that."
     return ExtractionError(says, "polyculture view EXPERIMENT")

@@ -475,7 +475,7 @@ def test_a_gazetteer_is_told_where_it_decides_a_number(tmp_path: Path) -> None:
     for extractor, told in (("gazetteer", True), ("openai:a", False)):
         run = new_run(tmp_path / extractor, **extracted_by({"with": extractor}))
         said = AskedProtocol(run, "makieval", read_preset("makieval"), None).differences(unlinked)
-        assert ("the gazetteer finds only names of its snapshot" in said) == told
+        assert ("the gazetteer finds only names that are in its snapshot" in said) == told
 
 
 def test_what_is_said_of_some_numbers_alone_is_marked_there() -> None:
