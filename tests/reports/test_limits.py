@@ -127,7 +127,7 @@ def page_of(run: RunFolder) -> str:
 def test_the_report_says_it_before_the_numbers(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run", GAZETTEER, STARTER_SOURCE)
     text = page_of(run)
-    for part in ("by construction: see below", "only names that its snapshot holds", "recall 0.37 [0.34, 0.41]"):
+    for part in ("by construction, see below", "only names that its snapshot holds", "recall 0.37 [0.34, 0.41]"):
         assert part in text
     assert "sources of this run limit every number" in text
     before = require_run(run)
@@ -166,7 +166,7 @@ def test_a_page_says_of_which_countries_the_snapshot_has_too_few_items(tmp_path:
     rows += [SnapshotItems(topic, None, None, 800, None) for topic in ("food", "book")]
     write_parquet(objects_to_table(SNAPSHOT_ITEMS, rows), run.table(SNAPSHOT_ITEMS.name))
     text = page_of(run)
-    assert "under ten of a topic" in text
+    assert "fewer than ten items of a topic" in text
     assert text.count("Food: Italy (9); Books: Japan (0)") == 2  # before the numbers, and beside the table
     for line in (
         "all 800 800",
@@ -188,7 +188,7 @@ def test_a_page_asks_for_the_audit_of_english_names_that_links_rest_on(tmp_path:
     links = [row | {"matched_by": "english" if row["surface"] == "ramen" else "surface"} for row in links]
     write_parquet(rows_to_table(LINKS, links), run.table("links"))
     text = page_of(run)
-    assert "50 % of the linked mentions rest on the English name" in text
+    assert "50 % of the linked mentions rest only on the English name" in text
     assert "extract audit EXPERIMENT" in text
     read = {"language": "en", "topic": "food", "extractor_id": EXTRACTOR, "names": 0, "right_names": 0}
     audited = [AuditedText(text_id=str(at), english=4, right_english=3, **read) for at in range(12)]
@@ -214,7 +214,7 @@ def test_plan_says_in_one_line_where_the_limits_are(tmp_path: Path) -> None:
     file.write_text(EXPERIMENT, encoding="utf-8")
     done = polyculture("plan", file, cwd=tmp_path)
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("Note:")]
-    assert "only names of its snapshot" in line
+    assert "only names that are in its snapshot" in line
     assert line.endswith("docs/reading-a-report.md")
 
 
