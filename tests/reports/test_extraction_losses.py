@@ -40,7 +40,7 @@ def test_mentions_that_the_limit_cut_are_a_warning_with_its_place_and_its_remedy
     told = " ".join(page_of(tmp_path / "cut", cut=True).with_id("distrust").text.split())
     assert "What extraction lost" in told
     assert "Thai: 50 % (1 of 2)" in told
-    assert "max_tokens of [extract]" in told
+    assert "max_tokens in [extract]" in told
     assert "without a dictionary form" in told
 
 
@@ -64,5 +64,5 @@ def test_where_own_words_and_the_english_name_disagree_is_shown_with_an_example(
     write_report(run, sections=sections_named("distrust"))
     section = parsed(run).with_id("distrust")
     told = " ".join(section.text.split())
-    assert "25 % of the linked mentions have an English name that matches another item" in told
+    assert "25 % of the linked mentions have an English name that matches a different item" in told
     assert "German 25 % 1 of 4 Eis ice Q1 ice cream Q3" in told

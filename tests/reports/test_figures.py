@@ -288,7 +288,7 @@ def test_texts_whose_file_says_no_kind_of_prompt_have_a_map() -> None:
     )
     figure = specificity_maps(frame, manifest, Names(read_catalog(), ("imported:a",)))
     [[panel]] = figure.rows
-    assert panel.title == "a: the file does not say what kind of prompt"
+    assert panel.title == "a: kind of prompt not stated in the file"
     assert "Neutral prompts:" not in figure.caption
 
 
@@ -303,7 +303,7 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked() -> N
     [[panel]] = figure.rows
     assert panel.says == "0.40, English, United States, n = 6, and no other."
     assert "Neutral prompts: not asked." in figure.caption
-    assert "Gain when the country is named: no neutral prompts." in figure.caption
+    assert "Gain when the prompt names the country: no neutral prompts." in figure.caption
     assert "no linked mentions, or snapshot holds no item of XK" in figure.caption
 
 

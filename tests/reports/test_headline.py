@@ -57,7 +57,7 @@ def test_a_wording_of_which_nothing_was_found_is_warned_of(tmp_path: Path) -> No
     with read_store(built.write()) as reading:
         health = reading.rows(SQL / "health.sql")
     assert [row["silent"] for row in health] == [2]
-    assert any("no mention was found" in notice.text for notice in notices(health, Names(read_catalog(), ("m",))))
+    assert any("in which no text has a mention" in notice.text for notice in notices(health, Names(read_catalog(), ("m",))))
 
 
 def test_long_names_of_models_are_cut_in_their_middle_and_stay_apart() -> None:
@@ -82,5 +82,5 @@ def test_a_warning_says_of_what_its_share_is_the_largest(tmp_path: Path) -> None
     with read_store(built.write()) as reading:
         health = reading.rows(SQL / "health.sql")
     for rows, before in ((health, "Of a model in a language, up to "), (health[:1], "")):
-        [told] = [one for one in notices(rows, Names(read_catalog(), ("m",))) if "are refusals" in one.text]
+        [told] = [one for one in notices(rows, Names(read_catalog(), ("m",))) if "were refused" in one.text]
         assert (told.before, told.worst, told.places[0]) == (before, "60\u00a0%", "English: 60\u00a0% (6 of 10)")

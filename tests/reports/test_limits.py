@@ -127,7 +127,7 @@ def page_of(run: RunFolder) -> str:
 def test_the_report_says_it_before_the_numbers(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run", GAZETTEER, STARTER_SOURCE)
     text = page_of(run)
-    for part in ("by construction, see below", "only names that its snapshot holds", "recall 0.37 [0.34, 0.41]"):
+    for part in ("by construction, see below", "only names that are in its snapshot", "recall 0.37 [0.34, 0.41]"):
         assert part in text
     assert "sources of this run limit every number" in text
     before = require_run(run)
