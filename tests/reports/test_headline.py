@@ -57,7 +57,9 @@ def test_a_wording_of_which_nothing_was_found_is_warned_of(tmp_path: Path) -> No
     with read_store(built.write()) as reading:
         health = reading.rows(SQL / "health.sql")
     assert [row["silent"] for row in health] == [2]
-    assert any("in which no text has a mention" in notice.text for notice in notices(health, Names(read_catalog(), ("m",))))
+    assert any(
+        "in which no text has a mention" in notice.text for notice in notices(health, Names(read_catalog(), ("m",)))
+    )
 
 
 def test_long_names_of_models_are_cut_in_their_middle_and_stay_apart() -> None:
