@@ -2,7 +2,7 @@
 -- leaderboard: a row is a model on a board over all types, or of one type; the best first.
 --   $type = NULL: a type of entities, instead of all types
 --   $fewest = 2: boards of fewer models are left out
--- no rows: no model has such a measure yet: run an instrument, or polyculture run --only measure
+-- no rows: no two models have comparable numbers: measure the run (polyculture run --only measure), run an instrument, or ask the models the same prompts, because a model that has a number in fewer than half of the cells is not ranked
 -- printed: rank, model, estimate, contexts, task, metric, dataset, setting, variant, language, culture, same_items, reason, doubt
 SELECT *, CASE WHEN rank_low < rank_high THEN rank_low || '–' || rank_high ELSE rank_low::VARCHAR END AS rank
 FROM leaderboard
