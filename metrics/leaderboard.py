@@ -32,15 +32,34 @@ from polyculture.metrics.text_doubts import MOST_ASIDE
 
 MOST_SAME = 0.5  # of a model's answers: with more that another model has, too, under the same request, it is that model
 # The highest share of what was asked, or of the answers, with which a model has a rank.
-BOUNDS: Mapping[str, float] = {"missing": 0.05, "refused": MOST_ASIDE, "off-language": MOST_ASIDE, "cut": MOST_ASIDE}
+BOUNDS: Mapping[str, float] = {
+    "missing": 0.05,
+    "unextracted": 0.05,
+    "refused": MOST_ASIDE,
+    "off-language": MOST_ASIDE,
+    "cut": MOST_ASIDE,
+}
+# Unextracted are texts whose extraction failed, and those of languages in which a smaller share was read than in the
+# model's best one: where `[extract] sample` limits how many texts are read, the share is the same in all languages.
 _HEALTH = """
 SELECT
     model, sum(asked)::BIGINT AS asked, sum(answered)::BIGINT AS answered,
     1 - sum(answered) / sum(asked) AS missing,
     coalesce(sum(refused) / sum(asked), 0) AS refused,
     coalesce(sum(off_language) / sum(answered), 0) AS "off-language",
-    coalesce(sum(cut) / sum(answered), 0) AS cut
-FROM health WHERE asked > 0 GROUP BY model ORDER BY model
+    coalesce(sum(cut) / sum(answered), 0) AS cut,
+    CASE WHEN sum(answered) > 0 THEN greatest(
+        1 - coalesce(sum(extracted) / (sum(answered) * max(extracted / nullif(answered, 0))), 0),
+        coalesce(sum(extraction_failed) / (sum(extracted) + sum(extraction_failed)), 0)
+    ) ELSE 0 END AS unextracted
+FROM (
+    SELECT
+        model, language, sum(asked) AS asked, sum(answered) AS answered, sum(refused) AS refused,
+        sum(off_language) AS off_language, sum(cut) AS cut, sum(extracted) AS extracted,
+        sum(extraction_failed) AS extraction_failed
+    FROM health WHERE asked > 0 GROUP BY model, language
+)
+GROUP BY model ORDER BY model
 """
 _ANSWERS = (
     "SELECT $source AS source, model, hash(request_id, sample, text) AS answer FROM responses WHERE status = 'ok'"
@@ -68,7 +87,7 @@ _ORDERS = "SELECT metric, setting, variant, better, worse FROM text_board_orders
 _NUMBERS = """
 SELECT
     metric, if(condition = '*', 'all prompts', condition) AS setting, model, nullif(language, '*') AS language,
-    estimate, low, high, no_estimate, level LIKE '%, shared' AS shared
+    estimate, low, high, wide_low, wide_high, no_estimate, level LIKE '%, shared' AS shared
 FROM numbers
 WHERE measure = 'entities' AND regexp_full_match(level, 'model(, language)?(, condition)?(, shared)?')
 QUALIFY shared = bool_or(shared) OVER (PARTITION BY metric, condition, model, language)
@@ -265,29 +284,34 @@ def boards(store: Store) -> list[Board]:
     told: dict[_Key, set[tuple[str, str]]] = {}
     for metric, setting, variant, better, worse in store.execute(_ORDERS).fetchall():
         told.setdefault((metric, setting, variant), set()).add((better, worse))
-    languages: dict[_Key, dict[str, Value]] = {}
+    languages: dict[tuple[str, ...], dict[str, Value]] = {}
     reasons: dict[tuple[str, str], dict[str, str]] = {}
-    for metric, setting, model, language, estimate, low, high, reason, _ in store.execute(_NUMBERS).fetchall():
+    for metric, setting, model, language, estimate, *intervals, reason, _ in store.execute(_NUMBERS).fetchall():
         if language is None:
             reasons.setdefault((metric, setting), {})[model] = reason or "not compared"
         elif estimate is not None:
-            languages.setdefault((metric, setting, model), {})[language] = Value(estimate, low, high)
+            for of_new, interval in ((False, intervals[:2]), (True, intervals[2:])):
+                of_model = languages.setdefault((metric, setting, str(of_new), model), {})
+                of_model[language] = Value(estimate, *interval)
     tests = {tuple(key): (tested, pairs) for *key, tested, pairs in store.execute(_TESTS).fetchall()}
     entries: dict[_Key, list[Any]] = {}
     for metric, setting, variant, *entry in store.execute(_BOARDS).fetchall():
         entries.setdefault((metric, setting, variant), []).append(entry)
     found = []
     for key, rows in entries.items():
+        if not (tested := tests.get((*key[:2], key[2] == _NEW), (0, 0)))[0]:
+            continue  # groups would say that models are equal of which nothing could be tested
+        kind = *key[:2], str(key[2] == _NEW)
         names = [model for model, *_ in rows]
         groups = rank_groups(names, told.get(key, set()))
         standings = [
-            Standing(group, model, Value(estimate, low, high), cells, languages.get((*key[:2], model), {}))
+            Standing(group, model, Value(estimate, low, high), cells, languages.get((*kind, model), {}))
             for group, (model, estimate, low, high, cells) in zip(groups, rows, strict=True)
         ]
         others = sorted((model, why) for model, why in reasons.get(key[:2], {}).items() if model not in names)
-        standings += [Standing(None, one, None, 0, languages.get((*key[:2], one), {}), why) for one, why in others]
+        standings += [Standing(None, one, None, 0, languages.get((*kind, one), {}), why) for one, why in others]
         if len(rows) > 1:
-            found.append(Board(*key, tuple(standings), *tests[*key[:2], key[2] == _NEW]))
+            found.append(Board(*key, tuple(standings), *tested))
     return found
 
 

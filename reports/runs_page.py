@@ -105,7 +105,7 @@ def _section(name: str, build: Any) -> Section:
 def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
     manifest, names = found.manifest, data.names
     lists = {
-        "language": [names.language(code) for code in manifest.languages],
+        "language": [names.language(code) for code in manifest.languages_asked],
         "topic": [names.topic(code) for code in manifest.topics],
         "country": [names.country(code) for code in manifest.countries],
     }

@@ -108,6 +108,12 @@ class Manifest(BaseModel):
         }
 
     @property
+    def languages_asked(self) -> list[str]:
+        """The languages in which any model was asked."""
+        asked = {code for model in self.models for code in self.languages_of.get(model, self.languages)}
+        return [code for code in self.languages if code in asked]
+
+    @property
     def deterministic(self) -> bool:
         """Whether the samples of a prompt are one text by the experiment's own settings."""
         return self.sampling.get("temperature") == 0 or self.sampling.get("top_k") == 1
@@ -170,7 +176,8 @@ def _check_format(data: bytes, folder: Path) -> None:
         raise StoreError(
             f"is a run of format {known or 'none'}, and this version of Polyculture reads format {FORMAT}",
             where=folder,
-            remedy="Read it with the version that wrote it, or move the folder away and run again: all is asked anew.",
+            remedy="Read it with the version that wrote it. If the run is yours, you can also move the folder away and "
+            "run again, which sends all requests again. If it is not yours, ask for an export by this version.",
         )
 
 

@@ -14,7 +14,7 @@ WITH told AS (
         AND target = if(bool_or(target = 'same_prompts' AND (tested > 0 OR exact > 0)) OVER (PARTITION BY metric, condition), 'same_prompts', 'new_prompts')
 ),
 means AS (
-    SELECT metric, condition, model, estimate, low, high, cells, level LIKE '%, shared' AS shared
+    SELECT metric, condition, model, estimate, low, high, wide_low, wide_high, cells, level LIKE '%, shared' AS shared
     FROM numbers
     WHERE measure = 'entities' AND level IN ('model', 'model, condition', 'model, shared', 'model, condition, shared')
     QUALIFY shared = bool_or(shared) OVER (PARTITION BY metric, condition, model)
@@ -24,7 +24,8 @@ SELECT
     (SELECT if(count(DISTINCT language) = 1, any_value(language), NULL) FROM prompts) AS language, NULL::VARCHAR AS culture,
     NULL::VARCHAR AS entity_type, if(condition = '*', 'all prompts', condition) AS setting,
     if(target = 'new_prompts', 'new prompts', if(exact > 0, 'same prompts: exact, nothing was sampled', 'same prompts'))
-        AS variant, '' AS way, name AS model, estimate, low, high,
+        AS variant, '' AS way, name AS model, estimate,
+    if(target = 'new_prompts', wide_low, low) AS low, if(target = 'new_prompts', wide_high, high) AS high,
     cells::BIGINT AS contexts, NULL::BIGINT AS native_entities, NULL::BIGINT AS western_entities,
     NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest,
     NULL::VARCHAR AS items, NULL::VARCHAR AS doubt

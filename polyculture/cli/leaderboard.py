@@ -46,17 +46,19 @@ def leaderboard(
         typer.Option(
             "--most",
             metavar="SHARE=VALUE",
-            help="The highest share with which a model is ranked: missing, refused, off-language or cut, as cut=1.",
+            help="The highest share of a ranked model: missing, unextracted, refused, off-language or cut, as cut=1.",
         ),
     ] = None,
 ) -> None:
     """Rank the models of runs, and of exports of other people's runs, that are of one study.
 
     A run enters if it asked and measured what the first one did: `left out` says what differs. A model enters if its
-    answers are sound: by default at most 5 % are missing, and half refused, off-language or cut.
+    answers are sound: by default at most 5 % are missing, at most 5 % of the texts lack an extraction, and at most half
+    are refused, off-language or cut.
 
     All pairs of models are compared on the prompts that both were asked. In each metric, a model shares the group above
-    it unless it is told from the first of that group, at a false discovery rate of 5 % over the pairs of the metric.
+    it unless a difference from the first of that group is shown, at a false discovery rate of 5 % over the pairs of the
+    metric. A metric in which no pair can be tested has no groups: a line gives the reason.
 
     With -o leaderboard.html it is one page, with a map and texts. Nothing is written into the runs.
     """
@@ -173,7 +175,9 @@ def _write_latex(found: Leaderboard, output: Path | None) -> None:
     tables = []
     for board in found.boards:
         heads, rows, title = _printed(board)
-        frame = pd.DataFrame(rows, columns=[head[:1].upper() + head[1:].replace("_", " ") for head in heads])
+        codes = _languages(board)  # which stay as they are
+        names = [head if head in codes else head[:1].upper() + head[1:].replace("_", " ") for head in heads]
+        frame = pd.DataFrame(rows, columns=names)
         caption = title.replace("_", r"\_").replace("%", r"\%")
         tables.append(longtable(frame, "l" + "r" * (len(heads) - 1), caption, f"leaderboard-{board.metric}"))
     text = "\n".join(tables)

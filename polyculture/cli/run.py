@@ -128,7 +128,9 @@ def finish_run(workspace: Workspace, finished: FinishedRun, then: str) -> None:
 def next_command(workspace: Workspace) -> str:
     """What is asked of numbers first: whether two models or languages differ; of one alone, to look at its texts."""
     experiment, file = workspace.experiment, shlex.quote(str(workspace.file))
-    sides = next((two for two in (experiment.models, experiment.languages) if len(two) > 1), ())
+    by_any = {code for model in experiment.models for code in experiment.languages_asked(model)}
+    asked = [code for code in experiment.languages if code in by_any]
+    sides = next((two for two in (experiment.models, asked) if len(two) > 1), ())
     if sides:
         return f"polyculture compare {file} {' '.join(map(shlex.quote, sides[:2]))}"
     return f"polyculture view {file}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from polyculture.cache.store.manifest import Manifest
@@ -153,18 +154,22 @@ def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detecta
     asked = _conditions(workspace)
     condition = source.condition if source.condition in asked else asked[0]
     prompts = [prompt for prompt in workspace.prompts if prompt.condition == condition]
-    languages = {prompt.language for prompt in prompts}
+    experiment = workspace.experiment
+    by_model = [set(experiment.languages_asked(model)) for model in experiment.models]
+    # Two models are compared in the languages that both are asked in: the fewest of any two.
+    shared = min((len(one & other) for one, other in combinations(by_model, 2)), default=0)
+    languages = set().union(*by_model) & {prompt.language for prompt in prompts}
     wordings = {prompt.wording for prompt in prompts}
     topics, countries = len({prompt.topic for prompt in prompts}), len({prompt.country for prompt in prompts})
     sampled = workspace.sampling.temperature != 0 and workspace.sampling.top_k != 1
     names = max(1, round(len(prompts) / len({(p.topic, p.country, p.language, p.wording) for p in prompts})))
-    sides = {MODEL: len(workspace.experiment.models), LANGUAGE: len(languages)}
+    sides = {MODEL: len(experiment.models) if shared else 0, LANGUAGE: len(languages)}
     plan = Plan(topics, countries, len(wordings), workspace.sampling.n)
     for side, compared in SIDES.items():
         if sides[side] < 2 or side not in source.noise or not source.noise[side].varies:
             continue
         # A side's value in a block and a wording is a mean over the names and the levels of the other factor.
-        values = names * sides[LANGUAGE if side == MODEL else MODEL]
+        values = names * (shared if side == MODEL else len(experiment.models))
         known = source.noise[side]
         noise = known.scaled(values, known.responses)
         others = found_difference(noise, plan, POWER, NEW_PROMPTS)

@@ -84,7 +84,7 @@ def joined_runs(places: Sequence[Path], bounds: Mapping[str, float] = BOUNDS) ->
         sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, left_out)]
         if len(sound) < 2:
             what = f"{len(sound) or 'no'} {'model remains' if len(sound) == 1 else 'models remain'} to rank"
-            why = "".join(f"\n  left out: {one}" for one in left_out)
+            why = "".join(f"; left out: {one}" for one in left_out)
             remedy = "Name runs or exports of one study with two models or more; --most SHARE=VALUE moves a bound."
             raise StoreError(f"{what}{why}", remedy=remedy)
         entries = _entries(sound)
@@ -105,8 +105,14 @@ def _opened(stack: ExitStack, places: Sequence[Path], left_out: list[LeftOut], d
     runs = [_run_of(place) for place in places]
     labels = _labels([run.root.resolve().name for run in runs])
     for label, run in zip(labels, runs, strict=True):
-        changed = check_export(run) if is_export(run.root) else ()
-        manifest = require_run(run)
+        try:
+            changed = check_export(run) if is_export(run.root) else ()
+            manifest = require_run(run)
+        except StoreError as fault:
+            if first is None:  # the study is not known without it
+                raise
+            left_out.append(LeftOut(label, str(fault)))
+            continue
         if first is not None and study_id(first.manifest) != study_id(manifest):
             parts = ", ".join(differing(first.manifest, manifest)) or "what was asked"
             left_out.append(LeftOut(label, f"its study is not that of {first.label}: {parts}"))

@@ -38,7 +38,7 @@ def data_card(
         asked=plain, about=about, tables=kept, left_out=left, licence=licence
     )
     # What a server calls its model stands there: no terminal that shows the card is to obey it.
-    front = front_matter(plain["experiment"], licence, plain["languages"], kept)
+    front = front_matter(plain["experiment"], licence, manifest.languages_asked, kept)
     return replace_control_chars(f"{front}\n\n{text.rstrip()}") + "\n"
 
 

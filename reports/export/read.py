@@ -39,6 +39,9 @@ def _named_files(folder: Path) -> dict[str, str]:
     """The files of tables that the metadata name, with their hashes."""
     try:
         said = json.loads((folder / METADATA).read_text(encoding="utf-8"))
-        return {Path(str(file["contentUrl"])).name: str(file["sha256"]) for file in said["distribution"]}
+        files = {str(file["contentUrl"]): str(file["sha256"]) for file in said["distribution"]}
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise StoreError("is not the metadata of an export", where=folder / METADATA, remedy=_REMEDY) from fault
+    # A name from outside leads to no place outside the folder.
+    root = folder.resolve()
+    return {name: sha256 for name, sha256 in files.items() if (folder / name).resolve().is_relative_to(root)}

@@ -281,7 +281,7 @@ def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
 def test_a_number_that_is_withheld_is_a_reason_in_the_table_of_ranks() -> None:
     """A page of a set of which fewer than half of the answers were read ended in a traceback."""
     row = {"reason": "fewer than half of the answers are read", "failed": None, "goal": "high", "metric": "accuracy"}
-    assert _value(row).missing == "no number: fewer than half of the answers are read"
+    assert _value(row).missing == "no number: fewer than half of the answers could be read"
     assert "all 3 failed: no tokens" in str(_value({**row, "failed": 3, "reason": "no tokens"}).missing)
 
 

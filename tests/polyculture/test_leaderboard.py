@@ -6,8 +6,11 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import StoreError
@@ -18,6 +21,7 @@ from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import RUN, Sides
+from polyculture.metrics.measure import measure
 from polyculture.reports.export.write import write_export
 from polyculture.running.standings import joined_runs, read_bounds
 from tests.metrics.compared_runs import specific_with, write_run
@@ -171,9 +175,35 @@ def test_an_export_that_somebody_changed_has_a_line(folder: Path, tmp_path: Path
     with pytest.raises(StoreError, match=r"entities.parquet.*has no column label"), joined_runs([mine, export]):
         pass
     file.unlink()
-    with pytest.raises(StoreError, match=r"lacks entities.parquet") as fault, joined_runs([mine, export]):
-        pass
-    assert fault.value.remedy
+    with joined_runs([mine, export]) as found:
+        [left_out] = found.left_out
+    assert left_out.what == "changed"
+    assert "lacks entities.parquet" in left_out.why
+    assert "Ask whoever made it" in left_out.why, "the remedy"
+    with pytest.raises(StoreError, match=r"lacks entities.parquet"), joined_runs([export, mine]):
+        pass  # which study it is nobody knows
+
+
+def test_an_export_with_records_of_every_eval_ever_enters_as_any_other(folder: Path, tmp_path: Path) -> None:
+    run = studied(tmp_path, "theirs", "openai:three")
+    measure(run)
+    export = write_export(run, METRICS_LAYOUT, tmp_path / "records", every_eval_ever=lambda _: False)
+    assert any(path.suffix == ".json" for path in (export.path / "data").rglob("*"))
+    with joined_runs([folder / "runs" / "mine", export.path]) as found:
+        assert [entry.run for entry in found.entries] == ["mine", "mine", "records"]
+        assert not found.left_out
+
+
+def test_a_model_whose_texts_were_not_extracted_is_left_out(folder: Path, tmp_path: Path) -> None:
+    """Half of a model's extractions had failed, or one language had none, and it was ranked in group 1."""
+    studied(tmp_path, "sound", "openai:one", "openai:two")
+    run = studied(tmp_path, "unread", "openai:three")
+    for file in (run.root / "extractions").rglob("*.parquet"):
+        if "language=ja" in str(file):
+            _with_columns(file, status="failed")
+    done = polyculture("leaderboard", "runs/sound", "runs/unread", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "left out: openai:three in unread: 50 % unextracted (at most 5 %)" in " ".join(done.stderr.split())
 
 
 def test_it_is_written_as_files_by_their_endings(folder: Path, tmp_path: Path) -> None:
@@ -189,7 +219,8 @@ def test_it_is_written_as_files_by_their_endings(folder: Path, tmp_path: Path) -
 
 
 def test_bounds_have_usual_values() -> None:
-    assert read_bounds(["cut=0.2"]) == {"missing": 0.05, "refused": 0.5, "off-language": 0.5, "cut": 0.2}
+    usual = {"missing": 0.05, "unextracted": 0.05, "refused": 0.5, "off-language": 0.5, "cut": 0.2}
+    assert read_bounds(["cut=0.2"]) == usual
 
 
 def test_the_documentation_shows_what_is_printed(folder: Path) -> None:
@@ -207,14 +238,17 @@ def written_file(path: Path) -> list[dict[str, str]]:
 
 def _other_texts(run: RunFolder, **columns: str) -> None:
     """Writes the responses again, with other texts."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     for file in (run.root / "responses").rglob("*.parquet"):
-        rows = pq.read_table(file)
-        values = {"text": [f"again {text}" for text in rows["text"].to_pylist()]}
-        values |= {name: [value] * len(rows) for name, value in columns.items()}
-        for name, column in values.items():
-            at = rows.column_names.index(name)
-            rows = rows.set_column(at, rows.schema.field(at).with_type(pa.string()), pa.array(column))
-        pq.write_table(rows, file)
+        _with_columns(file, lambda text: f"again {text}", **columns)
+
+
+def _with_columns(file: Path, text: Callable[[str], str] | None = None, **columns: str) -> None:
+    """Writes a file of a run again, with another value in all rows of these columns, or another text."""
+    rows = pq.read_table(file)
+    values = {name: [value] * len(rows) for name, value in columns.items()}
+    if text is not None:
+        values["text"] = [text(one) for one in rows["text"].to_pylist()]
+    for name, column in values.items():
+        at = rows.column_names.index(name)
+        rows = rows.set_column(at, rows.schema.field(at).with_type(pa.string()), pa.array(column))
+    pq.write_table(rows, file)
