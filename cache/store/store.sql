@@ -88,3 +88,10 @@ FROM (
 SEMI JOIN run_extractors AS r ON u.extractor_id = r.extractor_id
 SEMI JOIN responses AS p ON u.response_id = p.response_id
 ANTI JOIN extractions AS e ON u.response_id = e.response_id;
+
+-- failed_gold_extractions: a row is a gold text that the run's extractor could not extract in an audit.
+CREATE VIEW failed_gold_extractions AS
+SELECT 'extract audit' AS stage, g.model, g.language, g.topic, g.error, g.retryable
+FROM stored_gold_extractions AS g
+SEMI JOIN run_extractors AS r ON g.extractor_id = r.extractor_id
+WHERE g.status = 'failed';

@@ -416,7 +416,7 @@ CORE = Layout(
             _CACHE / "copies.sql",
             _CACHE / "shared_texts.sql",
         ),
-        {"failed": ("unusable_extractions",)},
+        {"failed": ("unusable_extractions", "failed_gold_extractions")},
         (_CACHE / "purchases.sql", _CACHE / "failures.sql"),
     ),
 )
