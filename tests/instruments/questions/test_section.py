@@ -225,7 +225,7 @@ def test_the_page_of_a_set_shows_no_settings_of_texts_and_asks_to_cite_the_set(t
     assert "The models wrote their answers: prompt house; 1 answer to each request; temperature 0" in page
     assert "Cite the set as" in page
     assert "makieval" not in page[page.index("How to cite") :].casefold()
-    settings = page[page.index("Settings and versions") : page.index("Asking the store yourself")]
+    settings = page[page.index("Settings and versions") : page.index("Query the data yourself")]
     for shown in ("0.7", "500", "Sampling", "Extraction"):
         assert shown not in settings, shown
 
