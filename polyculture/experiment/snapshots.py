@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import cache_folder
 
@@ -33,14 +34,30 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
 
 
 def _built(folder: Path) -> Snapshot:
-    """The snapshot of a starter's folder, from the cache or built there."""
+    """The snapshot of a starter's folder, from the cache or built there.
+
+    It is built again where another version of Polyculture built it by other rules: its content is the same, and the
+    keys and members that a command would have to make anew each time are then kept.
+    """
     from polyculture.link.index.snapshot import open_snapshot
     from polyculture.link.index.starter_files import starter_identity
 
     path = cache_folder() / f"starter-{starter_identity(folder)}.duckdb"
     try:
-        return open_snapshot(path)
+        found = open_snapshot(path)
     except SnapshotError:
-        from polyculture.link.index.starter import write_starter  # here: it is written once, and opened each time
+        found = None
+    if found is not None and _is_of_today(found):
+        return found
+    from polyculture.link.index.starter import write_starter  # here: it is written once, and opened each time
 
-        return write_starter(path, folder)
+    return write_starter(path, folder)
+
+
+def _is_of_today(snapshot: Snapshot) -> bool:
+    """Whether its keys, and the members of the built-in topics' kinds, were made by the rules of this version."""
+    from polyculture.link.ontology import scopes_of
+
+    catalog = read_catalog()
+    scopes = scopes_of(catalog, catalog.topics).values()
+    return not snapshot.changed_keys and all(scope.rules in snapshot.scopes for scope in scopes)

@@ -11,7 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from polyculture.cache.database import connect
 from polyculture.cache.errors import CatalogError
+from polyculture.experiment.snapshots import STARTER as STARTER_NAME
+from polyculture.experiment.snapshots import find_snapshot
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.index.starter import (
@@ -173,3 +176,19 @@ def test_every_qid_is_confirmed(slice_names: dict[str, set[str]]) -> None:
 def _sources(item: StarterItem) -> set[str]:
     given = {item.confirmed} if isinstance(item.confirmed, str) else set(item.confirmed)
     return {source for source in given if source.startswith("https://")}
+
+
+def test_a_cached_starter_of_other_rules_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that another version left in the cache would have its keys made anew by each command."""
+    monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path))
+    built = find_snapshot(STARTER_NAME, tmp_path)
+    written = built.path.stat().st_mtime_ns
+    assert find_snapshot(STARTER_NAME, tmp_path).path.stat().st_mtime_ns == written
+    for key, value in (("keys", '{"tr": "older rules"}'), ("scopes", '{"older rules": 0}')):
+        with connect(built.path) as connection:
+            connection.execute("UPDATE meta SET value = $value WHERE key = $key", {"key": key, "value": value})
+        stale = open_snapshot(built.path)
+        assert (stale.changed_keys == {"tr"}) == (key == "keys")
+        again = find_snapshot(STARTER_NAME, tmp_path)
+        assert not again.changed_keys
+        assert again.meta == built.meta
