@@ -209,7 +209,7 @@ class LetterCase:
             return written.isupper()
         if not all(_has_capital_at(written, place) for place in self._capitals(surface)):
             return False
-        return not self._like_a_word(text, start, written, kind) or _quoted(text, start, end)
+        return not self._like_a_word(text, start, written, kind) or quoted(text, start, end)
 
     def _like_a_word(self, text: str, start: int, written: str, kind: str) -> bool:
         if kind in rules().titles and len(written) <= rules().caseless_title and not written[0].isupper():
@@ -241,6 +241,7 @@ def _opens_sentence(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?…\n"
 
 
-def _quoted(text: str, start: int, end: int) -> bool:
+def quoted(text: str, start: int, end: int) -> bool:
+    """Is `text[start:end]` between quotation marks, or emphasised?"""
     quotes = rules().quotes
     return start > 0 and end < len(text) and text[start - 1] in quotes and text[end] in quotes

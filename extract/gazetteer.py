@@ -6,33 +6,34 @@ if its edges (`extract.boundaries`) and its letter case fit; of overlapping matc
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
-from importlib.metadata import version
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import ahocorasick
 import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.catalog.cldr import country_names
-from polyculture.cache.catalog.everyday import written_names
 from polyculture.cache.identity import content_id
 from polyculture.cache.text.folding import fold_surface, fold_with_offsets
 from polyculture.cache.text.inflection import NO_ENDINGS, Endings, forms
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
-from polyculture.extract.boundaries import Boundaries, LetterCase, long_enough
+from polyculture.extract.boundaries import Boundaries, LetterCase, long_enough, quoted
 from polyculture.extract.rules import language_rules, rules, rules_hash
 
-VERSION = 2  # of the rules in the code that decide mentions: raise it when they change
+VERSION = 3  # of the rules in the code that decide mentions: raise it when they change
 
 
-def gazetteer_extractor_id(topic: Topic, snapshot: str, endings: Endings = NO_ENDINGS) -> str:
+CountryNames = Mapping[str, Sequence[str]]  # the names of countries, by language
+_Name = tuple[str, str | None]  # a name and its kind; None of a country
+
+
+def gazetteer_extractor_id(topic: Topic, snapshot: str, countries: CountryNames, endings: Endings = NO_ENDINGS) -> str:
     """The identity of `Gazetteer` for a topic and a snapshot (its content hash), without reading the snapshot."""
     kinds = {name: kind.model_dump() for name, kind in topic.kinds.items()}
     return content_id(
         "gazetteer",
         VERSION,
-        version("babel"),
         snapshot,
+        countries,
         topic.code,
         kinds,
         topic.part_of,
@@ -46,19 +47,26 @@ class Gazetteer:
 
     A surface with several kinds gets the first of them. Names of a kind's first root class are words of the topic
     itself ("dish", "drinks") and are not searched. The name of a country is a mention of no kind, whatever else has
-    that name or a part of it: Chile the spice, South Korea (کرهٔ جنوبی) the butter (کره). `snapshot` is the hash of the
-    lexicon's source; `endings` are those of culture packs.
+    that name or a part of it: Chile the spice, South Korea (کرهٔ جنوبی) the butter (کره). Only a title in quotation
+    marks is taken for the title. `countries` has these names for each language that a run asks in, so that all its
+    texts have one identity. `snapshot` is the hash of the lexicon's source; `endings` are those of culture packs.
     """
 
     costly = False
 
     def __init__(
-        self, lexicon: pa.Table, topic: Topic, language: str, snapshot: str, endings: Endings = NO_ENDINGS
+        self,
+        lexicon: pa.Table,
+        topic: Topic,
+        language: str,
+        snapshot: str,
+        countries: CountryNames,
+        endings: Endings = NO_ENDINGS,
     ) -> None:
-        self.extractor_id = gazetteer_extractor_id(topic, snapshot, endings)
+        self.extractor_id = gazetteer_extractor_id(topic, snapshot, countries, endings)
         self._boundaries, self._case = Boundaries(language, hyphens_join=True), LetterCase(language)
         topic_words = {kind.roots[0] for kind in topic.kinds.values() if kind.roots} | rules().topic_words
-        self._automaton = _automaton(lexicon, language, topic_words, endings)
+        self._automaton = _automaton(lexicon, language, topic_words, endings, countries.get(language, ()))
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
         """Yields the mentions response by response; none fails."""
@@ -82,35 +90,36 @@ class Gazetteer:
             span = folded.span(last + 1 - length, last + 1)
             if span is None or not self._boundaries.free(text, *span):
                 continue
-            for surface, kind in written:
-                if _is_country(text[span[0]], surface) if kind is None else self._case.fits(text, *span, surface, kind):
-                    yield *span, kind, surface
-                    break
+            if found := self._named(text, *span, written):
+                yield *span, *found
 
-
-def _is_country(first: str, name: str) -> bool:
-    """Is what begins with this letter a country's name, by its capital letter?"""
-    return first.isupper() or not name[0].isupper()
-
-
-def _countries(language: str) -> Iterator[str]:
-    """The names of countries in a language: by Unicode's CLDR, and in English everyday ones, too."""
-    yield from (name for code, name in country_names(language).items() if code.isalpha())
-    if language == "en":
-        yield from (name.title() for name in written_names()["countries"])
+    def _named(self, text: str, start: int, end: int, written: Sequence[_Name]) -> tuple[str | None, str] | None:
+        """The kind and the name of `text[start:end]`, of those that fold to the same; None where its case fits none."""
+        has_capital = text[start].isupper()
+        country = next(
+            (name for name, kind in written if kind is None and (has_capital or not name[0].isupper())), None
+        )
+        in_quotes = country is not None and quoted(text, start, end)
+        for name, kind in written:
+            if kind is None or (country is not None and not (in_quotes and kind in rules().titles)):
+                continue
+            if self._case.fits(text, start, end, name, kind):
+                return kind, name
+        return None if country is None else (None, country)
 
 
 def _automaton(
-    lexicon: pa.Table, language: str, topic_words: Container[str], endings: Endings
+    lexicon: pa.Table, language: str, topic_words: Container[str], endings: Endings, countries: Sequence[str]
 ) -> ahocorasick.Automaton | None:
     """The automaton of all names and their inflected forms; None for an empty lexicon.
 
-    Of each it knows the length and the written names that fold to it, best first, with their kinds.
+    Of each it knows the length and the written names that fold to it, with their kinds: the names of countries, which
+    have none, first, and the others best first.
     """
-    countries: dict[str, dict[str, str | None]] = {}
-    for name in _countries(language):
+    of_countries: dict[str, list[str]] = {}
+    for name in countries:
         if long_enough(folded := fold_surface(name)):
-            countries.setdefault(folded, {})[name] = None
+            of_countries.setdefault(folded, []).append(name)
     written: dict[str, dict[str, str]] = {}
     inflected: dict[str, dict[str, str]] = {}
     skipped, proper = language_rules(language).function_words, rules().proper_kinds
@@ -126,8 +135,8 @@ def _automaton(
     if not written:
         return None
     names = {**inflected, **written}
-    for name in {**names, **countries}:
-        surfaces = {**countries.get(name, {}), **names.get(name, {})}
-        automaton.add_word(name, (len(name), tuple(surfaces.items())))
+    for name in {**names, **of_countries}:
+        surfaces = [(country, None) for country in of_countries.get(name, ())] + list(names.get(name, {}).items())
+        automaton.add_word(name, (len(name), surfaces))
     automaton.make_automaton()
     return automaton

@@ -13,7 +13,7 @@ made of a sentence for each topic, or the neutral one of `write`, and of two lin
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog import Catalog, Country, Language, Topic, read_catalog
 from polyculture.cache.catalog.cldr import country_names
+from polyculture.cache.catalog.everyday import written_names
 from polyculture.cache.catalog.facts import Unit
 from polyculture.cache.catalog.model import CountryCode
 from polyculture.cache.catalog.read import COUNTRIES
@@ -369,6 +370,23 @@ def named_countries(catalog: Catalog, language: Language, wording: Wording) -> d
     own = {code for code, country in catalog.countries.items() if language.code in country.wording}
     names = {code: country_called(code, language, wording, own=code in own) for code in catalog.countries}
     return {code: name for code, name in names.items() if name}
+
+
+def country_names_in_texts(catalog: Catalog, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The names of countries that texts in some languages may have, by language: all that Unicode's CLDR knows, those
+    of the prompts (which a culture pack or a wording may call otherwise), and in English the everyday ones."""
+    names = {}
+    for code in languages:
+        language = catalog.languages[code]
+        found = {name for country, name in country_names(code).items() if country.isalpha()}
+        if language.wording or wording_file(language).exists():  # a language that is only read has none
+            wording = read_wording(language, catalog.countries)
+            found |= set(named_countries(catalog, language, wording).values())
+            found |= {country.name for country in wording.countries.values()}
+        if code == "en":
+            found |= {name.title() for name in written_names()["countries"]}
+        names[code] = tuple(sorted(found))
+    return names
 
 
 def topic_wording(topic: Topic, language: Language, wording: Wording, name: str, first: bool) -> TopicWording:

@@ -41,6 +41,7 @@ from polyculture.extract.gold import GOLD, GoldText, read_gold
 from polyculture.extract.gold_step import gold_id
 from polyculture.extract.llm import LlmExtractor, read_prompt, read_request
 from polyculture.generate.engines import SAMPLING, ModelSpec
+from polyculture.generate.wording import country_names_in_texts
 from polyculture.link.index.lexicon import lexicon
 from polyculture.metrics.audit.names import error_sources
 from polyculture.progress import watch
@@ -214,10 +215,11 @@ def _gold_folders(catalog: Catalog, *, needed: bool) -> list[Path]:
 
 def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extractor]:
     index = find_snapshot(snapshot, Path.cwd())
+    countries = country_names_in_texts(catalog, catalog.languages)
 
     def extractor(language: str, topic: str) -> Extractor:
         names = lexicon(index, catalog, topic, language)
-        return Gazetteer(names, catalog.topic(topic), language, index.identity, catalog.endings)
+        return Gazetteer(names, catalog.topic(topic), language, index.identity, countries, catalog.endings)
 
     return extractor
 

@@ -124,7 +124,14 @@ class ExtractionStage:
             return llm_extractor_id(self.name, topic, setup, self.instruction, self.max_tokens)
         if self.name == PUBLISHED:
             return published_extractor_id()
-        return gazetteer_extractor_id(topic, self.snapshot.identity, self.workspace.catalog.endings)
+        return gazetteer_extractor_id(topic, self.snapshot.identity, self.country_names, self.workspace.catalog.endings)
+
+    @cached_property
+    def country_names(self) -> dict[str, tuple[str, ...]]:
+        """The names of countries in the experiment's languages, which the gazetteer takes for no mention."""
+        from polyculture.generate.wording import country_names_in_texts
+
+        return country_names_in_texts(self.workspace.catalog, sorted(self.workspace.experiment.languages))
 
     @property
     def reader_id(self) -> str | None:
@@ -163,7 +170,7 @@ class ExtractionStage:
         if self.by_model:
             return {"prompt": prompt_hash(topic, self.instruction)}
         if self.name == GAZETTEER:
-            return {"rules": gazetteer_extractor_id(topic, "", self.workspace.catalog.endings)}
+            return {"rules": gazetteer_extractor_id(topic, "", self.country_names, self.workspace.catalog.endings)}
         return {}
 
     @property
@@ -247,6 +254,8 @@ class ExtractionStage:
         @lru_cache(maxsize=1)
         def extractor(topic: str, language: str) -> Extractor:
             names = names_of(topic)[language]
-            return Gazetteer(names, catalog.topic(topic), language, self.snapshot.identity, catalog.endings)
+            return Gazetteer(
+                names, catalog.topic(topic), language, self.snapshot.identity, self.country_names, catalog.endings
+            )
 
         return lambda job, _models: extractor(job.topic, job.language)

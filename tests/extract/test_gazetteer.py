@@ -8,6 +8,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.extract.base import ResponseText
 from polyculture.extract.gazetteer import Gazetteer, gazetteer_extractor_id
+from polyculture.generate.wording import country_names_in_texts
 
 CATALOG = read_catalog()
 
@@ -15,7 +16,7 @@ CATALOG = read_catalog()
 def find(language: str, topic: str, names: dict[str, str], text: str) -> list[str]:
     """The names of a small lexicon that are found in a text, as "surface|kind"."""
     lexicon = pa.table({"surface": list(names), "kind": list(names.values()), "qid": ["Q1"] * len(names)})
-    gazetteer = Gazetteer(lexicon, CATALOG.topic(topic), language, "test")
+    gazetteer = Gazetteer(lexicon, CATALOG.topic(topic), language, "test", country_names_in_texts(CATALOG, [language]))
     (extracted,) = gazetteer.extract([ResponseText("r", language, text)])
     assert extracted.status == "ok"
     for mention in extracted.mentions:
@@ -31,12 +32,24 @@ def find(language: str, topic: str, names: dict[str, str], text: str) -> list[st
         ("en", {"turkey": "ingredient"}, "A person from Turkey eats turkey.", ["turkey|ingredient"]),
         ("tr", {"roman": "dish"}, "Kişinin ülkesi: Romanya.", []),
         ("zh", {"巴哈": "dish"}, "此人的国家：巴哈马。", []),
+        # spelled as the country is
+        ("es", {"Granada": "ingredient"}, "Ana es de Granada y come una granada.", ["granada|ingredient"]),
+        ("fa", {"ایران": "dish"}, "او اهل ایران است.", []),
+        # as the prompts call a country, where Unicode's CLDR calls it otherwise
+        ("ja", {"アメリカ": "dish"}, "この人はアメリカに住んでいます。", []),
+        ("ko", {"한국": "dish"}, "이 사람의 나라: 한국", []),
     ],
 )
 def test_the_name_of_a_country_is_no_mention_of_what_has_that_name(
     language: str, names: dict[str, str], text: str, found: list[str]
 ) -> None:
     assert find(language, "food", names, text) == found
+
+
+def test_a_title_that_is_the_name_of_a_country_is_found_in_quotation_marks() -> None:
+    text = "He is from Cuba and plays “Cuba”."
+    assert find("en", "music", {"Cuba": "song"}, text) == ["Cuba|song"]
+    assert find("en", "food", {"cuba": "dish"}, text) == []
 
 
 DISHES = {"tea": "dish", "ramen": "dish", "miso soup": "dish", "soup": "dish_category", "cherry": "ingredient"}
@@ -107,7 +120,7 @@ def test_names_in_capitals_are_written_so() -> None:
 
 def test_the_words_of_the_topic_are_no_mentions() -> None:
     lexicon = pa.table({"surface": ["drink", "tea"], "kind": ["drink", "drink"], "qid": ["Q40050", "Q6097"]})
-    gazetteer = Gazetteer(lexicon, CATALOG.topic("beverage"), "en", "test")
+    gazetteer = Gazetteer(lexicon, CATALOG.topic("beverage"), "en", "test", {})
     (extracted,) = gazetteer.extract([ResponseText("r", "en", "They drink tea.")])
     assert [mention.surface for mention in extracted.mentions] == ["tea"]
 
@@ -117,8 +130,14 @@ def test_an_empty_lexicon_and_an_empty_text() -> None:
     assert find("en", "food", DISHES, "") == []
 
 
-def test_the_identity_is_of_topic_and_snapshot() -> None:
+def test_the_identity_is_of_topic_snapshot_and_names_of_countries() -> None:
     food, drink = CATALOG.topic("food"), CATALOG.topic("beverage")
-    ids = {gazetteer_extractor_id(food, "a"), gazetteer_extractor_id(food, "b"), gazetteer_extractor_id(drink, "a")}
-    assert len(ids) == 3
-    assert gazetteer_extractor_id(food, "a") in ids
+    called = {"en": ["Chile"]}
+    ids = [
+        gazetteer_extractor_id(food, "a", called),
+        gazetteer_extractor_id(food, "b", called),
+        gazetteer_extractor_id(drink, "a", called),
+        gazetteer_extractor_id(food, "a", {"en": ["Chile", "Cuba"]}),
+    ]
+    assert len(set(ids)) == 4
+    assert gazetteer_extractor_id(food, "a", called) == ids[0]

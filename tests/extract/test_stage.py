@@ -78,7 +78,7 @@ def write_run(root: Path, responses: Iterable[dict[str, Any]], n: int = 1_000_00
 
 def gazetteer(names: tuple[str, ...] = ("ramen", "soup")) -> Gazetteer:
     lexicon = pa.table({"surface": list(names), "kind": ["dish"] * len(names), "qid": ["Q1"] * len(names)})
-    return Gazetteer(lexicon, FOOD, "en", content_id(names))
+    return Gazetteer(lexicon, FOOD, "en", content_id(names), {})
 
 
 def llm(script: Script, model: str = "stub:extractor") -> tuple[LlmExtractor, ScriptedEngine]:
@@ -122,7 +122,7 @@ def test_both_ways_of_writing_give_the_same_rows(tmp_path: Path) -> None:
     tables = []
     for number, kind in enumerate((Gazetteer, Costly)):
         run = write_run(tmp_path / str(number), map(response, range(5)))
-        extractor = kind(lexicon, FOOD, "en", "snapshot")
+        extractor = kind(lexicon, FOOD, "en", "snapshot", {})
         extract_job(run, JOB, FOOD, extractor)
         tables.append([stored(run, table, extractor.extractor_id) for table in ("mentions", "extractions")])
     assert tables[0] == tables[1]

@@ -445,7 +445,7 @@ def test_a_packs_endings_find_forms_and_are_in_the_extractors_ids(packs: tuple[P
         [("pans", False)],
     ]
     assert present_reader(built_in.endings) == present_reader() != present_reader(catalog.endings)
-    ids = {gazetteer_extractor_id(food, "snapshot", ends) for ends in ({}, built_in.endings, catalog.endings)}
+    ids = {gazetteer_extractor_id(food, "snapshot", {}, ends) for ends in ({}, built_in.endings, catalog.endings)}
     assert len(ids) == 2
 
 

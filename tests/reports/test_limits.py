@@ -21,6 +21,7 @@ from polyculture.extract.audit import audit
 from polyculture.extract.base import Extractor
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import read_gold
+from polyculture.generate.wording import country_names_in_texts
 from polyculture.link.index.lexicon import lexicon
 from polyculture.metrics.audit.scores import share_limits
 from polyculture.metrics.limits import limits
@@ -85,11 +86,12 @@ def test_an_unmeasured_extractor_is_called_so() -> None:
 def test_the_measured_error_is_that_of_this_version() -> None:
     """`gold_scores.toml` is what the gazetteer finds now; `polyculture extract audit` prints it."""
     catalog, snapshot = read_catalog(), find_snapshot(STARTER, Path())
+    countries = country_names_in_texts(catalog, catalog.languages)
 
     @lru_cache
     def gazetteer(language: str, topic: str) -> Extractor:
         names = lexicon(snapshot, catalog, topic, language)
-        return Gazetteer(names, catalog.topic(topic), language, snapshot.identity)
+        return Gazetteer(names, catalog.topic(topic), language, snapshot.identity, countries)
 
     texts = read_gold(catalog)
     each = [row for text in texts for row in audit(gazetteer, [text], catalog).rows]
