@@ -15,7 +15,16 @@ from polyculture.cache.files import replacing
 from polyculture.cache.store.manifest import Manifest
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.comparison.table import explained
-from polyculture.metrics.leaderboard import Board, Entry, Health, Leaderboard, LeftOut, Standing, Value, percent
+from polyculture.metrics.leaderboard import (
+    Estimate,
+    Excluded,
+    Leaderboard,
+    LeaderboardModel,
+    RankBoard,
+    RankedModel,
+    percent,
+)
+from polyculture.metrics.model_health import ModelHealth
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.evidence import read_evidence
 from polyculture.reports.names import Names, ordered
@@ -45,8 +54,8 @@ class RunsOpening:
     runs: int
     health: PageTable
     bounds: str
-    left_out: tuple[LeftOut, ...]
-    untold: tuple[str, ...]  # 'Granularity: why'
+    excluded: tuple[Excluded, ...]
+    unranked_metrics: tuple[str, ...]  # 'Granularity: why'
     doubts: tuple[str, ...]
 
 
@@ -56,7 +65,7 @@ class ShownBoard:
 
     metric: Metric
     title: str
-    says: str
+    summary: str
     goal: str
     table: PageTable
 
@@ -112,7 +121,7 @@ def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
     many = {"language": "languages", "topic": "topics", "country": "countries"}
     asked = (f"{len(some)} {what if len(some) == 1 else many[what]}: {', '.join(some)}" for what, some in lists.items())
     return RunsOpening(
-        f"{len(found.entries)} models of one study",
+        f"{len(found.models)} models of one study",
         manifest,
         names,
         found.study,
@@ -120,15 +129,17 @@ def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
         len(found.runs),
         _health(found, names),
         ", ".join(f"{percent(most)} {name}" for name, most in found.bounds.items()),
-        tuple(found.left_out),
-        tuple(f"{texts().metrics[metric].name}: {explained(reason)}" for metric, reason in found.untold.items()),
+        tuple(found.excluded),
+        tuple(
+            f"{texts().metrics[metric].name}: {explained(reason)}" for metric, reason in found.unranked_metrics.items()
+        ),
         tuple(found.doubts),
     )
 
 
 def _health(found: Leaderboard, names: Names) -> PageTable:
     """A line for each model, the ranked ones first, with the shares that decide whether it is ranked."""
-    rows: list[dict[str, Any]] = [_health_row(one.name, one.run, one.health) for one in found.entries]
+    rows: list[dict[str, Any]] = [_health_row(one.name, one.run, one.health) for one in found.models]
     columns = [
         Column("Run", written("run"), is_number=False),
         Column("Asked", counted("asked"), is_size=True),
@@ -141,7 +152,7 @@ def _health(found: Leaderboard, names: Names) -> PageTable:
     )
 
 
-def _health_row(model: str, run: str, health: Health) -> dict[str, Any]:
+def _health_row(model: str, run: str, health: ModelHealth) -> dict[str, Any]:
     return {"model": model, "run": run, "asked": health.asked, "answered": health.answered, **health.shares}
 
 
@@ -150,31 +161,31 @@ def _share(name: str, row: Mapping[Any, Any]) -> str:
 
 
 def _boards(found: Leaderboard, data: ReportData) -> tuple[ShownBoard, ...] | None:
-    return tuple(_board(board, found.entries, data) for board in found.boards) or None
+    return tuple(_board(board, found.models, data) for board in found.boards) or None
 
 
-def _board(board: Board, entries: Sequence[Entry], data: ReportData) -> ShownBoard:
+def _board(board: RankBoard, entries: Sequence[LeaderboardModel], data: ReportData) -> ShownBoard:
     metric = texts().metrics[board.metric]
     run_of = {entry.name: entry.run for entry in entries}
-    several = {language for one in board.standings for language in one.languages}
+    several = {language for one in board.models for language in one.languages}
     languages = ordered(data.manifest.languages, several) if len(several) > 1 else []
-    columns = [Column("All languages" if languages else "Value", _nothing)]
+    columns = [Column("All languages" if languages else "Estimate", _nothing)]
     columns += [Column(data.names.language(code), _nothing) for code in languages]
     groups = tuple(
         Group("", _group(group), tuple(_line(board.metric, one, languages, run_of, data.names) for one in members))
-        for group, members in groupby(board.standings, lambda one: one.group)
+        for group, members in groupby(board.models, lambda one: one.group)
     )
     title = f"{metric.name}: {data.names.condition(board.setting)}, {board.variant}"
     caption = f"{metric.name} by group, with 95 % intervals"
     table = PageTable(title, caption, "Model", tuple(columns), groups)
-    return ShownBoard(metric, title, f"{board.says}.", texts().goals["more"], table)
+    return ShownBoard(metric, title, f"{board.summary}.", texts().goals["more"], table)
 
 
 def _group(group: int | None) -> str:
     return "Not ranked" if group is None else f"Group {group}"
 
 
-def _line(metric: str, one: Standing, languages: Sequence[str], run_of: Mapping[str, str], names: Names) -> Line:
+def _line(metric: str, one: RankedModel, languages: Sequence[str], run_of: Mapping[str, str], names: Names) -> Line:
     whole: FormattedEstimate | TextCell
     if one.value is None:
         whole = FormattedEstimate(None, None, texts().missing.get(one.reason, one.reason))
@@ -184,7 +195,7 @@ def _line(metric: str, one: Standing, languages: Sequence[str], run_of: Mapping[
     return Line(names.model(one.model), cells, note=f"run {run_of[one.model]}")
 
 
-def _value(metric: str, value: Value) -> FormattedEstimate:
+def _value(metric: str, value: Estimate) -> FormattedEstimate:
     return estimate(metric, value.estimate, value.low, value.high)
 
 
@@ -195,7 +206,7 @@ def _nothing(_: Any) -> str:
 
 def _sentences(found: Leaderboard, data: ReportData) -> tuple[tuple[str, tuple[Quotes, ...]], ...] | None:
     """By model, some sentences in each language."""
-    of = {entry.name: entry for entry in found.entries}
+    of = {entry.name: entry for entry in found.models}
     rows = data.reading.rows(SQL / "sentences.sql", most=SENTENCES)
     models, languages = data.manifest.models, ordered(data.manifest.languages, [row["language"] for row in rows])
     rows.sort(key=lambda row: (models.index(row["model"]), languages.index(row["language"])))
@@ -209,10 +220,10 @@ def _sentences(found: Leaderboard, data: ReportData) -> tuple[tuple[str, tuple[Q
     return tuple(found_of) or None
 
 
-def _quote(row: Mapping[str, Any], entry: Entry, names: Names) -> Quote:
+def _quote(row: Mapping[str, Any], entry: LeaderboardModel, names: Names) -> Quote:
     before, name, after = passage(row["text"], row["start"], row["end"])
     asked = ", ".join([names.topic(row["topic"]), names.country(row["country"])])
-    request = entry.source.own_id(row["request_id"])
+    request = entry.joined.own_id(row["request_id"])
     return Quote(
         before, name, after, asked, f"run {entry.run}, table responses: request_id {request}, sample {row['sample']}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
@@ -51,6 +51,16 @@ def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | Non
         table = table.replace_schema_metadata(footer)
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+
+
+def write_batches(batches: pa.RecordBatchReader | Iterable[pa.RecordBatch], path: Path, schema: pa.Schema) -> None:
+    """Writes rows to `path` batch by batch, whole or not at all, so that a table need not fit into memory.
+
+    Raises `StoreError` where the folder cannot be written or the disk is full.
+    """
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
 
 
 def is_stored(table: pa.Table, path: Path) -> bool:

@@ -15,7 +15,7 @@ from polyculture.metrics.comparison.table import explained
 from polyculture.metrics.leaderboard import percent
 
 if TYPE_CHECKING:
-    from polyculture.metrics.leaderboard import Board, Leaderboard, Standing, Value
+    from polyculture.metrics.leaderboard import Estimate, Leaderboard, RankBoard, RankedModel
 
 
 class LeaderboardFormat(StrEnum):
@@ -90,21 +90,21 @@ def leaderboard(
 def remarks(found: Leaderboard) -> list[str]:
     """What a reader must know beside the boards: who is on them, who is not, and what is doubtful."""
     runs = len(found.runs)
-    models = f"{len(found.entries)} models of {runs} {'run' if runs == 1 else 'runs'}"
+    models = f"{len(found.models)} models of {runs} {'run' if runs == 1 else 'runs'}"
     bounds = ", ".join(f"{percent(most)} {name}" for name, most in found.bounds.items())
     return [
         f"{models}, study {found.study}; ranked with at most {bounds}",
-        *(f"left out: {one}" for one in found.left_out),
-        *(f"no ranks by {metric}: {explained(reason)}" for metric, reason in found.untold.items()),
+        *(f"left out: {one}" for one in found.excluded),
+        *(f"no ranks by {metric}: {explained(reason)}" for metric, reason in found.unranked_metrics.items()),
         *found.doubts,
     ]
 
 
-def _languages(board: Board) -> list[str]:
-    return sorted({language for one in board.standings for language in one.languages})
+def _languages(board: RankBoard) -> list[str]:
+    return sorted({language for one in board.models for language in one.languages})
 
 
-def _printed(board: Board) -> tuple[list[str], list[list[str]], str]:
+def _printed(board: RankBoard) -> tuple[list[str], list[list[str]], str]:
     """The heads and rows of a board on the terminal, and its title."""
     languages = _languages(board)
     several = len(languages) > 1
@@ -116,17 +116,17 @@ def _printed(board: Board) -> tuple[list[str], list[list[str]], str]:
             one.reason if one.value is None else _with_interval(one.value),
             *(cell(_estimate(one, language)) for language in (languages if several else ())),
         ]
-        for one in board.standings
+        for one in board.models
     ]
-    return heads, rows, f"{board.metric} ({board.setting}, {board.variant}): {board.says}"
+    return heads, rows, f"{board.metric} ({board.setting}, {board.variant}): {board.summary}"
 
 
-def _estimate(standing: Standing, language: str) -> float | None:
+def _estimate(standing: RankedModel, language: str) -> float | None:
     value = standing.languages.get(language)
     return None if value is None else value.estimate
 
 
-def _with_interval(value: Value) -> str:
+def _with_interval(value: Estimate) -> str:
     interval = "" if value.low is None else f" [{cell(value.low)}, {cell(value.high)}]"
     return f"{cell(value.estimate)}{interval}"
 
@@ -134,7 +134,7 @@ def _with_interval(value: Value) -> str:
 def _records(found: Leaderboard) -> list[dict[str, Any]]:
     """A row for each model of each board: languages are columns, each with its interval."""
     languages = sorted({language for board in found.boards for language in _languages(board)})
-    run_of = {entry.name: entry.run for entry in found.entries}
+    run_of = {model.name: model.run for model in found.models}
     return [
         {
             "metric": board.metric,
@@ -151,11 +151,11 @@ def _records(found: Leaderboard) -> list[dict[str, Any]]:
             **{name: number for language in languages for name, number in _columns(one, language)},
         }
         for board in found.boards
-        for one in board.standings
+        for one in board.models
     ]
 
 
-def _columns(standing: Standing, language: str) -> list[tuple[str, float | None]]:
+def _columns(standing: RankedModel, language: str) -> list[tuple[str, float | None]]:
     value = standing.languages.get(language)
     if value is None:
         return [(language, None), (f"{language}_low", None), (f"{language}_high", None)]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.store.joined import Source, join_runs
+from polyculture.cache.store.joined import JoinedRun, join_runs
 from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import Store, open_store
@@ -23,18 +23,15 @@ from polyculture.experiment.run_place import stored_run
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.study import differing, study_id
 from polyculture.metrics.leaderboard import (
-    BOUNDS,
-    Entry,
-    Health,
+    Excluded,
     Leaderboard,
-    LeftOut,
+    LeaderboardModel,
     boards,
     compare_models,
-    model_health,
     percent,
-    same_answers,
-    untold,
+    unranked_metrics,
 )
+from polyculture.metrics.model_health import BOUNDS, ModelHealth, SharedAnswers, model_health, shared_answers
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.reports.export.read import check_export, is_export
 
@@ -46,7 +43,7 @@ class _Opened:
     label: str
     manifest: Manifest
     store: Store
-    health: dict[str, Health] = field(default_factory=dict)
+    health: dict[str, ModelHealth] = field(default_factory=dict)
 
 
 def read_bounds(given: Sequence[str]) -> Mapping[str, float]:
@@ -77,29 +74,33 @@ def joined_runs(places: Sequence[Path], bounds: Mapping[str, float] = BOUNDS) ->
     models remain.
     """
     with ExitStack() as stack:
-        left_out: list[LeftOut] = []
+        excluded: list[Excluded] = []
         doubts: list[str] = []
-        opened = list(_opened(stack, places, left_out, doubts))
-        own = _without_copies(opened, left_out)
-        sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, left_out)]
+        opened = list(_opened(stack, places, excluded, doubts))
+        shared = shared_answers([run.store for run in opened])
+        own = _without_copies(opened, shared, excluded)
+        sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, excluded)]
         if len(sound) < 2:
             what = f"{len(sound) or 'no'} {'model remains' if len(sound) == 1 else 'models remain'} to rank"
-            why = "".join(f"; left out: {one}" for one in left_out)
+            why = "".join(f"; left out: {one}" for one in excluded)
             remedy = "Name runs or exports of one study with two models or more; --most SHARE=VALUE moves a bound."
             raise StoreError(f"{what}{why}", remedy=remedy)
-        entries = _entries(sound)
+        models = _named_models(sound)
+        dependent = dict(_dependent(opened, models, shared))
+        doubts += dependent.values()
         folder = stack.enter_context(scratch_folder("leaderboard"))
-        run = join_runs(list({id(entry.source): entry.source for entry in entries}.values()), folder)
-        compare_models(run)
+        run = join_runs(list({id(one.joined): one.joined for one in models}.values()), folder)
+        compare_models(run, dependent)
         joined = stack.enter_context(open_store(run, METRICS_LAYOUT, KEPT))
         manifest = require_run(run)
         doubts += text_doubts(joined, manifest)
         study = study_id(opened[0].manifest)
         found = boards(joined)
-        yield Leaderboard(run, manifest, study, entries, left_out, doubts, found, untold(joined, found), bounds)
+        unranked = unranked_metrics(joined, found)
+        yield Leaderboard(run, manifest, study, models, excluded, doubts, found, unranked, bounds)
 
 
-def _opened(stack: ExitStack, places: Sequence[Path], left_out: list[LeftOut], doubts: list[str]) -> Iterator[_Opened]:
+def _opened(stack: ExitStack, places: Sequence[Path], excluded: list[Excluded], doubts: list[str]) -> Iterator[_Opened]:
     """The runs that are of the first one's study, open."""
     first: _Opened | None = None
     runs = [_run_of(place) for place in places]
@@ -111,11 +112,11 @@ def _opened(stack: ExitStack, places: Sequence[Path], left_out: list[LeftOut], d
         except StoreError as fault:
             if first is None:  # the study is not known without it
                 raise
-            left_out.append(LeftOut(label, str(fault)))
+            excluded.append(Excluded(label, str(fault)))
             continue
         if first is not None and study_id(first.manifest) != study_id(manifest):
             parts = ", ".join(differing(first.manifest, manifest)) or "what was asked"
-            left_out.append(LeftOut(label, f"its study is not that of {first.label}: {parts}"))
+            excluded.append(Excluded(label, f"its study is not that of {first.label}: {parts}"))
             continue
         if changed:
             doubts.append(f"{label}: somebody changed {', '.join(changed)} after the export was written")
@@ -149,34 +150,36 @@ def _labels(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _without_copies(opened: Sequence[_Opened], left_out: list[LeftOut]) -> list[tuple[_Opened, str]]:
-    """The models, each once: not those whose answers are a model's of a run before."""
+def _without_copies(
+    opened: Sequence[_Opened], shared: Sequence[SharedAnswers], excluded: list[Excluded]
+) -> list[tuple[_Opened, str]]:
+    """The models, each once: without those whose answers are largely those of a model of an earlier run."""
     copies: dict[tuple[int, str], str] = {}
-    for same in same_answers([run.store for run in opened]):
-        if same.is_one and same.other not in copies:
-            number, name = same.other
-            said = f"{same.same} of its {same.answers} answers are those of {name} in {opened[number].label}"
-            copies.setdefault(same.model, f"{said}: it is counted once")
+    for one in shared:
+        if one.is_one_model and one.earlier not in copies:
+            number, name = one.earlier
+            said = f"{one.shared} of its {one.answers} answers are those of {name} in {opened[number].label}"
+            copies.setdefault(one.model, f"{said}: it is counted once")
     found = []
     for at, run in enumerate(opened):
         for model in run.health:
             if (at, model) in copies:
-                left_out.append(LeftOut(f"{model} in {run.label}", copies[at, model]))
+                excluded.append(Excluded(f"{model} in {run.label}", copies[at, model]))
             else:
                 found.append((run, model))
     return found
 
 
-def _is_unsound(run: _Opened, model: str, bounds: Mapping[str, float], left_out: list[LeftOut]) -> bool:
+def _is_unsound(run: _Opened, model: str, bounds: Mapping[str, float], excluded: list[Excluded]) -> bool:
     health = run.health[model]
     beyond = health.beyond(bounds)
     if beyond:
         said = ", ".join(f"{percent(health.shares[name])} {name} (at most {percent(bounds[name])})" for name in beyond)
-        left_out.append(LeftOut(f"{model} in {run.label}", said, health))
+        excluded.append(Excluded(f"{model} in {run.label}", said))
     return bool(beyond)
 
 
-def _entries(models: Sequence[tuple[_Opened, str]]) -> list[Entry]:
+def _named_models(models: Sequence[tuple[_Opened, str]]) -> list[LeaderboardModel]:
     """The models under names that differ: where two runs have one of a name, with the label of its run."""
     often = Counter(model for _, model in models)
     names: dict[str, dict[str, str]] = {}
@@ -184,10 +187,23 @@ def _entries(models: Sequence[tuple[_Opened, str]]) -> list[Entry]:
     for run, model in models:
         runs[run.label] = run
         names.setdefault(run.label, {})[model] = model if often[model] == 1 else f"{model} ({run.label})"
-    sources = {
-        label: Source(run.store, run.manifest, names[label], str(number))
+    joined = {
+        label: JoinedRun(run.store, run.manifest, names[label], str(number))
         for number, (label, run) in enumerate(runs.items(), start=1)
     }
     return [
-        Entry(names[run.label][model], model, run.label, run.health[model], sources[run.label]) for run, model in models
+        LeaderboardModel(names[run.label][model], model, run.label, run.health[model], joined[run.label])
+        for run, model in models
     ]
+
+
+def _dependent(
+    opened: Sequence[_Opened], models: Sequence[LeaderboardModel], shared: Sequence[SharedAnswers]
+) -> Iterator[tuple[frozenset[str], str]]:
+    """The pairs of models whose answers are too often the same for a test of their difference, each with a line."""
+    names = {(one.run, one.model): one.name for one in models}
+    for one in shared:
+        pair = [names.get((opened[run].label, model)) for run, model in (one.model, one.earlier)]
+        if one.are_dependent and pair[0] and pair[1]:
+            said = f"{one.shared} of the {one.answers} answers of {pair[0]} are those of {pair[1]}"
+            yield frozenset(filter(None, pair)), f"{said}: the difference between the two is not tested"

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import (
     MARKER,
@@ -23,6 +21,7 @@ from polyculture.cache.files import (
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.manifest import Manifest, require_run, write_manifest
+from polyculture.cache.store.parquet import write_batches
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import Store, open_store
 from polyculture.metrics import KEPT
@@ -93,9 +92,7 @@ def _write_folder(
         for table in kept:
             file = folder / file_name(table.name)
             rows = rows_of(store, table, redaction)
-            with pq.ParquetWriter(file, rows.schema, compression="zstd") as writer:
-                for batch in rows:
-                    writer.write_batch(batch)
+            write_batches(rows, file, rows.schema)
             hashes[table.name] = file_sha256(file)
         for record in found:
             (folder / record.path).parent.mkdir(parents=True, exist_ok=True)

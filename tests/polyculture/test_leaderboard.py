@@ -6,14 +6,17 @@ import csv
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.store.inventory import FOLDER as RECORDS
 from polyculture.cache.store.manifest import read_manifest, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
@@ -176,7 +179,7 @@ def test_an_export_that_somebody_changed_has_a_line(folder: Path, tmp_path: Path
         pass
     file.unlink()
     with joined_runs([mine, export]) as found:
-        [left_out] = found.left_out
+        [left_out] = found.excluded
     assert left_out.what == "changed"
     assert "lacks entities.parquet" in left_out.why
     assert "Ask whoever made it" in left_out.why, "the remedy"
@@ -190,8 +193,8 @@ def test_an_export_with_records_of_every_eval_ever_enters_as_any_other(folder: P
     export = write_export(run, METRICS_LAYOUT, tmp_path / "records", every_eval_ever=lambda _: False)
     assert any(path.suffix == ".json" for path in (export.path / "data").rglob("*"))
     with joined_runs([folder / "runs" / "mine", export.path]) as found:
-        assert [entry.run for entry in found.entries] == ["mine", "mine", "records"]
-        assert not found.left_out
+        assert [entry.run for entry in found.models] == ["mine", "mine", "records"]
+        assert not found.excluded
 
 
 def test_a_model_whose_texts_were_not_extracted_is_left_out(folder: Path, tmp_path: Path) -> None:
@@ -204,6 +207,39 @@ def test_a_model_whose_texts_were_not_extracted_is_left_out(folder: Path, tmp_pa
     done = polyculture("leaderboard", "runs/sound", "runs/unread", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "left out: openai:three in unread: 50 % unextracted (at most 5 %)" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_a_model_of_which_nothing_was_extracted_is_left_out(folder: Path, tmp_path: Path, failed: bool) -> None:
+    """Shares of nothing are no shares: 0 of 0 had passed every bound."""
+    studied(tmp_path, "sound", "openai:one", "openai:two")
+    run = studied(tmp_path, "unread", "openai:three")
+    if failed:
+        for file in (run.root / "extractions").rglob("*.parquet"):
+            _with_columns(file, status="failed")
+    else:
+        shutil.rmtree(run.root / "extractions")
+        shutil.rmtree(run.root / RECORDS, ignore_errors=True)
+    with joined_runs([tmp_path / "runs" / name for name in ("sound", "unread")]) as found:
+        [excluded] = found.excluded
+    assert str(excluded) == "openai:three in unread: 100 % unextracted (at most 5 %)"
+
+
+def test_models_that_share_answers_are_not_tested_against_each_other(tmp_path: Path) -> None:
+    """As `compare --baseline` does: answers that one run took over from another are no independent samples."""
+    first = studied(tmp_path, "first", "openai:one", "openai:two")
+    again = RunFolder(shutil.copytree(first.root, tmp_path / "runs" / "again"))
+    _other_texts(again, lambda at: at % 4)
+    places = [tmp_path / "runs" / name for name in ("first", "again")]
+    with joined_runs(places) as found, open_store(found.run, METRICS_LAYOUT) as store:
+        reasons = store.sql("SELECT DISTINCT a, b, reason FROM differences WHERE metric = 'granularity'").fetchall()
+    assert not found.excluded
+    names = {"openai:one", "openai:two"}
+    copied = [{f"{name} (first)", f"{name} (again)"} for name in names]
+    assert {reason for a, b, reason in reasons if {a, b} in copied} == {"same answers"}
+    assert "same answers" not in {reason for a, b, reason in reasons if {a, b} not in copied}
+    said = "36 of the 144 answers of openai:one (again) are those of openai:one (first)"
+    assert f"{said}: the difference between the two is not tested" in found.doubts
 
 
 def test_it_is_written_as_files_by_their_endings(folder: Path, tmp_path: Path) -> None:
@@ -236,18 +272,18 @@ def written_file(path: Path) -> list[dict[str, str]]:
     return written(path.read_text(encoding="utf-8"))
 
 
-def _other_texts(run: RunFolder, **columns: str) -> None:
-    """Writes the responses again, with other texts."""
+def _other_texts(run: RunFolder, changes: Callable[[int], Any] = lambda _: True, **columns: str) -> None:
+    """Writes the responses again, with other texts; `changes` says of which rows of a file, by their number."""
     for file in (run.root / "responses").rglob("*.parquet"):
-        _with_columns(file, lambda text: f"again {text}", **columns)
+        _with_columns(file, lambda text, at: f"again {text}" if changes(at) else text, **columns)
 
 
-def _with_columns(file: Path, text: Callable[[str], str] | None = None, **columns: str) -> None:
+def _with_columns(file: Path, text: Callable[[str, int], str] | None = None, **columns: str) -> None:
     """Writes a file of a run again, with another value in all rows of these columns, or another text."""
     rows = pq.read_table(file)
     values = {name: [value] * len(rows) for name, value in columns.items()}
     if text is not None:
-        values["text"] = [text(one) for one in rows["text"].to_pylist()]
+        values["text"] = [text(one, at) for at, one in enumerate(rows["text"].to_pylist())]
     for name, column in values.items():
         at = rows.column_names.index(name)
         rows = rows.set_column(at, rows.schema.field(at).with_type(pa.string()), pa.array(column))
