@@ -74,7 +74,7 @@ def read_mentions(
 def read_raw(
     raw: str, finish_reason: str | None, text: str, topic: Topic, language: str, endings: Endings = NO_ENDINGS
 ) -> ReadMentions:
-    """The same of an answer as it came, with the reasoning that stands in it."""
+    """The mentions in an answer that still holds the model's reasoning, which is left out first."""
     answer = text_in(raw)
     if answer is None:
         raise UnusableAnswerError(NO_ANSWER)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from polyculture.cache.catalog import Catalog, Language
+from polyculture.cache.catalog.cldr import english_language_name
 from polyculture.cache.catalog.facts import language_facts
 from polyculture.cache.text.scripts import script_counts, script_share
 
@@ -82,7 +83,7 @@ def tells(iso: str, decided: float | None) -> bool:
 
 
 def detector_line(iso: str, decided: float | None) -> str:
-    """What the model is worth in a language."""
+    """How well the model knows a language, and so which texts in other languages can be found."""
     if not detectable(iso):
         return "the language detector does not know it, so off-language texts cannot be told"
     if decided is None:
@@ -91,14 +92,18 @@ def detector_line(iso: str, decided: float | None) -> str:
     if not tells(iso, decided):
         return f"{what}, so off-language texts in related languages cannot be told"
     if relative := relative_of(iso):
-        return f"{what}; what it takes for {relative} cannot be told from it, and is no off-language text"
+        called = english_language_name(relative) or relative
+        return f"{what}; a text that it takes for {called} may be in either language, and is not off-language"
     return what
 
 
 def relative_of(iso: str) -> str | None:
-    """The label of the language in which one may be written, too, as Cantonese is in standard Chinese: a text that the
-    model takes for it is in either of the two."""
-    return _SAME.get(iso.lower())
+    """The label of another language in which texts of this one may be written, as Cantonese is in standard Chinese.
+
+    A text that the model takes for it may be in either of the two. None where the model has no label of its own for the
+    language: Norwegian Bokmål is Norwegian to it, and no relative of it.
+    """
+    return _SAME.get(iso.lower()) if iso.lower() in _labels() else None
 
 
 @cache

@@ -18,11 +18,11 @@ class ReviewStanding:
     language: str
     templates: int  # that are asked
     reviewed: int  # with at least one verdict
-    complete: int  # of these, those of which one judge at least answered every question
+    complete: int | None  # of these, those of which one judge at least answered every question; None: it is not known
     judges: int
     natural: float | None  # None where nobody said
     same: float | None  # as the English, where it was judged
-    origin: float | None  # of texts whose English says where a person is from: they say so, and not residence
+    origin: float | None  # of texts whose English says where a person is from: they say so, and not residence; as above
     changed: int  # judgements of templates that are no longer asked in this wording: they do not count
 
 
@@ -34,8 +34,9 @@ def review_standing(
 ) -> list[ReviewStanding]:
     """A row per language. `asked` has the language of each template that is asked, by id.
 
-    `residence` are templates that are meant to say where a person lives: they have no part in `origin`. `questions`
-    has those that are asked of each template; by default all.
+    `questions` has those that are asked of each template, and `residence` the templates that are meant to say where a
+    person lives, which have no part in `origin`. Without `questions`, what rests on them is None: a finished run keeps
+    the verdicts alone.
     """
     apart = set(residence)
     found = []
@@ -47,11 +48,15 @@ def review_standing(
                 language=language,
                 templates=sum(code == language for code in asked.values()),
                 reviewed=len({one.template_id for one in counted}),
-                complete=len({one.template_id for one in counted if _is_whole(one, questions or {})}),
+                complete=None
+                if questions is None
+                else len({one.template_id for one in counted if _is_whole(one, questions)}),
                 judges=len({one.judge for one in counted}),
                 natural=_share(counted, "natural"),
                 same=_share(counted, "same"),
-                origin=_share([one for one in counted if one.template_id not in apart], "relation"),
+                origin=None
+                if questions is None
+                else _share([one for one in counted if one.template_id not in apart], "relation"),
                 changed=len(of_language) - len(counted),
             )
         )
@@ -59,7 +64,7 @@ def review_standing(
 
 
 def _is_whole(review: PromptReview, questions: Mapping[str, Sequence[str]]) -> bool:
-    return all(getattr(review, name) is not None for name in questions.get(review.template_id, tuple(YES)))
+    return all(getattr(review, name) is not None for name in questions[review.template_id])
 
 
 def _share(reviews: Iterable[PromptReview], name: str) -> float | None:

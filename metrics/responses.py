@@ -266,7 +266,10 @@ class Answers:
 
     @cached_property
     def groups(self) -> Groups:
-        """The same of responses that depend on one another, each group of which is left out at once."""
+        """The items that the responses of each cell name, by groups of responses that depend on one another.
+
+        A group is left out at once.
+        """
         group, key = np.arange(self.responses), self.responses
         for clusters in self.prompts.clusters:
             told = (clusters.response >= 0) & (clusters.units(self.prompts.sizes) > 1)[clusters.prompt]

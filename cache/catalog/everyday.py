@@ -14,8 +14,9 @@ _BETWEEN = re.compile(r"[\s_\-\u2010-\u2015'\u2018\u2019.,]+")  # what separates
 _ARTICLE = re.compile(r"^the\b", re.IGNORECASE)
 # "Iran (Islamic Republic of)" and "Kenya, Republic of", as the United Nations and ISO write it; "Republic of Kenya"
 _INVERTED = re.compile(r"(.+?)(?:, | [(])(.+ of(?: the)?)[)]?", re.IGNORECASE)
+_STATE = "states?(?! of (?:georgia|m[eé]xico)$)"  # these two are states of the USA and of Mexico
 _OFFICIAL = re.compile(
-    r"(?:the )?(?:[\w'’]+ ){0,3}(?:republic|kingdom|states?|commonwealth|principality|sultanate|union) of (?:the )?"
+    rf"(?:the )?(?:[\w'’]+ ){{0,3}}(?:republic|kingdom|{_STATE}|commonwealth|principality|sultanate|union) of (?:the )?"
     "(.+)",
     re.IGNORECASE,
 )
@@ -51,7 +52,7 @@ def country_key(name: str) -> str:
     """
     plain = _MARKS.sub("", unicodedata.normalize("NFKD", name).casefold())
     words = _BETWEEN.split(_ARTICLE.sub("", unicodedata.normalize("NFC", plain).replace("&", " and ").strip()))
-    return "".join({"saint": "st"}.get(word, word) for word in words)
+    return "".join("st" if word == "saint" else word for word in words)
 
 
 def country_keys(name: str) -> list[str]:

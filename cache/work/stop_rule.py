@@ -284,7 +284,7 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
 
 
 def see_table(rule: StopRule, job: Job, rows: pa.Table, table: Table[Any]) -> None:
-    """The same of many answers in bulk."""
+    """Tells the rule of a table of answers: a success where one succeeded, else each failure."""
     if rows.num_rows == 0 or "ok" in rows["status"].unique().to_pylist():
         rule.succeed()
         return

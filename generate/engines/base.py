@@ -201,5 +201,5 @@ class ModelSpec:
         return whole_path(written, self.folder)
 
     def place_or_name(self, written: str) -> str:
-        """The same of what may be a name of the hub: a path where something is there."""
+        """The path of a file or folder that is there; else the name as it is written, which the hub may know."""
         return whole_name(written, self.folder)

@@ -56,7 +56,7 @@ class TypeScores:
 
     @cached_property
     def genders(self) -> Mapping[str, TypeScores]:
-        """The same of each gender that entities of both sides have."""
+        """The scores by gender, of the genders that entities of both sides have."""
         found = {gender: tally(column, self.entity_type) for gender, column in gender_columns(self.matrix).items()}
         return {gender: part for gender, part in found.items() if part is not None}
 

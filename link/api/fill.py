@@ -11,7 +11,7 @@ other items the snapshot keeps that they bear the name. What it holds is never a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
@@ -117,13 +117,20 @@ class NamesToAsk:
     assumed: int = 0  # of `mentions`: those that nobody has seen yet
 
     def __add__(self, other: NamesToAsk) -> NamesToAsk:
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return NamesToAsk(*(a or b if isinstance(a, bool) else a + b for a, b in pairs))
+        return NamesToAsk(
+            mentions=self.mentions + other.mentions,
+            queries=self.queries + other.queries,
+            searches=self.searches + other.searches,
+            begun=self.begun or other.begun,
+            waiting=self.waiting + other.waiting,
+            fetched=self.fetched + other.fetched,
+            assumed=self.assumed + other.assumed,
+        )
 
 
 def names_to_ask(catalog: Catalog, mentions: Iterable[NamedMention], out: Path) -> NamesToAsk:
-    """What a fill of the snapshot `out` would ask of these mentions: names that it was never asked for, by a fill that
-    was interrupted neither.
+    """What a fill of the snapshot `out` would ask for these mentions: the names that no fill has asked for before, an
+    interrupted one included.
 
     Raises `SnapshotError` where `out` is no snapshot, and `JobHeldError` where another process fills it now.
     """
@@ -140,7 +147,7 @@ def names_to_ask(catalog: Catalog, mentions: Iterable[NamedMention], out: Path) 
 
 
 def assumed_names(mentions: int) -> NamesToAsk:
-    """The same of so many mentions of which no name is known yet."""
+    """What a fill would ask for a number of mentions that are still to be extracted, so that no name is known."""
     queries, searches = ceil(mentions / MENTIONS_A_QUERY), ceil(mentions * SEARCHES_A_MENTION)
     return NamesToAsk(mentions, queries, searches, assumed=mentions)
 

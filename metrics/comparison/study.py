@@ -58,7 +58,7 @@ def differing(one: Manifest, other: Manifest) -> list[str]:
 
 
 def differing_parts(one: Parts, other: Parts) -> list[str]:
-    """The same of the parts of two studies."""
+    """The parts in which two studies differ, with both values."""
     return list(_differences(one, other, ()))
 
 

@@ -33,7 +33,7 @@ class PairedDifference:
         return self.one - self.other
 
     def without_interval(self, reason: str) -> PairedDifference:
-        """The same of which nothing is told, for a reason."""
+        """These sides without an interval, for a reason."""
         return PairedDifference(self.one, self.other, lacking=reason)
 
 

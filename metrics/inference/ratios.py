@@ -84,7 +84,7 @@ class Ratio:
         return self._sum((self.numerators - ratios * self.denominators) / bottoms)
 
     def where(self, units: NDArray[np.bool_], prompts: NDArray[np.bool_]) -> Ratio:
-        """The same of some units and prompts."""
+        """The ratio of some of the units and prompts, which masks choose."""
         here = np.ix_(np.arange(len(self.numerators)), units, prompts)
         return replace(self, numerators=self.numerators[here], denominators=self.denominators[here])
 

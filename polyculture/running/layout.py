@@ -23,7 +23,7 @@ def store_layout() -> Layout:
 
 
 def layout_of(run: RunFolder) -> Layout:
-    """The same of a run, without the instruments that it has no row of."""
+    """The tables and views of a run, without those of the instruments of which it has no row."""
     tables = {path.stem for path in run.root.glob("*") if path.is_dir() or path.suffix == ".parquet"}
     if tables <= {*(table.name for table in METRICS_LAYOUT.tables), *_OTHERS}:
         return METRICS_LAYOUT  # no instrument is imported to find out that it has nothing here

@@ -74,7 +74,7 @@ class StepRunner:
     def run_placed(
         self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], Place]], *, tell_settled: bool
     ) -> RunOutcome:
-        """The same of works that have their places among those of a step, those of one model together."""
+        """Runs some works of a step, those of one model together. Each has its place among all works."""
         self.recover(step, (work for work, _ in placed))
         if step.span == "all":
             return self._together(step, [work for work, _ in placed])

@@ -57,6 +57,11 @@ def test_a_name_of_several_countries_is_refused_with_all_of_them(written: str, c
     assert [code for code in countries if f"{code!r} ({CATALOG.countries[code].name})" not in remedy] == []
 
 
+@pytest.mark.parametrize("written", ["State of Georgia", "the state of México", "Estado de México"])
+def test_a_state_within_a_country_is_no_country(written: str) -> None:
+    assert NAMES.country(written) is None
+
+
 @pytest.mark.parametrize(("written", "country"), [("Palestne", "PS"), ("Timor", "TL"), ("Arabia", "SA")])
 def test_a_name_that_is_almost_right_gets_the_code(written: str, country: str) -> None:
     with pytest.raises(CatalogError, match=f"Did you mean '{country}'"):

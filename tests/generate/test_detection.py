@@ -7,7 +7,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.text.scripts import script_counts
 from polyculture.generate.design import PLAIN, PromptDesign
-from polyculture.generate.detection import Detection, chinese_variant, detect
+from polyculture.generate.detection import Detection, chinese_variant, detect, detector_line, relative_of
 from polyculture.generate.prompts import build_prompts
 
 CATALOG = read_catalog()
@@ -108,6 +108,13 @@ UNSEEN = {  # languages that the detector has seen little of, and calls by a lar
 def test_a_language_that_the_detector_hardly_knows_is_undecided(name: str) -> None:
     asked, text = UNSEEN[name]
     assert detect(text, CATALOG.language(asked), CATALOG).language is None
+
+
+def test_a_relative_has_a_label_beside_that_of_the_language() -> None:
+    assert relative_of("YUE") == "zh"
+    assert relative_of("NB") is None, "the model calls Bokmål Norwegian: it has no other label for it"
+    assert "a text that it takes for Chinese may be in either language" in detector_line("YUE", 0.9)
+    assert "either" not in detector_line("NB", 0.97)
 
 
 @pytest.mark.parametrize("text", ["छोले भटूरे", "गरमागरम समोसे", "गोलगप्पे", "नमस्ते", "दही भल्ला", "मसाला डोसा", "पाव भाजी"])

@@ -357,5 +357,7 @@ def test_the_english_beside_a_prompt_asks_for_the_same_length(wording: str) -> N
 
 
 def test_nothing_is_no_share() -> None:
-    [one] = review_standing({"a": "it"}, [])
-    assert (one.templates, one.reviewed, one.natural, one.same, one.origin) == (1, 0, None, None, None)
+    [one] = review_standing({"a": "it"}, [], questions={"a": ("natural",)})
+    assert (one.templates, one.reviewed, one.complete) == (1, 0, 0)
+    assert (one.natural, one.same, one.origin) == (None, None, None)
+    assert review_standing({"a": "it"}, [])[0].complete is None

@@ -133,7 +133,7 @@ class ChatApi:
         return self.read(body)
 
     def read(self, body: object) -> Answer:
-        """The same of a parsed body. What the server wrote is without the key: some servers echo the request."""
+        """The answer in a parsed body. The key is removed from what the server wrote: some servers echo the request."""
         known = self._look(body) if self._look is not None else {}
         try:
             answer = read_answer(body, **known)
