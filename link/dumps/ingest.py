@@ -14,12 +14,13 @@ import os
 import signal
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -71,35 +72,82 @@ class Ingested(NamedTuple):
 def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) -> Generator[Ingested, None, None]:
     """Yields what each chunk holds, in their order, as `workers` processes read it; 0: this process does.
 
-    Raises `StoreError` where one of them is killed.
+    Raises `StoreError` where one of them ends early, because it was killed or failed.
     """
     if not workers:
         yield from (_ingest(chunk, languages) for chunk in chunks)
         return
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
+    processes = [_ReaderProcess(languages) for _ in range(workers)]
+    idle: SimpleQueue[_ReaderProcess] = SimpleQueue()
+    for process in processes:
+        idle.put(process)
+
+    def read(chunk: Chunk) -> Ingested:
+        process = idle.get()
+        try:
+            return process.read(chunk)
+        finally:
+            idle.put(process)
+
+    # A thread waits for each process. Killed processes end the waiting: the pipes break.
+    threads = ThreadPoolExecutor(workers)
     under_way: deque[Future[Ingested]] = deque()
     try:
         for chunk in chunks:
-            under_way.append(pool.submit(_ingest, chunk, languages))
+            under_way.append(threads.submit(read, chunk))
             if len(under_way) > workers + 1:  # as many as work, one to be taken up, and the first may be done
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
-    except BrokenProcessPool as fault:
-        _stop_feeding(pool)
-        remedy = "If memory was short, use fewer processes (--workers 1), then run the same command again: it resumes."
-        raise StoreError("a process that reads the dump was killed", remedy=remedy) from fault
     finally:
-        pool.shutdown(cancel_futures=True)
+        for process in processes:
+            process.kill()
+        threads.shutdown(cancel_futures=True)
+        for process in processes:
+            process.close()
 
 
-def _stop_feeding(pool: Any) -> None:
-    """Lets the thread end that feeds a pool of killed processes: it may wait for a reader of a full pipe for good.
+class _ReaderProcess:
+    """A process that reads chunks, one at a time, as they are sent to it through a pipe."""
 
-    Python 3.11.7 does so itself, 3.11.2 does not (https://github.com/python/cpython/issues/94777).
-    """
-    with suppress(AttributeError, OSError):  # what is named here is no interface of the library
-        pool._call_queue._reader.close()
+    def __init__(self, languages: Sequence[str]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, other_end = context.Pipe()
+        self._process = context.Process(target=_read_chunks, args=(other_end, languages), daemon=True)
+        self._process.start()
+        other_end.close()  # only the process has it now, so that the pipe breaks when the process ends
+
+    def read(self, chunk: Chunk) -> Ingested:
+        """What the chunk holds. Raises `StoreError` where the process has ended."""
+        try:
+            self._connection.send(chunk)
+            answer: Ingested = self._connection.recv()
+        except (EOFError, ConnectionError) as fault:
+            self._process.join()
+            if (self._process.exitcode or 0) > 0:
+                remedy = "Its error is printed above; please report it. The same command resumes the build."
+                raise StoreError("a process that reads the dump failed", remedy=remedy) from fault
+            remedy = "If memory was short, use fewer processes (--workers 1). The same command resumes the build."
+            raise StoreError("a process that reads the dump was killed", remedy=remedy) from fault
+        return answer
+
+    def kill(self) -> None:
+        """Ends the process at once, whatever it does."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """Waits for the end of the killed process. No thread may read from it any more."""
+        self._connection.close()
+        self._process.join()
+        self._process.close()
+
+
+def _read_chunks(connection: Connection, languages: Sequence[str]) -> None:
+    """What a process does: answers each chunk with what it holds, until the other end of the pipe is closed."""
+    _begin()
+    with suppress(EOFError):
+        while True:
+            connection.send(_ingest(connection.recv(), languages))
 
 
 def _ingest(chunk: Chunk, languages: Sequence[str]) -> Ingested:
