@@ -176,11 +176,6 @@ def all_pairs(
     return in_families(rows, lambda row: (row.metric, row.condition, row.selection, row.target))
 
 
-def percent(share: float) -> str:
-    """A share that decides who is ranked: '5 %'."""
-    return f"{100 * share:.0f} %"
-
-
 def rank_groups(models: Sequence[str], orders: Collection[tuple[str, str]]) -> list[int]:
     """The group of each model, from 1. The models are sorted, the one with the highest number first.
 

@@ -129,6 +129,17 @@ def probability(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def bound(value: float) -> str:
+    """A share that a user has set, as it was written: 5 %, 0.5 %."""
+    return f"{100 * value:g} %"
+
+
+def share_beyond(value: float, most: float) -> str:
+    """A share that is above the bound `most`, with as many decimals as show that: 5.3 % above 5 %."""
+    digits = next((digits for digits in range(6) if round(100 * value, digits) > 100 * most), 6)
+    return f"{100 * value:.{digits}f} %"
+
+
 def share(part: float, whole: float) -> str | None:
     """12 %; None where `whole` is 0. Only an exact 0 is shown as 0 %, only an exact 1 as 100 %."""
     if not whole:

@@ -22,13 +22,12 @@ from polyculture.metrics.leaderboard import (
     LeaderboardModel,
     RankBoard,
     RankedModel,
-    percent,
 )
 from polyculture.metrics.model_health import ModelHealth
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.evidence import read_evidence
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, share
+from polyculture.reports.numbers import FormattedEstimate, bound, count, estimate, share
 from polyculture.reports.page import render_page
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData, Section
@@ -128,7 +127,7 @@ def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
         (*asked, f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"),
         len(found.runs),
         _health(found, names),
-        ", ".join(f"{percent(most)} {name}" for name, most in found.bounds.items()),
+        ", ".join(f"{bound(most)} {name}" for name, most in found.bounds.items()),
         tuple(found.excluded),
         tuple(
             f"{texts().metrics[metric].name}: {explained(reason)}" for metric, reason in found.unranked_metrics.items()

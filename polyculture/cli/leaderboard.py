@@ -12,7 +12,7 @@ from polyculture.cli.options import Format, OutputFile
 from polyculture.cli.tables import cell, print_table, write_records
 from polyculture.console import say
 from polyculture.metrics.comparison.table import explained
-from polyculture.metrics.leaderboard import percent
+from polyculture.reports.numbers import bound
 
 if TYPE_CHECKING:
     from polyculture.metrics.leaderboard import Estimate, Leaderboard, RankBoard, RankedModel
@@ -91,7 +91,7 @@ def remarks(found: Leaderboard) -> list[str]:
     """What a reader must know beside the boards: who is on them, who is not, and what is doubtful."""
     runs = len(found.runs)
     models = f"{len(found.models)} models of {runs} {'run' if runs == 1 else 'runs'}"
-    bounds = ", ".join(f"{percent(most)} {name}" for name, most in found.bounds.items())
+    bounds = ", ".join(f"{bound(most)} {name}" for name, most in found.bounds.items())
     return [
         f"{models}, study {found.study}; ranked with at most {bounds}",
         *(f"left out: {one}" for one in found.excluded),

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 from polyculture.cache.errors import StoreError
@@ -28,12 +29,12 @@ from polyculture.metrics.leaderboard import (
     LeaderboardModel,
     boards,
     compare_models,
-    percent,
     unranked_metrics,
 )
 from polyculture.metrics.model_health import BOUNDS, ModelHealth, SharedAnswers, model_health, shared_answers
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.reports.export.read import check_export, is_export
+from polyculture.reports.numbers import bound, share_beyond
 
 
 @dataclass
@@ -141,13 +142,12 @@ def _run_of(place: Path) -> RunFolder:
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """The names, with a number where one stands there before: they are keys."""
-    seen: Counter[str] = Counter()
-    found = []
+    """A label for each name, no two alike: a repeated name gets the first number that makes it new."""
+    labels: list[str] = []
     for name in names:
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        numbered = (f"{name} ({number})" for number in count(2))
+        labels.append(next(label for label in chain([name], numbered) if label not in labels))
+    return labels
 
 
 def _without_copies(
@@ -174,7 +174,8 @@ def _is_unsound(run: _Opened, model: str, bounds: Mapping[str, float], excluded:
     health = run.health[model]
     beyond = health.beyond(bounds)
     if beyond:
-        said = ", ".join(f"{percent(health.shares[name])} {name} (at most {percent(bounds[name])})" for name in beyond)
+        shares = ((name, share_beyond(health.shares[name], bounds[name])) for name in beyond)
+        said = ", ".join(f"{found} {name} (at most {bound(bounds[name])})" for name, found in shares)
         excluded.append(Excluded(f"{model} in {run.label}", said))
     return bool(beyond)
 

@@ -20,12 +20,14 @@ from polyculture.cache.store.inventory import FOLDER as RECORDS
 from polyculture.cache.store.manifest import read_manifest, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
+from polyculture.cli.leaderboard import remarks
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import RUN, Sides
 from polyculture.metrics.measure import measure
 from polyculture.reports.export.write import write_export
+from polyculture.reports.numbers import share_beyond
 from polyculture.running.standings import joined_runs, read_bounds
 from tests.metrics.compared_runs import specific_with, write_run
 from tests.polyculture.test_command_line import ROOT, one_line, polyculture
@@ -240,6 +242,29 @@ def test_models_that_share_answers_are_not_tested_against_each_other(tmp_path: P
     assert "same answers" not in {reason for a, b, reason in reasons if {a, b} not in copied}
     said = "36 of the 144 answers of openai:one (again) are those of openai:one (first)"
     assert f"{said}: the difference between the two is not tested" in found.doubts
+
+
+def test_a_share_just_beyond_its_bound_is_not_printed_as_the_bound(folder: Path) -> None:
+    assert share_beyond(0.0504, 0.05) == "5.04 %"
+    assert share_beyond(1.0, 0.5) == "100 %"
+    assert share_beyond(0.004, 0.0) == "0.4 %"
+    with joined_runs([folder / "runs" / "mine", folder / "runs" / "theirs"], read_bounds(["missing=0.005"])) as found:
+        assert "at most 0.5 % missing" in remarks(found)[0]
+
+
+def test_folders_of_one_name_get_labels_of_their_own(folder: Path, tmp_path: Path) -> None:
+    """They are keys: two runs under one label would be one. The third one's own name is what the second was called."""
+    places = [
+        studied(tmp_path / place, name, model, **{model: chance}).root
+        for place, name, model, chance in (
+            ("x", "a", "openai:one", 0.9),
+            ("y", "a", "openai:two", 0.5),
+            ("z", "a (2)", "openai:three", 0.3),
+        )
+    ]
+    with joined_runs(places) as found:
+        assert [entry.run for entry in found.models] == ["a", "a (2)", "a (2) (2)"]
+        assert len(found.runs) == 3
 
 
 def test_it_is_written_as_files_by_their_endings(folder: Path, tmp_path: Path) -> None:
