@@ -76,7 +76,8 @@ def _record(
     identity = _identity(info["name"])
     content = {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": f"{_COLLECTION}/{identity}/{made}",
+        # With the engine: two engines of a run may have asked one model.
+        "evaluation_id": f"{_COLLECTION}/{identity}/{made}/{info['inference_engine']['name']}",
         "retrieved_timestamp": str(made),
         "source_metadata": {
             "source_name": redaction.plain(manifest.experiment),

@@ -168,6 +168,22 @@ def test_how_a_model_was_asked_is_said_and_nothing_of_this_machine(records: dict
     assert "gpu7.lab" not in told
 
 
+def test_one_model_asked_by_two_engines_has_two_records_with_ids_of_their_own(tmp_path: Path) -> None:
+    models = (QWEN, QWEN.replace("vllm", "transformers"))
+    builder = StoreBuilder(tmp_path / "runs" / "two", models=models, n=2)
+    prompt = builder.ask("en", "food", "JP")
+    for model in models:
+        builder.answer(prompt, ["ramen"], model=model, sample=0)
+    builder.link("ramen", "Q234646")
+    builder.entity("Q234646", JP="P495")
+    made = builder.write()
+    measure(made)
+    write_export(made, store_layout(), tmp_path / "out", every_eval_ever=is_hosted)
+    both = [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "out" / "data").rglob("*.json")]
+    assert [one["model_info"]["id"] for one in both] == ["Qwen/Qwen2.5-7B"] * 2
+    assert len({one["evaluation_id"] for one in both}) == 2
+
+
 def test_the_metadata_name_the_records_and_an_export_is_replaced_with_them(
     run: RunFolder, folder: Path, tmp_path: Path
 ) -> None:
