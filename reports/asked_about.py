@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import SnapshotItems
 from polyculture.metrics.inference.crossed import weighted_variance
 from polyculture.metrics.inference.family import RATE, adjusted
@@ -31,7 +30,7 @@ from polyculture.metrics.means import FEWEST_RESPONSES
 from polyculture.metrics.text_selections import TextSelections
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, Row, count, probability, share
-from polyculture.reports.reading import RUN_FACTS, SQL, Reading, statements
+from polyculture.reports.reading import RUN_FACTS, SQL, statements
 from polyculture.reports.snapshot_items import too_few
 from polyculture.reports.texts import texts
 
@@ -45,6 +44,10 @@ _ALL_TEXTS = TextSelections()
 _LOST = 0.1  # of what was asked: refused or missing. With more, the others may differ
 _UNEQUAL = 0.05  # how many fewer texts a model may have than another
 _PER_CELL = 2  # responses: a share of fewer has no interval
+_COLUMNS = [
+    *("country", "model", "share", "low", "high", "items", "responses", "no_country"),
+    *("other", "other_share", "things", "cells"),
+]
 _IN_COMMON = 0.5  # of a country's cells: with fewer in common, the others may differ
 
 
@@ -99,8 +102,9 @@ class Sentence:
     country: str = ""  # that it is about
 
 
-def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[CountryLine, ...]:
+def country_lines(data: ReportData) -> tuple[CountryLine, ...]:
     """The lines in the order of regions; none where no prompt names a country, or no model has a linked item."""
+    reading, manifest, names = data.reading, data.manifest, data.names
     for name in ("shared", "items", "elsewhere"):
         reading.run(_SQL[name])
     things: dict[str, list[str]] = {}
@@ -165,10 +169,10 @@ def countries_frame(data: ReportData) -> pd.DataFrame:
             "things": ", ".join(line.things),
             "cells": line.cells,
         }
-        for line in country_lines(data.reading, data.manifest, data.names)
+        for line in data.once(country_lines)
         for model, found in line.models.items()
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def _model_share(rows: Sequence[Row]) -> ModelShare:

@@ -128,7 +128,7 @@ def opening(data: ReportData) -> Opening:
 
 def picture(data: ReportData) -> Figure | None:
     """Asked about a country, answered from where; None where no prompt names one, or origins are not known."""
-    lines = country_lines(data.reading, data.manifest, data.names)
+    lines = data.once(country_lines)
     selections = text_selections(data.reading.store)
     said = sentence(lines, data.names, models_alike(data.reading.store), selections)
     return asked_about(lines, said, data.manifest, data.names, selections) if lines else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.store.sql_file import DeclaredTable, read_table
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from polyculture.cache.store.manifest import Manifest
     from polyculture.reports.names import Names
     from polyculture.reports.reading import Reading
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,21 @@ class ReportData:
     layout: Layout  # the store's tables and views
     about_texts: bool = True
     board_titles: Mapping[str, str] = field(default_factory=dict)
-    _frames: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    _computed: dict[object, Any] = field(default_factory=dict, repr=False)
 
     def frame(self, table: ReportTable) -> pd.DataFrame:
         """The rows of a table, read once per report."""
-        if table.name not in self._frames:
-            self._frames[table.name] = table.read(self)
-        return self._frames[table.name]
+        return self._once(table.name, table.read)
+
+    def once(self, compute: Callable[[ReportData], T]) -> T:
+        """What a module's function computes from these data; once per report, whoever asks for it."""
+        return self._once(compute, compute)
+
+    def _once(self, key: object, compute: Callable[[ReportData], T]) -> T:
+        if key not in self._computed:
+            self._computed[key] = compute(self)
+        result: T = self._computed[key]
+        return result
 
 
 @dataclass(frozen=True)

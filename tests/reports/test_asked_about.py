@@ -20,6 +20,8 @@ from polyculture.reports.building import open_report
 from polyculture.reports.figures.asked_about import asked_about
 from polyculture.reports.names import Names
 from polyculture.reports.opening import picture
+from polyculture.reports.reading import Reading, Sql
+from polyculture.reports.sections import ASKED_ABOUT
 from tests.report_run import MODELS, kitchens
 from tests.store_builder import StoreBuilder, request_of
 
@@ -43,7 +45,7 @@ def test_a_dot_is_the_mean_share_over_the_cells_that_all_models_have(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with open_report(kitchens(tmp_path_factory), None, METRICS_LAYOUT, ()) as data:
-        lines = country_lines(data.reading, data.manifest, data.names)
+        lines = country_lines(data)
         cells = data.reading.frame(ORACLE)
         figure = picture(data)
     cells["share"] = cells["here"] / cells["items"]
@@ -208,7 +210,7 @@ def test_a_model_with_languages_of_its_own_takes_no_cell_from_the_others(tmp_pat
     run = built.write()
     write_parquet(objects_to_table(WANTED_RESPONSES, wanted), run.table("wanted_responses"))
     with open_report(run, None, METRICS_LAYOUT, ()) as data:
-        [line] = country_lines(data.reading, data.manifest, data.names)
+        [line] = country_lines(data)
         figure = picture(data)
     assert (line.country, line.cells, set(line.models), line.withheld) == ("JP", 1, set(MODELS), "")
     assert "in English." in figure.details, "the languages of cells in common are not said"
@@ -224,7 +226,7 @@ def test_of_two_other_countries_that_come_up_equally_often_none_is_named(tmp_pat
         built.entity(qid, name, **codes)
     built.know()
     with open_report(built.write(), None, METRICS_LAYOUT, ()) as data:
-        [line] = country_lines(data.reading, data.manifest, data.names)
+        [line] = country_lines(data)
     assert (line.other, line.models[A].here.value) == (None, 0.5)
 
 
@@ -270,7 +272,7 @@ def test_beside_a_country_stands_what_is_of_no_country_and_what_a_further_snapsh
     run = built.write()
     with open_report(run, None, METRICS_LAYOUT, ()) as data:
         links = data.reading.rows("SELECT * EXCLUDE (qid), qid FROM links")
-        [line] = country_lines(data.reading, data.manifest, data.names)
+        [line] = country_lines(data)
         page = picture(data)
     assert (line.models[A].here.value, line.nowhere) == (0.5, 0.5)
     assert "With the links of" not in page.details
@@ -282,8 +284,47 @@ def test_beside_a_country_stands_what_is_of_no_country_and_what_a_further_snapsh
     ]  # fmt: skip
     write_parquet(objects_to_table(SNAPSHOT_LINKS, more), run.table(SNAPSHOT_LINKS.name))
     with open_report(run, None, METRICS_LAYOUT, ()) as data:
-        [line] = country_lines(data.reading, data.manifest, data.names)
+        [line] = country_lines(data)
         page = picture(data)
     assert line.snapshots == {"newer": {A: (1.0, 0.0)}}
     assert "With the links of newer" in page.details
     assert "Japan 100 % (before: 50 %), without a country 0 %" in page.details
+
+
+def test_the_picture_and_its_table_are_computed_once_and_agree(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, queries, rows = kitchens(tmp_path_factory), list[str](), Reading.rows
+
+    def counted(self: Reading, sql: Sql, **values: Any) -> list[dict[str, Any]]:
+        queries.append(str(sql))
+        return rows(self, sql, **values)
+
+    monkeypatch.setattr(Reading, "rows", counted)
+    with open_report(run, None, METRICS_LAYOUT, ()) as data:
+        figure, table = picture(data), data.frame(ASKED_ABOUT)
+        lines = data.once(country_lines)
+    assert figure is not None
+    assert sum(query.startswith("-- responses: a row is so many") for query in queries) == 1
+    found = {(row["country"], row["model"]): row for row in table.to_dict("records")}
+    assert found.keys() == {(line.country, model) for line in lines for model in line.models}
+    for line in lines:
+        for model, one in line.models.items():
+            row = found[line.country, model]
+            assert (row["share"], row["items"], row["cells"]) == (one.here.value, one.items, line.cells)
+            assert (row["low"], row["high"]) == line.interval(model)
+
+
+def test_a_run_that_names_no_country_has_an_empty_table(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "runs" / "one", models=MODELS, n=1)
+    prompt = builder.ask("en", "food", None)
+    for model in MODELS:
+        builder.answer(prompt, ["ramen"], model=model, sample=0)
+    builder.link("ramen", "Q234646")
+    builder.entity("Q234646", JP="P495")
+    with open_report(builder.write(), None, METRICS_LAYOUT, ()) as data:
+        table = data.frame(ASKED_ABOUT)
+        assert picture(data) is None
+        assert ASKED_ABOUT.declared.filtered(data.reading.store.from_df(table), {"country": "JP"}).fetchall() == []
+    assert len(table) == 0
+    assert set(table.columns) == {"country", "model", *ASKED_ABOUT.declared.header.columns}
