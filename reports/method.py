@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.catalog.facts import measured_languages
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import PromptReview
@@ -18,6 +17,7 @@ from polyculture.reports.names import Names
 from polyculture.reports.numbers import count
 from polyculture.reports.reading import RUN_FACTS
 from polyculture.reports.section import ReportData
+from polyculture.reports.template_origin import template_origin
 from polyculture.reports.texts import Metric, texts
 
 ENGLISH_WORDS = 50  # whose length in other languages was measured
@@ -102,19 +102,9 @@ def prompt_reviews(
     by_origin: dict[str, dict[str, None]] = {"ours": {}, "own": {}, "of file": {}}
     for row in templates:
         if row["language"] not in known:
-            by_origin[_origin(row, names.catalog)][names.language(row["language"])] = None
+            by_origin[template_origin(row, names.catalog)][names.language(row["language"])] = None
     ours, own, of_file = map(tuple, by_origin.values())
     return PromptReviews(tuple(lines), ours, own, of_file, sum(one.changed for one in found))
-
-
-def _origin(template: Mapping[str, Any], catalog: Catalog) -> Literal["ours", "own", "of file"]:
-    """Whose a template is: built in, of a culture pack, or no template but prompts of a file."""
-    if template["template_id"] is None:
-        return "of file"
-    language, topic = catalog.languages.get(template["language"]), catalog.topics.get(template["topic"])
-    of_topic = topic is not None and template["language"] in {*topic.sentences, *topic.wording}
-    of_language = language is not None and language != read_catalog().languages.get(language.code)
-    return "own" if of_topic or of_language else "ours"
 
 
 def asked_lengths(prompts: Sequence[Mapping[str, Any]], names: Names) -> tuple[AskedLength, ...]:

@@ -13,6 +13,7 @@ from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import content_id
 from polyculture.reports.names import Names
 from polyculture.reports.page import page_environment, script_hash
+from polyculture.reports.template_origin import template_origin
 
 FOLDER = Path(__file__).parent
 # What a saved sheet has besides: its judge, whatever its file is called by then, and what nobody answered.
@@ -39,12 +40,19 @@ def review_page(
             questions=questions,
             language=language,
             names=Names(catalog, ()),
+            by_language_models=all(_is_built_in(row, language, catalog) for row in rows),
             data=_json(data),
             style=Markup(style),  # noqa: S704  our own files
             script=Markup(script),  # noqa: S704  our own file
             script_hash=script_hash(script),
         )
     )
+
+
+def _is_built_in(row: Mapping[str, str], language: Language, catalog: Catalog) -> bool:
+    """Whether the row's template is one of Polyculture's own, all of which language models wrote."""
+    template = {"template_id": row["id"], "language": language.code, "topic": row["topic"]}
+    return template_origin(template, catalog) == "ours"
 
 
 def _json(data: Any) -> Markup:

@@ -18,7 +18,7 @@ from polyculture.cache.spreadsheet import require_csv
 from polyculture.cache.store.inventory import record_table, require_table
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import CONDITIONS, PROMPT_REVIEWS, Prompt, PromptReview
+from polyculture.cache.store.schema import CONDITIONS, PROMPT_REVIEWS, PromptReview
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cli.options import (
     STAGE,
@@ -76,15 +76,16 @@ def page(
         raise UsageError("--catalog goes without an experiment: the experiment's file names its packs")
     if experiment is None:
         known = read_catalog(*catalog or ())
-        prompts = review_prompts(known, language, topic or ())
+        templates = templates_of(review_prompts(known, language, topic or ()), known)
     else:
         workspace = open_workspace(experiment)
-        known, prompts = workspace.catalog, _prompts_in(workspace, language)
-    templates = [one for one in templates_of(prompts, known) if not topic or one.topic in topic]
+        known, templates = workspace.catalog, _templates_in(workspace, language)
+    templates = [one for one in templates if not topic or one.topic in topic]
     if not templates:
         what = f"there is no prompt in {language} on {', '.join(topic or ())}"
         raise ExperimentError(what, where=experiment, remedy="Name another topic.")
-    if experiment is None and (unnamed := [one for one in CONDITIONS if one not in {p.condition for p in prompts}]):
+    conditions = {one.condition for one in templates}
+    if experiment is None and (unnamed := [one for one in CONDITIONS if one not in conditions]):
         say(f"without {' and '.join(unnamed)}: there are no persons' names in {known.language(language).name}")
     from polyculture.reports.review_page import review_page  # here: Jinja
 
@@ -92,7 +93,7 @@ def page(
     text = review_page(sheet_rows(templates), asked, known.language(language), known)
     with replacing(output) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    say(f"{output}: {len(templates)} templates in {language}. Send the page to a native speaker: it saves a sheet")
+    say(f"{output}: {_counted(templates)} in {language}. Send the page to a native speaker: it saves a sheet")
 
 
 @app.command(epilog="polyculture prompts review export exp.toml --language it -o ana.it.csv")
@@ -108,12 +109,12 @@ def export(
     """
     workspace = open_workspace(experiment, runs)
     require_csv(output)
-    prompts = _prompts_in(workspace, language)
+    templates = _templates_in(workspace, language)
     if output.exists():
         raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
-    rows = sheet_rows(templates_of(prompts, workspace.catalog))
+    rows = sheet_rows(templates)
     write_sheet(output, COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
-    say(f"{output}: {len(rows)} templates in {language}; docs/experiments.md explains the columns")
+    say(f"{output}: {_counted(rows)} in {language}; docs/experiments.md explains the columns")
 
 
 @app.command("import", epilog="polyculture prompts review import exp.toml ana.it.csv ben.it.csv ana.es.csv")
@@ -149,7 +150,8 @@ def import_(
                 raise StoreError(what, where=sheet, remedy="Name each sheet after its judge.")
             imported[judge, language] = sheet
             kept = [one for one in kept if not (_same(one.judge, judge) and one.language == language)]
-            say(f"{judge}: {sum(one.language == language for one in reviews)} templates judged in {language}")
+            judged = [one for one in reviews if one.language == language]
+            say(f"{judge}: {_counted(judged)} judged in {language}")
         say(f"{sheet}: {read.line}")
         kept += reviews
     _keep(workspace.run, kept)
@@ -246,16 +248,25 @@ def _uncounted(number: int, what: str) -> str:
     return f"{number} {what}s are of templates that changed since, or are not asked: they do not count"
 
 
-def _prompts_in(workspace: Workspace, language: str) -> list[Prompt]:
-    """The prompts of an experiment in a language. Raises `ExperimentError` where it has not the language."""
+def _counted(templates: Sequence[object]) -> str:
+    return f"{len(templates)} {'template' if len(templates) == 1 else 'templates'}"
+
+
+def _templates_in(workspace: Workspace, language: str) -> list[ReviewedTemplate]:
+    """Those of a language. Raises `ExperimentError` where the experiment has not the language."""
     languages = workspace.experiment.languages
     if language not in languages:
         what = f"the experiment has no language {language!r}"
         raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(language, languages))
-    return [prompt for prompt in workspace.prompts if prompt.language == language]
+    return [one for one in _templates(workspace).values() if one.language == language]
 
 
 def _templates(workspace: Workspace) -> dict[str, ReviewedTemplate]:
+    """The templates of an experiment's prompts by id. Raises `ExperimentError` where a file has the prompts."""
+    if prompts := workspace.experiment.prompts.file:
+        remedy = "Ask speakers to read that file. Templates are reviewed where the experiment names wordings or a pack."
+        what = f"its prompts come from {prompts} and are asked as they are: there is no template to review"
+        raise ExperimentError(what, where=workspace.file, remedy=remedy)
     return {one.template_id: one for one in templates_of(workspace.prompts, workspace.catalog)}
 
 

@@ -296,6 +296,40 @@ def test_a_page_has_the_prompts_of_an_experiment_of_a_pack_or_of_each_topic(file
     assert "--catalog goes without" in page(str(file), "--html", "it", "--catalog", "ca.toml", "-o", "x.html", code=2)
 
 
+def test_prompts_of_a_file_have_no_template_to_review(file: Path) -> None:
+    """All of them were one row, with the English and the id of a template of ours."""
+    (file.parent / "own.csv").write_text("language,topic,text\nit,food,Scrivi della pasta\nit,food,E del riso\n")
+    text = write(file.parent).read_text(encoding="utf-8").replace("wordings = 1", 'file = "own.csv"')
+    text = text.replace('countries = ["JP", "IT"]', 'countries = ["IT"]').replace('["en", "it", "ja"]', '["it"]')
+    file.write_text(text, encoding="utf-8")
+    for words in (
+        (str(file), "--html", "it", "-o", "own.html"),
+        ("export", str(file), "--language", "it", "-o", "ana.it.csv"),
+        ("show", str(file)),
+    ):
+        done = polyculture("prompts", "review", *words, cwd=file.parent)
+        assert done.returncode == 2, words
+        assert "reviewed.toml: its prompts come from own.csv" in " ".join(done.stderr.split())
+    assert not (file.parent / "own.html").exists()
+    assert not (file.parent / "ana.it.csv").exists()
+
+
+def test_a_page_says_only_what_is_true_of_its_prompts(file: Path) -> None:
+    """A page in English had said that its English is below it; a pack's sentences, that language models wrote them."""
+
+    def page(*words: str) -> str:
+        done = polyculture("prompts", "review", *words, "--topic", "food", "-o", "page.html", cwd=file.parent)
+        assert done.returncode == 0, done.stderr
+        return (file.parent / "page.html").read_text(encoding="utf-8")
+
+    english, italian = page("--html", "en"), page("--html", "it")
+    assert "Show the English" not in english
+    assert ["Its English is shown" in one for one in (english, italian)] == [False, True]
+    (file.parent / "ca.toml").write_text(CATALAN, encoding="utf-8")
+    catalan = page("--html", "ca", "--catalog", "ca.toml")
+    assert ["Language models wrote" in one for one in (english, italian, catalan)] == [True, True, False]
+
+
 def test_the_report_and_the_store_have_the_review(file: Path) -> None:
     workspace = do_stages(file, "generate")
     report = workspace.run.report
