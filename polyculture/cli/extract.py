@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
@@ -177,7 +178,7 @@ def _keep(workspace: Workspace, result: ExtractionAudit) -> None:
     given, right = sum(one.english for one in result.named), sum(one.right_english for one in result.named)
     say(
         f"{workspace.run.root} keeps the audit: {right} of {given} English names are right. "
-        f"See what it makes of the numbers: polyculture audit {workspace.file}"
+        f"See what it makes of the numbers: polyculture audit {shlex.quote(str(workspace.file))}"
     )
     with open_store(workspace.run, store_layout()) as store:
         for line in error_sources(store).sentences(str):

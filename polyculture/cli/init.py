@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,10 +49,10 @@ def init(
     for path in (file, beside):
         if path is not None and path.exists():
             raise ExperimentError("is there already", where=path, remedy="Choose another name, or remove it first.")
-    text = template.read_text(encoding="utf-8")
+    text = template.read_text(encoding="utf-8").replace("THIS-FILE", shlex.quote(str(file)))
     if preset is None:
         model, found = _model_here()
-        text = _with_list(text.replace("THIS-FILE", str(file)), "models", model)
+        text = _with_list(text, "models", model)
         if model == HOSTED:
             text += f"\n{HOSTED_OPTIONS}"
         if model == SMALL:
@@ -62,10 +63,25 @@ def init(
             shutil.copytree(catalog, beside)
     with store_faults(file):
         file.write_text(text, encoding="utf-8")
-    if preset is not None and read_experiment(file).study is not None:
-        with store_faults(file):
-            file.write_text(text + stated_lines(TextsCall(open_workspace(file)).study_parts), encoding="utf-8")
-    say(f"Wrote {file}{f' and {beside}' if beside else ''}. See what it would ask: polyculture plan {file}")
+    if preset is not None:
+        _state_study(file, text)
+    wrote = f"Wrote {file}{f' and {beside}' if beside else ''}"
+    say(f"{wrote}. See what it would ask: polyculture plan {shlex.quote(str(file))}")
+
+
+def _state_study(file: Path, text: str) -> None:
+    """Writes the parts of the study of an experiment file behind its `text`, if it has a study.
+
+    Removes the file if they cannot be computed: without its parts, `plan` would take any experiment for the study.
+    """
+    try:
+        if read_experiment(file).study is not None:
+            stated = stated_lines(TextsCall(open_workspace(file)).study_parts)
+            with store_faults(file):
+                file.write_text(text + stated, encoding="utf-8")
+    except BaseException:
+        file.unlink()
+        raise
 
 
 def _with_list(text: str, key: str, value: str, remark: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,7 +85,7 @@ def sql(
 
 def out_of_date(store: Store, experiment: Path) -> Iterator[str]:
     """A line where numbers are missing because the data of the run have changed since, or nobody measured it."""
-    remedy = f"They are made by: polyculture run {experiment} --only measure"
+    remedy = f"They are made by: polyculture run {shlex.quote(str(experiment))} --only measure"
     if not store.sql(f"FROM stored_{NUMBERS.name} LIMIT 1").fetchall():
         yield f"the run has no numbers yet. {remedy}"
     elif stale := [measure for (measure,) in store.sql("SELECT measure FROM stale_measures ORDER BY 1").fetchall()]:

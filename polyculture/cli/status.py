@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -65,7 +66,7 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     rows = _whole(workspace, status)
     rows += [("to go on", command) for command in _to_go_on(workspace, status)]
     if summed:
-        rows.append(("all jobs", f"polyculture status {workspace.file} --jobs"))
+        rows.append(("all jobs", f"polyculture status {shlex.quote(str(workspace.file))} --jobs"))
     wide = max(len(label) for label, _ in rows)
     for label, value in rows:  # unbroken: paths and commands are copied from here
         sys.stdout.write(f"{label:<{wide}}  {escape_control_chars(value)}\n")
@@ -74,7 +75,7 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
 def _to_go_on(workspace: Workspace, status: RunStatus) -> list[str]:
     """The command that does what is left."""
     left = [one for one in status.jobs if one.count.is_open]
-    return [f"polyculture run {workspace.file}"] if left else []
+    return [f"polyculture run {shlex.quote(str(workspace.file))}"] if left else []
 
 
 def _by_job(one: JobStatus) -> tuple[object, ...]:

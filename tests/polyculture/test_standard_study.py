@@ -132,6 +132,25 @@ def test_other_models_and_their_languages_are_the_same_study(standard: Path, tmp
     assert parts == TextsCall(open_workspace(standard)).study_parts
 
 
+def test_a_file_of_the_study_states_all_parts_or_is_not_written(tmp_path: Path) -> None:
+    """Without its parts, `plan` took any experiment for the study, and `init` said that the file is there already."""
+    run = tmp_path / "runs" / "standard"
+    run.mkdir(parents=True)
+    (run / "manifest.json").write_text("{}", encoding="utf-8")
+    done = polyculture("init", "my study.toml", "--preset", "standard", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "standard: is a run of format" in " ".join(done.stderr.split())
+    assert not (tmp_path / "my study.toml").exists()
+    (run / "manifest.json").unlink()
+    done = polyculture("init", "my study.toml", "--preset", "standard", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "polyculture plan 'my study.toml'" in " ".join(done.stderr.split())
+    text = (tmp_path / "my study.toml").read_text(encoding="utf-8")
+    assert "polyculture run 'my study.toml'" in text
+    assert "THIS-FILE" not in text
+    assert "[study.parts]" in text
+
+
 def test_a_study_that_another_version_stated_says_so(tmp_path: Path, server: StubServer) -> None:
     file = small(tmp_path, server)
     change(file, f'polyculture = "{__version__}"', 'polyculture = "0.0.9"')
