@@ -150,7 +150,8 @@ def print_table(
 
     title = title and short(title)
     heads, *texts = [[short(one) for one in row] for row in texts]
-    console = Console(width=_width())
+    # With a height, too: otherwise Rich takes each dumb terminal (Emacs, some schedulers) to be of 80 columns.
+    console = Console(width=_width(), height=25)
     if fits(heads, texts):
         console.print(_grid(heads, texts, title, headed, console.width))
     else:

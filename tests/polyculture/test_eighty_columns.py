@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,21 @@ def test_models_that_are_paths_are_shown_by_their_ends_and_told_in_full(capsys: 
     assert all(model not in table for model in paths)
     assert all(f" is {model}\n" in legend for model in paths)
     assert len(table.splitlines()) < 20, table
+
+
+def test_a_table_is_as_wide_as_a_dumb_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rich takes each of them to be of 80 columns: a table that was laid out for 140 was never finished."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "140")
+    words = [f"{letter * 9} " * 3 for letter in "abcdefghij"]
+    print_table([word[:9] for word in words], [words])
+    rows = screen.getvalue().splitlines()
+    assert max(map(len, rows)) in range(100, 141)
+    assert all(word.split()[0] in screen.getvalue() for word in words)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
