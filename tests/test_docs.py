@@ -357,11 +357,3 @@ def judge(file: Path, judgements: list[str]) -> None:
         writer = csv.DictWriter(sheet, rows[0])
         writer.writeheader()
         writer.writerows({**row, "judgement": word} for row, word in zip(rows, judgements, strict=True))
-
-
-def test_the_first_experiment_of_the_readme_is_accepted(tmp_path: Path) -> None:
-    experiment = tmp_path / "exp.toml"
-    experiment.write_text(blocks("README.md", "toml")[0], encoding="utf-8")
-    planned = polyculture("plan", experiment, cwd=tmp_path)
-    assert planned.returncode == 0, planned.stderr
-    assert "480" in planned.stdout
