@@ -29,7 +29,11 @@ class LeaderboardFormat(StrEnum):
     HTML = "html"
 
 
-_ENDINGS = {".tex": LeaderboardFormat.LATEX, **{f".{one}": one for one in LeaderboardFormat}}
+_ENDINGS = {
+    ".tex": LeaderboardFormat.LATEX,
+    ".htm": LeaderboardFormat.HTML,
+    **{f".{one}": one for one in LeaderboardFormat},
+}
 
 
 def leaderboard(
@@ -38,7 +42,11 @@ def leaderboard(
     ],
     format: Annotated[
         LeaderboardFormat | None,
-        typer.Option("--format", "-f", help="How it is written. Default: by the ending of --output, else a table."),
+        typer.Option(
+            "--format",
+            "-f",
+            help="How it is written. Default: by the ending of --output, else CSV; a table without --output.",
+        ),
     ] = None,
     output: OutputFile = None,
     most: Annotated[

@@ -279,6 +279,13 @@ def test_it_is_written_as_files_by_their_endings(folder: Path, tmp_path: Path) -
     assert {json.loads(line)["group"] for line in lines} == {1, 2}
 
 
+def test_a_page_may_end_in_htm(folder: Path, tmp_path: Path) -> None:
+    """It was CSV, without a word."""
+    done = polyculture("leaderboard", "runs/mine", "export", "-o", tmp_path / "board.htm", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "board.htm").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 def test_bounds_have_usual_values() -> None:
     usual = {"missing": 0.05, "unextracted": 0.05, "refused": 0.5, "off-language": 0.5, "cut": 0.2}
     assert read_bounds(["cut=0.2"]) == usual
