@@ -56,6 +56,7 @@ SETTINGS: dict[str, Callable[[Path], None]] = {
     "docs/tutorial.md": empty,
     "docs/statistics.md": measured,
     "docs/claims.md": measured,
+    "docs/gallery.md": measured,
     "docs/gate.md": measured,
     "docs/queries.md": measured,
     "docs/experiments.md": recorded,

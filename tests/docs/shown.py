@@ -17,6 +17,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,7 @@ from tests.test_house import ROOT
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$|^You now have:\n\n((?:- `[^`]+`\n)+)", re.MULTILINE | re.DOTALL)
 SAVED = re.compile(r"[Ss]ave this as `([^`]+)`:\n\n\Z")
+PICTURE = re.compile(r"^!\[[^\]]+\]\((figures/[^)]+\.svg)\)$", re.MULTILINE)  # one that a command of the page draws
 EXIT_CODE = re.compile(r"# exit code (\d+)$", re.MULTILINE)
 CUT = "..."
 TERMINAL = {"COLUMNS": "140", "TERM": "dumb"}  # wide enough for the rows of most tables
@@ -253,13 +255,15 @@ def filled(path: Path) -> bool:
 
 
 def rewrite(name: str) -> None:
-    """Writes the outputs of a page anew."""
+    """Writes the outputs of a page anew, and the pictures that its commands draw."""
     file = ROOT / name
     page = file.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "page"
         SETTINGS[name](folder)
         new = [(part.place, rewritten(part.text, printed)) for part, printed in outputs(page, folder)]
+        for picture in PICTURE.findall(page):
+            shutil.copyfile(folder / picture, file.parent / picture)
     for place, text in reversed(new):
         page = page[: place.start] + text + page[place.stop :]
     file.write_text(page, encoding="utf-8")

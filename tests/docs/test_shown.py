@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.settings import LONG, SETTINGS
-from tests.docs.shown import PRIVATE, Part, difference, outputs, parts, rewritten
+from tests.docs.shown import PICTURE, PRIVATE, Part, difference, outputs, parts, rewritten
 from tests.docs.test_site import PAGES
 from tests.test_house import ROOT
 
@@ -32,6 +32,8 @@ def test_the_commands_print_what_the_page_shows(tmp_path: Path, page: str) -> No
     SETTINGS[page](folder)
     shown = [(part.text, printed) for part, printed in outputs(read(page), folder)]
     assert shown
+    old = [name for name in PICTURE.findall(read(page)) if drawn(folder / name) != drawn((ROOT / page).parent / name)]
+    assert not old, f"`{REWRITE} {page}` draws them anew"
     for text, printed in shown:
         line = difference(text, printed)
         assert line is None, f"{page}: {line!r} is not printed so. `{REWRITE} {page}` writes it anew:\n{printed}"
@@ -40,6 +42,10 @@ def test_the_commands_print_what_the_page_shows(tmp_path: Path, page: str) -> No
 @pytest.mark.parametrize("page", SETTINGS)
 def test_no_page_shows_what_hangs_on_a_machine_or_a_day(page: str) -> None:
     assert not [text for text in texts(page) if PRIVATE.search(text)]
+
+
+def drawn(picture: Path) -> bytes | None:
+    return picture.read_bytes() if picture.exists() else None
 
 
 def texts(page: str) -> list[str]:
@@ -87,6 +93,12 @@ def test_a_changed_output_is_noticed(shown: str, wrong: str | None) -> None:
 def test_an_output_is_written_anew_and_what_was_left_out_stays_out(shown: str, new: str) -> None:
     assert rewritten(shown, PRINTED) == new
     assert difference(new, PRINTED) is None
+
+
+def test_no_picture_is_left_behind() -> None:
+    shown = {name for page in SETTINGS for name in PICTURE.findall(read(page))}
+    assert len(shown) >= 5
+    assert shown == {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "figures").iterdir()}
 
 
 def test_an_output_below_no_command_is_an_error() -> None:
