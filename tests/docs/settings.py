@@ -60,6 +60,7 @@ SETTINGS: dict[str, Callable[[Path], None]] = {
     "docs/gate.md": measured,
     "docs/queries.md": measured,
     "docs/experiments.md": recorded,
+    "docs/importing.md": empty,
     "docs/linking.md": empty,
     "docs/extraction.md": empty,
 }
