@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.text.sanitize import parse
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.bodies import has_answer, parts_of, small
@@ -47,6 +46,7 @@ from polyculture.imports.siblings import Siblings, find_siblings, told_siblings
 from polyculture.sources.cells import opened
 from polyculture.sources.encoding import NAMES, encoding_of
 from polyculture.sources.files import data_files, kind_of, read_file
+from polyculture.sources.lm_eval import model_of
 from polyculture.sources.record import (
     LONGEST_LINE,
     BadRow,
@@ -73,12 +73,9 @@ LOOKED_AT = 200  # records whose shape and columns are known before the first te
 _OWN = {"needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "only", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
 _SAID = {"system", "source"}  # of a row, for people
-_LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
-_LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
 _PROMPTFOO = re.compile(r"\[(?P<model>[^\[\]]+)\] (?P<prompt>.+)", re.DOTALL)
 _OF_TEST = re.compile(r"\A\[(?:PASS\] |(?:FAIL|ERROR)\] (?:.*?\n---\n)?)", re.DOTALL)  # of its former versions
 _GAP = re.compile(r"\{\{ ?(\w+) ?\}\}")
-_LARGEST_RESULTS = 64 * 2**20  # bytes
 
 
 @dataclass(frozen=True)
@@ -366,7 +363,7 @@ class Source:
         """The records of the file as they stand in it, with what stands beside them."""
         rows = _with_requests(_read(self.path, self.named), self.inputs)
         if self.shape.name == "lm-eval":
-            more = _of_run(self.path)
+            more = {"model_name": model_of(self.path)}
             rows = (replace(row, values={**more, **row.values}) if isinstance(row, Record) else row for row in rows)
         whole = self.path.name if self.kind != "folder" else None
         named = lru_cache(maxsize=64)(lambda file: Path(file).with_suffix("").as_posix())
@@ -543,25 +540,6 @@ def _with_requests(rows: Rows, inputs: Path | None) -> Rows:
 
 def _request_key(row: Record) -> str:
     return str(row.get("custom_id|key|recordId"))
-
-
-def _of_run(path: Path) -> dict[str, Any]:
-    """The model of a log of lm-evaluation-harness: by the results beside it, else by the folder's or the file's name.
-
-    Version 0.4.0 wrote one `results.json` beside `pretrained__MODEL_TASK.jsonl`, which names the model's arguments.
-    """
-    named, first = _LM_EVAL.search(path.name), _LM_EVAL_FIRST.fullmatch(path.name)
-    results = path.with_name(f"results_{named['date']}.json" if named else "results.json")
-    model = None
-    if results.is_file() and results.stat().st_size <= _LARGEST_RESULTS:
-        try:
-            told = Record("", parse(results.read_bytes()))
-            arguments = str(told.get("config.model_args") or "")
-            model = told.get("model_name|config.model_name") or re.sub(r"^.*pretrained=|,.*$", "", arguments)
-        except (ValueError, TypeError):
-            model = None
-    by_name = first["model"] if first else path.resolve().parent.name if named else None
-    return {"model_name": model or by_name}
 
 
 def _is_number(value: object) -> bool:

@@ -79,10 +79,10 @@ FROM (SELECT *, sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost FROM n
 LEFT JOIN question_answered AS a USING (dataset, language, condition, method, model)
 WHERE coalesce(a.type, '') = coalesce(facets['type'], '') AND measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
     AND len(map_keys(facets)) = (facets['type'] IS NOT NULL)::INTEGER
-    AND metric IN (
+    AND (method = 'scored' OR metric IN (
         'accuracy', 'acc_a', 'acc_d', 'diff_bias_a', 'diff_bias_d', 's_amb', 's_dis', 'first_preferred', 'ranked_first',
         'exact_match', 'soft_match', 'weighted_match'
-    );
+    ));
 
 -- question_board_orders: a row is two models on a board, of which a paired difference tells that one is higher. Biases are
 -- compared by their size, by the board itself.
@@ -92,7 +92,8 @@ SELECT
     CASE d.verdict WHEN 'higher' THEN d.a ELSE d.b END AS better, CASE d.verdict WHEN 'higher' THEN d.b ELSE d.a END AS worse
 FROM differences AS d
 INNER JOIN question_board_entries AS e
-    ON e.model = d.a AND e.metric = d.metric AND e.dataset = d.dataset AND e.language = d.language
+    ON e.model = d.a AND e.metric = d.metric AND e.dataset = d.dataset
+    AND e.language IS NOT DISTINCT FROM nullif(d.language, '-')
     AND e.variant = concat_ws(', ', d.method, d.reader) AND e.setting = concat_ws(', ', 'all questions', d.facets['type'])
 WHERE d.measure = 'questions' AND d.dimension = 'model' AND d.target = 'new_prompts' AND d.verdict IN ('higher', 'lower')
     AND e.goal <> 'zero' AND d.facets['level'] IS NULL;
@@ -100,7 +101,7 @@ WHERE d.measure = 'questions' AND d.dimension = 'model' AND d.target = 'new_prom
 -- question_board_failures: a row is a model of which no answer came to the questions of a set.
 CREATE VIEW question_board_failures AS
 SELECT
-    'questions' AS task, a.method AS way, a.model, q.set AS dataset, 'all questions' AS setting, q.language,
+    'questions' AS task, a.method AS way, a.model, q.set AS dataset, 'all questions' AS setting, nullif(q.language, '-') AS language,
     NULL::VARCHAR AS culture, NULL::VARCHAR AS entity_type, count(*) AS failed, mode(a.error) AS reason
 FROM read_answers AS a
 INNER JOIN questions AS q USING (question_id)

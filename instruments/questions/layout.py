@@ -12,6 +12,7 @@ from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Number
 from polyculture.instruments.declared import boards
 
 ATTENTION: Final = "attention"  # the method that reads how much is attended to each option: no reader reads it
+SCORED: Final = "scored"  # the method of items of which another harness gave the scores alone
 # What a model is used for by each method that writes nothing; others write an answer.
 USES = {**dict.fromkeys(("letter", "text", "sentence", "gap"), "score"), ATTENTION: "attend"}
 
@@ -58,7 +59,7 @@ class AnswerRow(Answered):
     """
 
     question_id: str  # as in `questions`
-    method: str  # 'generated': what it wrote; 'letter', 'text', 'sentence', 'gap': whose likelihood; 'attention'
+    method: str  # 'generated': what it wrote; 'scored'; 'letter', 'text', 'sentence', 'gap': likelihoods; 'attention'
     prompt: str  # name of the prompt
     order: list[int]  # index of the option at each place, as shown
     labels: list[str]  # the label at each place; empty where none was shown
@@ -74,7 +75,7 @@ class ReadingRow:
 
     reading_id: str  # hash of answer, reader and its rules
     answer_id: str
-    reader: str  # 'ours' | 'publisher' of texts; 'sum', ... of likelihoods; 'exact', 'f1', ... of open questions
+    reader: str  # 'ours' | 'publisher' of texts; 'sum', ... of likelihoods; 'exact', ... of open ones; a metric
     reader_id: str  # hash of the reader's rules and of the set
     picked: int | None  # the option's own index, whatever the order; None: no option
     ground: str  # why it is read so: 'letter', 'option', 'several', 'refusal', 'empty', ...

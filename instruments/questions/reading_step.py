@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.layout import compose
+from polyculture.cache.store.layout import Table, compose
 from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import CORE
@@ -151,18 +151,22 @@ def _counted(reasons: Mapping[str, int]) -> str:
 
 
 class ImportStep(RowStep):
-    """Stores answers, each as a row that is ready."""
+    """Stores rows of a table that are ready: answers of a file, or what is read in them."""
 
-    name = "import"
-    tables = (ANSWERS,)
-
-    def __init__(self, answers: Sequence[AnswerRow]) -> None:
-        self._jobs: defaultdict[Job, list[AnswerRow]] = defaultdict(list)
-        for answer in answers:
-            self._jobs[Job(answer.model, answer.language, answer.topic)].append(answer)
+    def __init__(self, table: Table[Any], rows: Iterable[AnswerRow] | Mapping[Job, Sequence[Any]]) -> None:
+        self.tables, self.name = (table,), f"import {table.unit}"
+        self._jobs = rows if isinstance(rows, Mapping) else _by_job(rows)
 
     def jobs(self) -> Sequence[Job]:
         return sorted(self._jobs)
 
     def rows(self, job: Job) -> Iterator[MadeRow]:
-        return (MadeRow(answer.answer_id, partial(replace, answer)) for answer in self._jobs[job])
+        [table] = self.tables
+        return (MadeRow(getattr(row, table.key or ""), partial(replace, row)) for row in self._jobs[job])
+
+
+def _by_job(answers: Iterable[AnswerRow]) -> Mapping[Job, Sequence[AnswerRow]]:
+    jobs: defaultdict[Job, list[AnswerRow]] = defaultdict(list)
+    for answer in answers:
+        jobs[Job(answer.model, answer.language, answer.topic)].append(answer)
+    return jobs

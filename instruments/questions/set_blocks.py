@@ -10,6 +10,8 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from polyculture.instruments.questions.layout import SCORED
+from polyculture.instruments.questions.numbers.families import SCORE
 from polyculture.instruments.questions.set_figures import SIGNED, MarkFigure, figures_of
 from polyculture.instruments.questions.set_words import (
     STUDY,
@@ -87,16 +89,17 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         key = tuple(row[name] for name in (*STUDY, "part", "value"))
+        column = SCORE if row["method"] == SCORED else "match" if row["metric"] in _MATCHES else row["metric"]
         found.setdefault(
             key, {**row, "condition": row["condition"] or "", "prompt": row["prompt"] or "", "numbers": {}}
-        )["numbers"]["match" if row["metric"] in _MATCHES else row["metric"]] = row
+        )["numbers"][column] = row
     return list(found.values())
 
 
 def _block(
     data: ReportData,
     dataset: str,
-    language: str,
+    language: str | None,
     lines: Sequence[Row],
     answered: Sequence[Row],
     settings: Sequence[Row],

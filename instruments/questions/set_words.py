@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from polyculture.instruments.questions.layout import SCORED
 from polyculture.instruments.questions.reading_step import UNREAD, unread_by_language
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.shown import TEXTS
@@ -28,8 +29,9 @@ class Unread:
     texts: tuple[str, ...]  # up to three of them
 
 
-def title_of(data: ReportData, dataset: str, language: str) -> str:
-    return f"{short(dataset)}, {data.names.language(language)}"
+def title_of(data: ReportData, dataset: str, language: str | None) -> str:
+    """A set in a language; without one where no log says it."""
+    return short(dataset) if language is None else f"{short(dataset)}, {data.names.language(language)}"
 
 
 def how_asked(row: Row) -> str:
@@ -89,7 +91,7 @@ def part_label(row: Row, names: Any) -> str:
 
 def study_label(row: Row) -> str:
     """How a model was asked, and who read it: what stands behind its name."""
-    method = "" if row["method"] in ("generated", "sentence", "gap") else f"of the {row['method']}"
+    method = "" if row["method"] in ("generated", "sentence", "gap", SCORED) else f"of the {row['method']}"
     prompt = row["prompt"] and f"prompt {row['prompt']}"
     parts = (word_for("readers", row["reader"]), method, row["condition"], prompt)
     return "".join(f", {part}" for part in parts if part)

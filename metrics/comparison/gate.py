@@ -151,7 +151,8 @@ def _read(word: str, metrics: Sequence[str], known: Sequence[str], option: str) 
     found = _WORDS.fullmatch(word.strip())
     if found is None or bool(found["negated"]) != (option == PASS_IF) or (found["negated"] and not found["by"]):
         raise ExperimentError(f"{option} {word!r} is no condition", remedy=_REMEDIES[option])
-    metric = re.sub(r"[\s-]+", "_", found["metric"].lower())
+    written = found["metric"]  # as those of other harnesses are: 'exact_match,strict-match'
+    metric = written if written in metrics else re.sub(r"[\s-]+", "_", written.lower())
     if metric not in metrics:
         what = f"{option} {word!r}: {found['metric']!r} is not compared"
         raise ExperimentError(what, remedy=did_you_mean(metric, metrics))

@@ -30,7 +30,8 @@ def import_(
             metavar="FIELD=COLUMN",
             help="Where a field stands: text=answer, or a path as text=messages[-1].content; language==ja says it of "
             "all rows. Fields: text, language, topic, model, country, condition, prompt, id, seed; "
-            "surface, granularity, qid, label, name, english of items.",
+            "surface, granularity, qid, label, name, english of items; with --scores further logs, and score, metric, "
+            "model, dataset, language, item, repeat, version, cluster; range=judge=1..10 scales a metric to 0 to 1.",
         ),
     ] = None,
     experiment: Annotated[
@@ -45,6 +46,14 @@ def import_(
         str | None,
         typer.Option("--set", metavar="SET", help="The texts are answers to this question set, as in `ask`."),
     ] = None,
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores",
+            help="Take the scores of items from logs of lm-evaluation-harness, Inspect, HELM or Every Eval Ever: one "
+            "or more files or folders.",
+        ),
+    ] = False,
     folder: Annotated[
         Path | None, typer.Option("--folder", help="With --set: the folder of its files, if they were not fetched.")
     ] = None,
@@ -87,6 +96,9 @@ def import_(
     guessed. What the file does not say is not known: it is never made up. Where a row cannot be taken, none is, unless
     --skip-rows says so; the view import_failures has them, with the reason. The same file twice changes nothing.
     """
+    if scores:
+        _import_scores([str(file), *(fields or ())], experiment, runs, format)
+        return
     from polyculture.running.importing import Wanted, field_columns, import_file
 
     wanted = Wanted(format=format, columns=field_columns(fields or ()), parts=parts, inputs=inputs,
@@ -102,6 +114,23 @@ def import_(
     if experiment is None:
         raise typer.BadParameter("name the experiment file with --as, or a question set with --set")
     import_file(file, experiment, runs, wanted)
+
+
+def _import_scores(words: Sequence[str], experiment: Path | None, runs: Path | None, format: str | None) -> None:
+    """Imports scores from logs, which stand among `FIELD=COLUMN` as they come."""
+    from polyculture.cli.declared import print_tables
+    from polyculture.running.importing import field_columns
+    from polyculture.running.importing_scores import RANGE, import_scores, read_ranges
+    from polyculture.sources.item_scores import FIELDS, LogReader
+
+    if experiment is None:
+        raise typer.BadParameter("name the experiment file with --as")
+    logs = [Path(word) for word in words if Path(word).exists() or "=" not in word]
+    others = [word for word in words if Path(word) not in logs]
+    ranges = [word.removeprefix(RANGE) for word in others if word.startswith(RANGE)]
+    told = field_columns([word for word in others if not word.startswith(RANGE)], FIELDS)
+    workspace, study = import_scores(logs, experiment, runs, LogReader(told, format), read_ranges(ranges))
+    print_tables(workspace, [study])
 
 
 def _alike(words: Sequence[str]) -> dict[str, str]:

@@ -96,7 +96,7 @@ def _again(replace: bool, path: Path) -> Callable[[str], bool]:
     return ask
 
 
-def field_columns(words: Sequence[str]) -> dict[str, str]:
+def field_columns(words: Sequence[str], known: Sequence[str] = (*FIELDS, *ITEM_FIELDS)) -> dict[str, str]:
     """`text=answer`, `language==ja` as columns of fields. Raises `UserError` where one names no field or no column."""
     columns: dict[str, str] = {}
     for word in words:
@@ -104,8 +104,8 @@ def field_columns(words: Sequence[str]) -> dict[str, str]:
         if not equals:
             remedy = "A command takes one file, or a folder: polyculture import FILE --as EXPERIMENT."
             raise UserError(f"{word!r} is no FIELD=COLUMN", remedy=remedy)
-        if name not in (*FIELDS, *ITEM_FIELDS) or not column:
-            remedy = did_you_mean(name, (*FIELDS, *ITEM_FIELDS)) or f"Fields are: {', '.join(FIELDS)}."
+        if name not in known or not column:
+            remedy = did_you_mean(name, known) or f"Fields are: {', '.join(known)}."
             raise UserError(f"{name!r} is no field with the name of a column", remedy=remedy)
         columns[name] = column
     return columns

@@ -22,7 +22,7 @@ from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
 from polyculture.instruments.questions.given import AnswerFile, Taken
 from polyculture.instruments.questions.instrument import ASK
-from polyculture.instruments.questions.layout import WANTED_ANSWERS
+from polyculture.instruments.questions.layout import ANSWERS, WANTED_ANSWERS
 from polyculture.instruments.questions.matching import UnknownOrderError, likelihoods_of
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ImportStep
@@ -70,7 +70,7 @@ def import_answers(
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
     tell_remarks(sets[0], _log.warning)
-    found = read_inquiry(asked, sets, lambda _jobs: [ImportStep(list(taken.answers.values()))])
+    found = read_inquiry(asked, sets, lambda _jobs: [ImportStep(ANSWERS, list(taken.answers.values()))])
     study = ASK.study_of(
         asked,
         replace(

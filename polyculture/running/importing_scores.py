@@ -1,0 +1,122 @@
+"""Imports scores of items from the logs of other harnesses: experiment file, run and numbers. No model is asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from polyculture.cache.errors import ExperimentError, UserError
+from polyculture.cache.log import get_logger
+from polyculture.cache.store.parquet import present_rows, read_rows
+from polyculture.experiment.file import read_experiment
+from polyculture.experiment.own import add_models
+from polyculture.experiment.workspace import Workspace
+from polyculture.instruments.contract import Shown, Study
+from polyculture.instruments.declared import Inquiry
+from polyculture.instruments.questions.asking import AskJob
+from polyculture.instruments.questions.instrument import ASK
+from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS, QuestionRow
+from polyculture.instruments.questions.reading_step import ImportStep
+from polyculture.instruments.questions.scored import Range, Scored, scored_rows
+from polyculture.instruments.questions.shown import SCORES
+from polyculture.running.calls import ExperimentAsked
+from polyculture.running.opening import open_workspace
+from polyculture.running.steps import StepRunner
+from polyculture.running.validity import Proposal, make_valid
+from polyculture.sources.item_scores import ItemScore, Log, LogReader
+
+_log = get_logger(__name__)
+RANGE = "range="  # begins an argument that says from where to where a metric goes: 'range=judge=1..10'
+
+
+def import_scores(
+    logs: Sequence[Path],
+    experiment: Path,
+    runs: Path | None,
+    reader: LogReader,
+    ranges: Mapping[str, Range],
+) -> tuple[Workspace, Study]:
+    """Takes the scores of logs into a run, and measures them; returns what to show.
+
+    Raises `UserError` where a log cannot be read, or has no score that can be taken.
+    """
+    if experiment.exists():
+        known = read_experiment(experiment)
+        if known.languages and known.topics and not known.imported:
+            what = "generates texts of its own: imported scores need an experiment without"
+            raise ExperimentError(what, where=experiment, remedy="Name another file with --as.")
+    scores, remarks = _read(logs, reader)
+    scored = scored_rows(scores, ranges)
+    for line in (*remarks, *scored.lines):
+        _log.info(line)
+    add_models(experiment, scored.models)
+    workspace = open_workspace(experiment, runs)
+    asked = ExperimentAsked(workspace)
+
+    def derive() -> None:
+        from polyculture.instruments.questions.numbers.measure import measure_questions
+
+        measure_questions(workspace.run)
+
+    found = Inquiry[AskJob](
+        lambda _model: (),
+        lambda _jobs: [ImportStep(ANSWERS, scored.answers), ImportStep(READINGS, scored.readings)],
+        lambda _jobs: present_rows(workspace.run, QUESTIONS, _with_stored(workspace, scored)),
+        requests=lambda _jobs: present_rows(workspace.run, WANTED_ANSWERS, scored.wanted),
+        setups={},
+        derive=derive,
+        shown=[Shown(SCORES, {"dataset": scored.datasets, "metric": list(scored.metrics)})],
+        reason=f"{', '.join(scored.datasets)}: not all items are among the questions now",
+        ids=scored.ids,
+    )
+    study = ASK.study_of(asked, found)
+    make_valid(Proposal(workspace, "questions", study.validity, study.steps), accept_changes=False)
+    runner = StepRunner(workspace=workspace)
+    for step in study.steps:
+        runner.run_step(step, tell_settled=False)
+    study.derive()
+    return workspace, study
+
+
+def read_ranges(words: Sequence[str]) -> dict[str, Range]:
+    """`judge=1..10` as the range of a metric. Raises `UserError` of what is none."""
+    ranges = {}
+    for word in words:
+        metric, _, span = word.rpartition("=")
+        low, dots, high = span.partition("..")
+        try:
+            ends = float(low), float(high)
+        except ValueError:
+            ends = math.nan, math.nan
+        if not metric or not dots or not -math.inf < ends[0] < ends[1] < math.inf:
+            raise UserError(f"{RANGE}{word} is no range=METRIC=LOW..HIGH", remedy="Write it so: range=judge=1..10.")
+        ranges[metric] = ends
+    return ranges
+
+
+def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], list[str]]:
+    """The scores of all logs, and lines on what of them is none."""
+    scores: list[ItemScore] = []
+    remarks: list[str] = []
+    for path in logs:
+        if not path.exists():
+            raise UserError(
+                "there is no such file", where=path, remedy="Name the log of a harness, or a folder of logs."
+            )
+        for one in reader.read(path):
+            if isinstance(one, Log):
+                scores += one.scores
+                remarks += [f"{one.path}: {number} x left out: {why}" for why, number in one.left_out.items()]
+            else:
+                remarks.append(one)
+    return scores, remarks
+
+
+def _with_stored(workspace: Workspace, scored: Scored) -> list[QuestionRow]:
+    """The items of the logs, with those of the same data sets that other models have."""
+    stored = workspace.run.table(QUESTIONS.name)
+    rows = [QuestionRow(**row) for row in read_rows(stored, QUESTIONS).to_pylist()] if stored.exists() else []
+    names = {(row.set, row.language) for row in scored.questions.values()}
+    known = {row.question_id: row for row in rows if (row.set, row.language) in names}
+    return list({**known, **scored.questions}.values())

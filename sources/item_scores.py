@@ -1,0 +1,319 @@
+"""Scores of single items in the logs of harnesses: `item_scores.toml` says where they are.
+
+A score is a number, true or false, or a letter of Inspect: C (correct) is 1, P (partial) .5, I (incorrect) and N (no
+answer) 0. A row is a score of one metric; an item that failed has a row without a value, and the reason.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.errors import UserError
+from polyculture.cache.identity import content_id
+from polyculture.cache.text.sanitize import parse
+from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.sources.cells import is_value
+from polyculture.sources.files import data_files, read_file
+from polyculture.sources.lm_eval import model_of, task_of
+from polyculture.sources.record import BadRow, Record, shown
+
+FIELDS = ("score", "metric", "model", "dataset", "language", "item", "repeat", "version", "cluster")
+NO_LANGUAGE = "-"  # of items whose language no log says
+NO_SCORE = "the log has no score"
+FILE = "@file"  # the log's name, without what says its kind
+_LOOKED_AT = 50  # records by which a log is known
+_LARGEST_BESIDE = 16 * 2**20  # bytes
+_NAMED = 3  # files that a line names
+_LONGEST = 80  # characters of a name that are kept as they are
+# Inspect's letters (scorer/_metric.py, value_to_float), and words that mean the same there.
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class ItemScore:
+    """A score of one answer to an item by one metric; without a `value` the reason why there is none."""
+
+    row: str  # the log, and where it stands in it
+    dataset: str
+    model: str
+    language: str
+    item: str
+    same: str  # a hash of what the log says of the item; '' where it says nothing
+    repeat: str
+    version: str  # a variant of the item; '' is the item itself
+    metric: str
+    value: float | None
+    reason: str = ""
+    clusters: Mapping[str, str] = field(default_factory=dict)  # what it belongs to, by column
+
+
+@dataclass
+class Log:
+    """What one log has."""
+
+    path: Path
+    format: str
+    scores: list[ItemScore] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)  # what of its rows is no score, by reason
+
+
+@dataclass(frozen=True)
+class LogShape:
+    """A shape of `item_scores.toml`; the plain one has the columns that a user names."""
+
+    name: str
+    scores: str
+    needs: Sequence[str] = ()
+    rows: Sequence[str] = ()
+    beside: str = ""
+    within: Sequence[str] = ("",)
+    bookkeeping: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def fits(self, record: Record) -> bool:
+        """Whether a record is of this shape."""
+        return bool(self.needs) and all(record.has(path) for path in self.needs)
+
+    def records(self, record: Record) -> Iterator[Record]:
+        """The records within a record; itself where it has none."""
+        inner = record.get(self.rows[0]) if self.rows else None
+        if not isinstance(inner, list):
+            yield record
+            return
+        outer = {name: record.values.get(name) for name in self.rows[1:]}
+        for number, one in enumerate(inner, 1):
+            yield Record(f"{record.row}/{number}", {**outer, **one} if isinstance(one, Mapping) else outer)
+
+
+@dataclass(frozen=True)
+class LogReader:
+    """Reads logs, by the columns that a user names in the place of those of their shape; `=VALUE` is said of all rows.
+
+    Raises `UserError` for a log that lacks what nobody may invent: a model, an item, or a score.
+    """
+
+    told: Mapping[str, str] = field(default_factory=dict)
+    format: str | None = None
+
+    def read(self, path: Path) -> Iterator[Log | str]:
+        """The logs of a file or folder. Of a folder, a line says which files are no logs."""
+        files = data_files(path)
+        found, others = 0, list[str]()
+        for file in files:
+            rows = read_file(file)
+            head = list(islice(rows, _LOOKED_AT))
+            alone = file == path
+            shape = self._shape(file, [row for row in head if isinstance(row, Record)], forced=alone)
+            if shape is None and alone:
+                known = ", ".join(known_logs())
+                remedy = f"Known are the logs of {known}. Of a table, say: score=COLUMN item=COLUMN model=COLUMN."
+                raise UserError("is no log with scores of items", where=file, remedy=remedy)
+            if shape is None:
+                others.append(file.relative_to(path).as_posix())
+                continue
+            found += 1
+            yield self._log(file, shape, chain(head, rows))
+        if others and found:
+            more = ", ..." if len(others) > _NAMED else ""
+            yield f"not read, as they have no scores of items: {', '.join(others[:_NAMED])}{more} ({len(others)} files)"
+        if not found:
+            what = "holds no log with scores of items"
+            raise UserError(what, where=path, remedy=f"Known are the logs of {', '.join(known_logs())}.")
+
+    def _shape(self, file: Path, records: Sequence[Record], *, forced: bool) -> LogShape | None:
+        """The shape of a log; `forced`: that of the format that a user names, whatever it has."""
+        if self.format is not None:
+            if self.format not in known_logs():
+                remedy = did_you_mean(self.format, list(known_logs()), otherwise=f"Known: {', '.join(known_logs())}.")
+                raise UserError(f"--format {self.format}: there is no such log of scores", where=file, remedy=remedy)
+            named = known_logs()[self.format]
+            return named if forced or any(map(named.fits, records)) else None
+        fitting = (shape for shape in known_logs().values() if any(map(shape.fits, records)))
+        plain = LogShape("table", "columns") if "score" in self.told and "item" in self.told else None
+        return next(fitting, plain)
+
+    def _log(self, file: Path, shape: LogShape, rows: Iterator[Record | BadRow]) -> Log:
+        log = Log(file, shape.name)
+        more: dict[str, Any] = {FILE: file.stem, "@task": task_of(file)}
+        if shape.name == "lm-eval":
+            more["@model"] = model_of(file)
+        if shape.beside:
+            more["beside"] = _beside(file.with_name(shape.beside))
+        for row in rows:
+            if isinstance(row, BadRow):
+                log.left_out[f"row {row.reason}"] += 1
+                continue
+            for one in shape.records(row):
+                self._take(log, shape, replace(one, values={**more, **one.values}))
+        if not log.scores:
+            why = "".join(f": {reason}" for reason in islice(log.left_out, 1))
+            raise UserError(f"has no score of an item{why}", where=file, remedy="Name its column: score=COLUMN.")
+        return log
+
+    def _take(self, log: Log, shape: LogShape, record: Record) -> None:
+        """Adds the scores of a record to its log."""
+        row = f"{log.path.name}:{record.row}"
+        said = {name: self._said(name, record, shape) for name in FIELDS}
+        for needed in ("model", "item"):
+            if said[needed] is None:
+                what = f"row {record.row} names no {needed}"
+                raise UserError(what, where=log.path, remedy=f"Say it: {needed}=COLUMN, or {needed}==NAME.")
+        dataset = _dataset(said["dataset"] or log.path.stem, shape)
+        known = (row, dataset, said["model"] or "", said["language"] or NO_LANGUAGE, said["item"] or "")
+        same = record.get(shape.columns["same"]) if "same" in shape.columns and "item" not in self.told else None
+        own = ItemScore(
+            *known,
+            content_id(same) if same is not None else "",
+            said["repeat"] or "",
+            said["version"] or "",
+            "",
+            None,
+            clusters=dict(self._clusters(record, shape)),
+        )
+        scores = list(self._scores(record, shape))
+        error = record.get(shape.columns["error"]) if "error" in shape.columns else None
+        if not scores:
+            log.scores.append(replace(own, reason=shown(error) if is_value(error) else NO_SCORE))
+        for metric, value in scores:
+            number, reason = number_of(value), ""
+            if number is None:
+                why = f"{NO_SCORE} by {metric}" if _is_missing(value) else f"its score is no number: {_kind(value)}"
+                reason = shown(error) if is_value(error) else why
+            log.scores.append(replace(own, metric=metric, value=number, reason=reason))
+
+    def _said(self, name: str, record: Record, shape: LogShape) -> str | None:
+        """A field of a record as text; None where it does not say it."""
+        path = self.told.get(name, shape.columns.get(name, ""))
+        value = path[1:] if path.startswith("=") else record.get(path) if path else None
+        return str(value).strip() or None if is_value(value) else None
+
+    def _clusters(self, record: Record, shape: LogShape) -> Iterator[tuple[str, str]]:
+        told = self.told.get("cluster")
+        for path in (told,) if told else (f"{within}{name}" for within in shape.within for name in _cluster_names()):
+            value = path[1:] if path.startswith("=") else record.get(path)
+            if is_value(value):
+                yield path, _short(str(value))
+
+    def _scores(self, record: Record, shape: LogShape) -> Iterator[tuple[str, Any]]:
+        if (column := self.told.get("score")) is not None:
+            yield self._said("metric", record, shape) or column, record.get(column)
+            return
+        for metric, value in _SCORES[shape.scores](record):
+            if not (shape.bookkeeping and re.fullmatch(shape.bookkeeping, metric)):
+                yield self._said("metric", record, shape) or metric, value
+
+
+def number_of(value: Any) -> float | None:
+    """A score as a number; None where it is none, and of NaN."""
+    if isinstance(value, str):
+        value = _LETTERS.get(value, _LETTERS.get(value.lower(), value))
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+@cache
+def known_logs() -> Mapping[str, LogShape]:
+    """The shapes of `item_scores.toml`, by name."""
+    found = {}
+    for name, keys in _declared().items():
+        if name != "clusters":
+            own = {key: value for key, value in keys.items() if key in LogShape.__dataclass_fields__}
+            columns = {key: value for key, value in keys.items() if key not in {*own, "system", "source"}}
+            found[name] = LogShape(name, **own, columns=columns)
+    return found
+
+
+@cache
+def _declared() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("item_scores.toml").read_text(encoding="utf-8"))
+
+
+def _cluster_names() -> Sequence[str]:
+    names: Sequence[str] = _declared()["clusters"]["names"]
+    return names
+
+
+def _columns(record: Record) -> Iterator[tuple[str, Any]]:
+    """Metrics of lm-evaluation-harness: columns that `metrics` names, or numbers; with the filter of answers."""
+    filter, named = record.values.get("filter"), record.values.get("metrics")
+    after = f",{filter}" if filter not in (None, "none") else ""
+    for name, value in record.values.items():
+        if name in named if isinstance(named, list) else isinstance(value, bool | int | float):
+            yield f"{name}{after}", value
+
+
+def _scorers(record: Record) -> Iterator[tuple[str, Any]]:
+    """Scores of Inspect, each with a value, or with one for each of several names."""
+    scores = record.values.get("scores")
+    for scorer, score in (scores if isinstance(scores, Mapping) else {}).items():
+        value = score.get("value") if isinstance(score, Mapping) else score
+        if isinstance(value, Mapping):
+            yield from ((f"{scorer}.{name}", one) for name, one in value.items())
+        else:
+            yield str(scorer), value
+
+
+def _stats(record: Record) -> Iterator[tuple[str, Any]]:
+    """Statistics of HELM, of one answer each; without a mean the sum over the count."""
+    stats = record.values.get("stats")
+    for stat in stats if isinstance(stats, list) else ():
+        one = Record("", stat if isinstance(stat, Mapping) else {})
+        mean, total, count = (number_of(one.get(name)) for name in ("mean", "sum", "count"))
+        value = mean if mean is not None else total / count if total is not None and count else None
+        yield str(one.get("name.name") or one.get("name") or ""), value
+
+
+def _evaluation(record: Record) -> Iterator[tuple[str, Any]]:
+    yield "score", record.get("evaluation.score")
+
+
+_SCORES: Mapping[str, Callable[[Record], Iterator[tuple[str, Any]]]] = {
+    "columns": _columns,
+    "scorers": _scorers,
+    "stats": _stats,
+    "evaluation": _evaluation,
+}
+
+
+def _dataset(name: str, shape: LogShape) -> str:
+    """The name of a data set; a run of HELM is called by what it asks, without the model."""
+    if shape.name != "helm":
+        return name
+    task, _, arguments = name.partition(":")
+    kept = [one for one in arguments.split(",") if one and not one.startswith(("model=", "model_deployment="))]
+    return f"{task}:{','.join(kept)}" if kept else task
+
+
+def _beside(file: Path) -> Any:
+    """What a small JSON file has; None where there is none, or none that can be read."""
+    if not file.is_file() or file.stat().st_size > _LARGEST_BESIDE:
+        return None
+    try:
+        return parse(file.read_bytes())
+    except ValueError:
+        return None
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _kind(value: Any) -> str:
+    return "a list" if isinstance(value, list) else "a table" if isinstance(value, Mapping) else repr(shown(value))
+
+
+def _short(name: str) -> str:
+    """A name of a group of items; a long text, as a passage is, by its beginning and a hash."""
+    return name if len(name) <= _LONGEST else f"{shown(name)[: _LONGEST // 2]}… {content_id(name)[:8]}"

@@ -1,0 +1,175 @@
+"""Scores of items in the logs of harnesses, as those write them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import UserError
+from polyculture.sources.item_scores import ItemScore, Log, LogReader
+
+INSPECT_LOGS = Path(__file__).parents[1] / "imports" / "logs"
+
+
+def lines(file: Path, records: Sequence[Mapping[str, Any]]) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    return file
+
+
+def sample(doc: int, filter: str = "none", **scores: Any) -> dict[str, Any]:
+    """A line of `samples_TASK_DATE.jsonl` as lm-evaluation-harness writes it."""
+    return {
+        "doc_id": doc, "doc": {"question": "?", "passage_id": doc // 2, "answer": 7}, "target": 7,
+        "arguments": {"gen_args_0": {"arg_0": "?"}}, "resps": [["7"]], "filtered_resps": ["7"], "filter": filter,
+        "metrics": list(scores), "doc_hash": f"hash {doc}", "prompt_hash": "p", "target_hash": "t", **scores,
+    }  # fmt: skip
+
+
+def lm_eval(folder: Path, model: str, records: Sequence[Mapping[str, Any]], task: str = "gsm8k") -> Path:
+    date = "2025-01-01T00-00-00.000000"
+    file = lines(folder / model.replace("/", "__") / f"samples_{task}_{date}.jsonl", records)
+    file.with_name(f"results_{date}.json").write_text(json.dumps({"model_name": model, "results": {}}))
+    return file
+
+
+def inspect(file: Path, model: str, samples: Sequence[Mapping[str, Any]], *, archive: bool = False) -> Path:
+    """A log of Inspect, as JSON or as an archive."""
+    header = {"version": 2, "status": "success", "eval": {"task": "arc", "model": model, "dataset": {"name": "arc"}}}
+    if not archive:
+        file.write_text(json.dumps({**header, "samples": samples}))
+        return file
+    with zipfile.ZipFile(file, "w") as members:
+        members.writestr("header.json", json.dumps(header))
+        for one in samples:
+            members.writestr(f"samples/{one['id']}_epoch_{one['epoch']}.json", json.dumps(one))
+    return file
+
+
+def scored(id: int, epoch: int, value: Any, **more: Any) -> dict[str, Any]:
+    scores = {"match": {"value": value, "answer": "A"}} if value is not None else {}
+    return {"id": id, "epoch": epoch, "input": f"Question {id}", "target": "A", "scores": scores, **more}
+
+
+def helm(folder: Path, model: str, stats: Sequence[Mapping[str, Any]]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"mmlu:subject=anatomy,model={model.replace('/', '_')}"
+    (folder / "run_spec.json").write_text(json.dumps({"name": name, "adapter_spec": {"model": model}}))
+    file = folder / "per_instance_stats.json"
+    file.write_text(json.dumps(stats))
+    return file
+
+
+def stats(id: str, trial: int, perturbation: str | None = None, **means: float) -> dict[str, Any]:
+    """An element of HELM's `per_instance_stats.json`."""
+    known = {"perturbation": {"name": perturbation}} if perturbation else {}
+    own = [
+        {"name": {"name": name, "split": "test", **known}, "count": 1, "sum": mean, "mean": mean}
+        for name, mean in means.items()
+    ]
+    return {"instance_id": id, "train_trial_index": trial, **known, "stats": own}
+
+
+def read(*paths: Path, **told: str) -> list[ItemScore]:
+    logs = [log for path in paths for log in LogReader(told).read(path)]
+    return [score for log in logs if isinstance(log, Log) for score in log.scores]
+
+
+def short(scores: Sequence[ItemScore]) -> list[tuple[str, str, str, float | None]]:
+    return [(one.item, one.repeat, one.metric, one.value) for one in scores]
+
+
+def test_lm_evaluation_harness_scores_a_sample_by_each_metric_and_filter(tmp_path: Path) -> None:
+    records = [sample(0, "strict-match", exact_match=1.0), sample(0, "flexible-extract", exact_match=0.0),
+               sample(1, acc=True, acc_norm=0)]  # fmt: skip
+    found = read(lm_eval(tmp_path, "org/model", records))
+    assert short(found) == [
+        ("0", "", "exact_match,strict-match", 1.0), ("0", "", "exact_match,flexible-extract", 0.0),
+        ("1", "", "acc", 1.0), ("1", "", "acc_norm", 0.0),
+    ]  # fmt: skip
+    assert {(one.model, one.dataset, one.language) for one in found} == {("org/model", "gsm8k", "-")}
+    assert found[0].clusters == {"doc.passage_id": "0"}
+    assert found[0].same == found[1].same != found[2].same
+
+
+def test_older_samples_do_not_name_their_metrics(tmp_path: Path) -> None:
+    """Before 0.4.5: the numbers beside the known columns are the metrics; a target may be a number, too."""
+    record = {name: value for name, value in sample(3, acc=1.0).items() if name not in ("metrics", "filter")}
+    assert short(read(lm_eval(tmp_path, "org/model", [record]))) == [("3", "", "acc", 1.0)]
+
+
+@pytest.mark.parametrize("archive", [False, True], ids=["json", "eval"])
+def test_letters_and_epochs_of_inspect(tmp_path: Path, archive: bool) -> None:
+    values = ["C", "I", "P", "N"]
+    samples = [scored(1, epoch, value) for epoch, value in enumerate(values, 1)]
+    samples += [scored(2, 1, {"form": 0.5, "facts": True}), scored(3, 1, None, error={"message": "timeout"})]
+    found = read(inspect(tmp_path / f"log.{'eval' if archive else 'json'}", "openai/gpt", samples, archive=archive))
+    assert short(found) == [
+        ("1", "1", "match", 1.0), ("1", "2", "match", 0.0), ("1", "3", "match", 0.5), ("1", "4", "match", 0.0),
+        ("2", "1", "match.form", 0.5), ("2", "1", "match.facts", 1.0), ("3", "1", "", None),
+    ]  # fmt: skip
+    assert found[-1].reason == "timeout"
+    assert {(one.model, one.dataset) for one in found} == {("openai/gpt", "arc")}
+
+
+def test_statistics_of_helm_by_trial_and_perturbation(tmp_path: Path) -> None:
+    rows = [stats("id1", 0, exact_match=1.0, num_prompt_tokens=80, inference_runtime=0.2),
+            stats("id1", 1, exact_match=0.0), stats("id1", 0, "typos", exact_match=0.0)]  # fmt: skip
+    rows.append(
+        {"instance_id": "id2", "train_trial_index": 0, "stats": [{"name": {"name": "exact_match"}, "count": 0}]}
+    )
+    found = read(helm(tmp_path / "run", "org/model", rows))
+    assert short(found) == [
+        ("id1", "0", "exact_match", 1.0), ("id1", "1", "exact_match", 0.0), ("id1", "0", "exact_match", 0.0),
+        ("id2", "0", "exact_match", None),
+    ]  # fmt: skip
+    assert [one.version for one in found] == ["", "", "typos", ""]
+    assert found[-1].reason == "the log has no score by exact_match"
+    assert {(one.model, one.dataset) for one in found} == {("org/model", "mmlu:subject=anatomy")}
+
+
+def test_records_of_every_eval_ever(tmp_path: Path) -> None:
+    record = {"schema_version": "0.2", "evaluation_id": "e", "model_id": "org/model", "evaluation_name": "MGSM",
+              "evaluation_result_id": "acc:none", "sample_id": "s1", "sample_hash": "h",
+              "evaluation": {"score": 0.5, "is_correct": False}, "metadata": {"language": "de"}}  # fmt: skip
+    [found] = read(lines(tmp_path / "samples.jsonl", [record]))
+    assert (found.model, found.dataset, found.language) == ("org/model", "MGSM", "de")
+    assert short([found]) == [("s1", "", "acc:none", 0.5)]
+
+
+def test_a_table_says_what_it_is_by_its_columns(tmp_path: Path) -> None:
+    file = tmp_path / "judged.csv"
+    file.write_text("question,system,grade,run\nq1,m1,7,1\nq1,m1,NA,2\n", encoding="utf-8")
+    found = read(file, score="grade", item="question", model="system", repeat="run", dataset="=judged")
+    assert short(found) == [("q1", "1", "grade", 7.0), ("q1", "2", "grade", None)]
+
+
+def test_real_logs_of_two_harnesses() -> None:
+    """The logs in tests/imports/logs: an Inspect log without a scorer has items without a score."""
+    found = read(next(INSPECT_LOGS.glob("*.eval")))
+    assert found
+    assert {one.reason for one in found if one.value is None} <= {"the log has no score"}
+
+
+@pytest.mark.parametrize(
+    ("content", "told", "said"),
+    [
+        ('{"a": 1}\n', {}, "is no log with scores of items"),
+        ('{"a": 1, "s": 1}\n', {"score": "s", "item": "a"}, "names no model"),
+        ('{"a": 1, "s": 1}\n', {"score": "s", "item": "b", "model": "=m"}, "names no item"),
+    ],
+)
+def test_what_is_no_log_is_refused_with_its_place(
+    content: str, told: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=said) as raised:
+        read(file, **told)
+    assert str(file) in str(raised.value)
+    assert "=" in str(raised.value)  # the remedy names a column
