@@ -110,8 +110,14 @@ class LogReader:
         found, others = 0, list[str]()
         for file in files:
             rows = read_file(file)
-            head = list(islice(rows, _LOOKED_AT))
             alone = file == path
+            try:
+                head = list(islice(rows, _LOOKED_AT))
+            except UserError as fault:
+                if alone:
+                    raise
+                others.append(f"{file.relative_to(path).as_posix()} ({fault.what})")
+                continue
             shape = self._shape(file, [row for row in head if isinstance(row, Record)], forced=alone)
             if shape is None and alone:
                 known = ", ".join(known_logs())

@@ -149,8 +149,17 @@ def test_a_table_says_what_it_is_by_its_columns(tmp_path: Path) -> None:
     assert short(found) == [("q1", "1", "grade", 7.0), ("q1", "2", "grade", None)]
 
 
-def test_real_logs_of_two_harnesses() -> None:
-    """The logs in tests/imports/logs: an Inspect log without a scorer has items without a score."""
+def test_a_broken_file_beside_logs_is_named_and_leaves_them_readable(tmp_path: Path) -> None:
+    """As the `stats.json` of a HELM run in the repository of Every Eval Ever is."""
+    lm_eval(tmp_path, "org/model", [sample(0, acc=1.0)])
+    (tmp_path / "stats.json").write_text('[{"a": 1}, {b: 2}]', encoding="utf-8")
+    [line] = [one for one in LogReader().read(tmp_path) if isinstance(one, str)]
+    assert "stats.json (is no JSON" in line
+    assert len(read(tmp_path)) == 1
+
+
+def test_a_real_log_without_a_scorer_has_items_without_a_score() -> None:
+    """The log of Inspect in tests/imports/logs has no scorer."""
     found = read(next(INSPECT_LOGS.glob("*.eval")))
     assert found
     assert {one.reason for one in found if one.value is None} <= {"the log has no score"}
