@@ -27,6 +27,7 @@ from polyculture.generate.wording import (
     fill_country,
     is_own,
     own_countries,
+    place_in_file,
     plain_sentence,
     read_wording,
     topic_wordings,
@@ -81,21 +82,25 @@ def _check_language(
         yield Finding(file, "detector", f"is {language.detector}, and the language detector knows {own}")
     check = TemplateCheck(language, wording, catalog, countries)
     if wording.answer_in_language:
-        yield from (Finding(file, "answer_in_language", what) for what in check.text(wording.answer_in_language))
+        yield from (
+            Finding(file, place_in_file(language, "answer_in_language"), what)
+            for what in check.text(wording.answer_in_language)
+        )
     if wording.plain:
         for place, mark, line in (
             ("plain.country", "{country_name}", wording.plain.country),
             ("plain.name", "{name}", wording.plain.name),
         ):
             findings = [*_placeholder((mark,), line.text), *check.text(line.text)] if line else []
-            yield from (Finding(file, place, what) for what in findings)
+            yield from (Finding(file, place_in_file(language, place), what) for what in findings)
         for code, name in wording.plain.countries.items():
+            place = place_in_file(language, f"plain.countries.{code}")
             if code not in catalog.countries:
-                yield Finding(file, f"plain.countries.{code}", "there is no such country")
+                yield Finding(file, place, "there is no such country")
             elif wrong := wrong_script(name, language):
-                yield Finding(file, f"plain.countries.{code}", wrong)
+                yield Finding(file, place, wrong)
     yield from _check_countries(language, wording, catalog, countries)
-    yield from check_names(language, read_wording(language).names, file, "names")
+    yield from check_names(language, read_wording(language).names, file, place_in_file(language, "names"))
 
 
 def _check_countries(
@@ -115,7 +120,7 @@ def _check_forms(
     official = country_names(language.code) if countries else {}  # CLDR is large
     for code in countries:
         country = wording.countries[code]
-        place = f"countries.{code}" if inside is None else f"{code}{inside}"
+        place = place_in_file(language, f"countries.{code}") if inside is None else f"{code}{inside}"
         for part, text in (("name", country.name), ("form", country.form), ("origin", country.origin or "")):
             wrong = wrong_script(text, language)
             if wrong:
@@ -152,7 +157,7 @@ def check_names(language: Language, names: Mapping[str, PersonNames], file: Path
                 parts = (before, country, sex, f"{number}" if len(known) > 1 else "")
                 place = ".".join(part for part in parts if part)
                 yield from (Finding(file, f"{place}.{part}", what) for part, what in _name(name, language))
-            yield from _alike(known, language, file, f"{country}.{sex}")
+            yield from _alike(known, language, file, ".".join(part for part in (before, country, sex) if part))
 
 
 def _name(name: PersonName, language: Language) -> Iterator[tuple[str, str]]:

@@ -92,16 +92,17 @@ class TopicWording:
     place: str  # in the file: 'wordings.write.food'
 
 
-def language_wordings(
-    topic: str, wordings: Mapping[str, Mapping[str, Templates]], unnamed: Mapping[str, Templates], file: Path
-) -> list[TopicWording]:
-    """The wordings of a topic in a language file."""
+def language_wordings(topic: str, language: Language, wording: Wording) -> list[TopicWording]:
+    """The wordings of a topic in a language's own file."""
+    file = wording_file(language)
     of_topic = [
-        TopicWording(name, topics[topic], file, f"wordings.{name}.{topic}")
-        for name, topics in wordings.items()
+        TopicWording(name, topics[topic], file, place_in_file(language, f"wordings.{name}.{topic}"))
+        for name, topics in wording.wordings.items()
         if topic in topics
     ]
-    return [*of_topic, *([TopicWording(None, unnamed[topic], file, f"topics.{topic}")] if topic in unnamed else [])]
+    if topic in wording.topics:
+        of_topic.append(TopicWording(None, wording.topics[topic], file, place_in_file(language, f"topics.{topic}")))
+    return of_topic
 
 
 def topic_file(topic: Topic) -> Path:
@@ -206,6 +207,11 @@ def wording_file(language: Language) -> Path:
     return FOLDER / f"{language.code}.toml"
 
 
+def place_in_file(language: Language, place: str) -> str:
+    """Where something of a language's wording stands in its file: in a file of the catalogue, it is under `wording`."""
+    return f"wording.{place}" if language.wording else place
+
+
 def is_own(language: Language) -> bool:
     """Is it a user's own, or a built-in one that a user changed?"""
     return language != read_catalog().languages.get(language.code)
@@ -275,8 +281,7 @@ def names_source(country: str, language: Language, wording: Wording, countries: 
 
 def topic_wordings(topic: Topic, language: Language, wording: Wording) -> list[TopicWording]:
     """All wordings of a topic in a language but `plain`: the topic file's own, else the language's."""
-    file = wording_file(language)
-    return own_wordings(topic, language) or language_wordings(topic.code, wording.wordings, wording.topics, file)
+    return own_wordings(topic, language) or language_wordings(topic.code, language, wording)
 
 
 def with_plain(topic: Topic, language: Language, wording: Wording) -> list[TopicWording]:
@@ -319,7 +324,11 @@ def plain_sentence(
         return _replaced(sentence, AMOUNT, amount), file, f"sentences.{code}"
     if wording.plain and topic.code in wording.plain.topics:
         sentence = wording.plain.topics[topic.code]
-        return _replaced(sentence, AMOUNT, amount), wording_file(language), f"plain.topics.{topic.code}"
+        return (
+            _replaced(sentence, AMOUNT, amount),
+            wording_file(language),
+            place_in_file(language, f"plain.topics.{topic.code}"),
+        )
     named = {one.name: one for one in others}
     source = named.get(WRITE) or named.get(None)
     if source is None or "neutral" not in source.templates:

@@ -164,7 +164,7 @@ def test_a_wording_with_another_length_is_found(new: str, what: str) -> None:
     start = text.index("[wordings.write.food]")
     catalog = as_own("it", text[:start] + text[start:].replace("circa 50 parole", new, 1))
     found = check_wording(catalog, ["it"], ["food"], ["JP"])
-    assert [finding.place for finding in found if what in finding.what] == ["wordings.write.food.neutral"]
+    assert [finding.place for finding in found if what in finding.what] == ["wording.wordings.write.food.neutral"]
 
 
 def test_a_country_without_an_origin_is_told_where_the_language_has_them(tmp_path: Path) -> None:

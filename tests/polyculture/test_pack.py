@@ -258,7 +258,7 @@ def test_a_line_with_another_placeholder_than_the_name_of_the_country_is_said_to
     file.write_text(KALMYK.replace("Эн күүнә орн-нутг: {country_name}.", line), encoding="utf-8")
     needed = [gap for gap in find_gaps([file]) if gap.needed]
     assert any(what in gap.what for gap in needed)
-    assert {gap.key for gap in needed} == {"plain.country"}
+    assert {gap.key for gap in needed} == {"wording.plain.country"}
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,9 @@ def test_a_line_with_another_placeholder_than_the_name_of_the_country_is_said_to
 def test_names_of_countries_in_a_file_are_checked(names: str, what: str, tmp_path: Path) -> None:
     file = tmp_path / "xal.toml"
     file.write_text(KALMYK.replace('{ RU = "Орсин", US = "Америк" }', names), encoding="utf-8")
-    assert any(what in gap.what and gap.key.startswith("plain.countries.") for gap in find_gaps([file]) if gap.needed)
+    assert any(
+        what in gap.what and gap.key.startswith("wording.plain.countries.") for gap in find_gaps([file]) if gap.needed
+    )
 
 
 def test_cantonese_is_told_from_chinese_where_a_pack_brings_it(tmp_path: Path) -> None:
@@ -379,7 +381,7 @@ def test_a_model_translates_what_is_asked_back(tmp_path: Path, packs: tuple[Path
 @pytest.mark.parametrize(
     ("pack", "file", "pattern", "new", "key"),
     [
-        (0, "", r"\{country_name\}", "{cuntry}", "plain.country"),
+        (0, "", r"\{country_name\}", "{cuntry}", "wording.plain.country"),
         (0, "", r'^# direction = "ltr"', 'direction = "left"', "direction"),
         (0, "", r"^food = [^\n]*", "", "wording.plain.topics"),
         (0, "", r"^food = ", "foood = ", "topics.foood: there is no such topic. Did you mean 'food'"),
