@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import orjson
+
 from polyculture.cache.errors import ExperimentError, UserError
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.parquet import present_rows, read_rows
+from polyculture.cache.store.store import open_store
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.own import add_models
 from polyculture.experiment.workspace import Workspace
@@ -16,17 +19,22 @@ from polyculture.instruments.contract import Shown, Study
 from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.questions.asking import AskJob
 from polyculture.instruments.questions.instrument import ASK
-from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS, QuestionRow
+from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, SCORED, WANTED_ANSWERS, QuestionRow
 from polyculture.instruments.questions.reading_step import ImportStep
 from polyculture.instruments.questions.scored import Range, Scored, scored_rows
 from polyculture.instruments.questions.shown import SCORES
 from polyculture.running.calls import ExperimentAsked
+from polyculture.running.layout import layout_of
 from polyculture.running.opening import open_workspace
 from polyculture.running.steps import StepRunner
 from polyculture.running.validity import Proposal, make_valid
 from polyculture.sources.item_scores import ItemScore, Log, LogReader
 
 _log = get_logger(__name__)
+_STORED = """
+SELECT model, topic, language, list(DISTINCT question_id), list_distinct(flatten(list(json_keys(raw))))
+FROM answers WHERE method = $method AND raw IS NOT NULL GROUP BY ALL ORDER BY ALL
+"""
 RANGE = "range="  # begins an argument that says from where to where a metric goes: 'range=judge=1..10'
 
 
@@ -53,6 +61,8 @@ def import_scores(
     add_models(experiment, scored.models)
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
+    for line in _replaced(workspace, scored):
+        _log.info(line)
 
     def derive() -> None:
         from polyculture.instruments.questions.numbers.measure import measure_questions
@@ -111,6 +121,34 @@ def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], lis
             else:
                 remarks.append(one)
     return scores, remarks
+
+
+def _replaced(workspace: Workspace, scored: Scored) -> list[str]:
+    """A line for each model and data set whose earlier scores have items or metrics that the new ones lack."""
+    if not workspace.run.manifest.exists():
+        return []
+    now = {
+        (job.model, job.topic, job.language): (
+            {row.question_id for row in rows if row.raw},
+            {metric for row in rows for metric in orjson.loads(row.raw or "{}")},
+        )
+        for job, rows in scored.answers.items()
+    }
+    layout = layout_of(workspace.run)
+    if ANSWERS not in layout.tables:
+        return []
+    with open_store(workspace.run, layout) as store:
+        stored = store.execute(_STORED, {"method": SCORED}).fetchall()
+    lines = []
+    for model, dataset, language, items, metrics in stored:
+        own_items, own_metrics = now.get((model, dataset, language), (set(items), set(metrics)))
+        no_more = sorted(set(metrics) - own_metrics)
+        if number := len(set(items) - own_items):
+            no_more.insert(0, f"{number} of {len(items)} items")
+        if no_more:
+            what = f"{model}, {dataset}: these scores replace the earlier ones, which also had {', '.join(no_more)}"
+            lines.append(f"{what}; name both logs in one command to keep both")
+    return lines
 
 
 def _with_stored(workspace: Workspace, scored: Scored) -> list[QuestionRow]:

@@ -107,6 +107,17 @@ def test_models_are_paired_on_the_means_of_items_however_often_each_answered(tmp
     assert standard_error(found) == pytest.approx(float(tests.sem(one - other)), rel=1e-6)
 
 
+def test_scores_that_take_the_place_of_others_have_a_line(tmp_path: Path) -> None:
+    """Items and metrics of an earlier log were no longer counted, and nobody said so."""
+    lm_eval(tmp_path / "first", A, [sample(number, acc=number % 2, f1=0.5) for number in range(20)])
+    lm_eval(tmp_path / "second", A, [sample(number, acc=number % 2) for number in range(15)])
+    assert "replace" not in imported(tmp_path, "first")
+    assert "replace" not in imported(tmp_path, "first")
+    said = " ".join(imported(tmp_path, "second").split())
+    assert "these scores replace the earlier ones, which also had 5 of 20 items, f1; name both logs" in said
+    assert rows(tmp_path, "SELECT count(*) FROM answers", "mine") == [(15,)]
+
+
 def test_gates_comparisons_ranks_and_the_report_work_on_scores(tmp_path: Path) -> None:
     random = np.random.default_rng(4)
     hard = random.random(300)
