@@ -59,7 +59,7 @@ def row_id(template_id: str) -> str:
 class ReadSheet:
     """What a judge sent back."""
 
-    reviews: list[PromptReview]  # of templates that are asked and have a verdict
+    reviews: list[PromptReview]  # of templates that are asked: with a verdict, or with words alone
     gone: int  # judged rows whose template is no longer asked
     rows: int  # rows of templates that are asked, judged or not
     open: Mapping[str, tuple[str, ...]]  # by template: the questions that are left open, where there are some
@@ -67,7 +67,7 @@ class ReadSheet:
     @property
     def line(self) -> str:
         """How far the sheet is filled in: nobody shall take a part of a review for all of it."""
-        judged = {one.template_id for one in self.reviews}
+        judged = {one.template_id for one in self.reviews if has_verdict(one)}
         partly = [names for key, names in self.open.items() if key in judged]
         line = f"{self.rows - len(self.open)} of {self.rows} templates are judged in full"
         if untouched := len(self.open) - len(partly):
@@ -76,6 +76,11 @@ class ReadSheet:
             names = [name for name in VERDICTS if any(name in of for of in partly)]
             line += f", {len(partly)} without {' or '.join(names)}"
         return line
+
+
+def has_verdict(review: PromptReview) -> bool:
+    """Whether a judge answered any question about a template, and did not only write words."""
+    return any(getattr(review, name) is not None for name in VERDICTS)
 
 
 def judge_in(path: Path) -> str | None:
@@ -91,7 +96,7 @@ def judge_in(path: Path) -> str | None:
 
 
 def read_reviews(path: Path, judge: str, templates: Mapping[str, ReviewedTemplate]) -> ReadSheet:
-    """The judgements of a sheet, and what it leaves open. Rows without a verdict are no judgements.
+    """The judgements of a sheet, and what it leaves open. A row in which the judge wrote words alone is kept, too.
 
     Raises `StoreError`, naming file and row, where the file is no sheet, repeats a row, or has an invalid verdict.
     """
@@ -115,7 +120,8 @@ def read_reviews(path: Path, judge: str, templates: Mapping[str, ReviewedTemplat
         asked += 1
         if missing := tuple(name for name in template.questions if said[name] is None):
             left[template.template_id] = missing
-        if not any(said.values()):
+        says, note = row["says"].strip() or None, row.get("note", "").strip() or None
+        if not any((*said.values(), says, note)):
             continue
         if said["relation"] is not None and template.condition not in NAMING:
             what = f"relation is {row['relation']!r}, and the text of this row names no country"
@@ -131,7 +137,7 @@ def read_reviews(path: Path, judge: str, templates: Mapping[str, ReviewedTemplat
             natural=said["natural"],
             relation=said["relation"],
             same=said["same"],
-            says=row["says"].strip() or None,
-            note=row.get("note", "").strip() or None,
+            says=says,
+            note=note,
         )
     return ReadSheet(list(reviews.values()), gone, asked, left)

@@ -41,7 +41,7 @@ def review_standing(
     apart = set(residence)
     found = []
     for language in dict.fromkeys(asked.values()):
-        of_language = [one for one in reviews if one.language == language]
+        of_language = [one for one in reviews if one.language == language and _is_judged(one)]
         counted = [one for one in of_language if one.template_id in asked]
         found.append(
             ReviewStanding(
@@ -63,6 +63,11 @@ def review_standing(
     return found
 
 
+def _is_judged(review: PromptReview) -> bool:
+    """Whether it has a verdict, and not only words."""
+    return any(getattr(review, name) is not None for name in YES)
+
+
 def _is_whole(review: PromptReview, questions: Mapping[str, Sequence[str]]) -> bool:
     return all(getattr(review, name) is not None for name in questions[review.template_id])
 
@@ -77,11 +82,12 @@ def _share(reviews: Iterable[PromptReview], name: str) -> float | None:
 
 
 def objections(asked: Mapping[str, str], reviews: Iterable[PromptReview]) -> list[PromptReview]:
-    """The judgements of present templates with a verdict that is not the one that is meant."""
+    """The judgements of present templates with a verdict that is not the one that is meant, and those with a note."""
     return [
         one
         for one in reviews
-        if one.template_id in asked and ("no" in (one.natural, one.same) or one.relation not in (None, YES["relation"]))
+        if one.template_id in asked
+        and (one.note or "no" in (one.natural, one.same) or one.relation not in (None, YES["relation"]))
     ]
 
 

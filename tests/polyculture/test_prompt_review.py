@@ -272,6 +272,21 @@ def test_a_part_of_a_review_is_not_counted_as_whole(file: Path) -> None:
     assert "names 2 judges: Ana Rossi, Ben" in review(file, "import", str(sheet), code=2)
 
 
+def test_words_without_a_verdict_are_kept_and_count_as_no_review(file: Path) -> None:
+    """Whoever only writes how the sentence should read had written in vain."""
+
+    def answer(row: Row) -> Row:
+        if row["condition"] == "neutral":
+            return {"natural": "yes", "same": "yes"}
+        return {"note": "better: un piatto"} if row["condition"] == "explicit" else {}
+
+    told = review(file, "import", str(judged(file, "ana.it.csv", answer)))
+    assert "ana: 1 template judged in it" in told
+    it = shown(file)["it"]
+    assert (it["templates"], it["reviewed"], it["judges"]) == (3, 1, 1)
+    assert "better: un piatto" in review(file, "show")
+
+
 def test_a_page_has_the_prompts_of_an_experiment_of_a_pack_or_of_each_topic(file: Path) -> None:
     def page(*words: str, code: int = 0) -> str:
         done = polyculture("prompts", "review", *words, cwd=file.parent)
