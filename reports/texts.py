@@ -32,12 +32,14 @@ class Metric(_Data):
 
 class FigureTexts(_Data):
     """The texts of a figure: `caption` has places for numbers, `keys` is its legend, `panels` titles drawings.
+    `use` says what a reader of the page can do with it, which no file with the figure's drawings can.
 
     `fold` is the line of the fold that some of its panels stand in, `study` says which figure of the seed study it is.
     """
 
     title: str
     caption: str
+    use: str = ""
     axis: str = ""
     keys: tuple[str, ...] = ()
     panels: Mapping[str, str] = {}

@@ -62,6 +62,7 @@ class Figure:
     fold: str = ""
     details: str = ""
     without: tuple[str, ...] = ()
+    use: str = ""  # what a reader of the page can do with it
 
 
 def make_figure(
@@ -84,7 +85,9 @@ def make_figure(
     if not drawn and below:
         drawn, below = [below], ()
     nothing = None if drawn else texts().missing[missing]
-    return Figure(said.title, caption, tuple(drawn), tuple(keys), nothing, below, said.fold)
+    return Figure(
+        said.title, caption, tuple(drawn), tuple(keys), nothing, below, said.fold, use=" ".join(said.use.split())
+    )
 
 
 def key_of(label: str, index: int) -> Key:

@@ -39,6 +39,7 @@ def test_figures_are_written_beside_the_report(folder: Path) -> None:
     lines = (folder / "out" / "captions.tsv").read_text(encoding="utf-8").splitlines()
     assert sorted(line.split("\t")[0] for line in lines[1:]) == [path.stem for path in found]
     assert len(found) > 3
+    assert not [line for line in lines if "lick" in line or "Point at" in line], "a file cannot be clicked"
 
 
 def test_how_to_write_figures_is_not_said_without_them(folder: Path) -> None:
