@@ -33,6 +33,8 @@ FILE = "@file"  # the log's name, without what says its kind
 _LOOKED_AT = 50  # records by which a log is known
 _LARGEST_BESIDE = 16 * 2**20  # bytes
 _NAMED = 3  # files that a line names
+_BROKEN_OFF = ("started", "cancelled", "error")  # the status of an evaluation of Inspect that did not end
+_LARGEST_EXACT = 2**53  # a number beyond it is another one than its digits say
 _LONGEST = 80  # characters of a name that are kept as they are
 # Inspect's letters (scorer/_metric.py, value_to_float), and words that mean the same there.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -64,6 +66,7 @@ class Log:
     format: str
     scores: list[ItemScore] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)  # what of its rows is no score, by reason
+    broken_off: str = ""  # the status of an evaluation that did not end, of which this is a part
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ class LogReader:
 
     told: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None
+    skip_rows: bool = False  # leaves out rows that cannot be read
 
     def read(self, path: Path) -> Iterator[Log | str]:
         """The logs of a file or folder. Of a folder, a line says which files are no logs."""
@@ -156,6 +160,9 @@ class LogReader:
             more["beside"] = _beside(file.with_name(shape.beside))
         for row in rows:
             if isinstance(row, BadRow):
+                if row.lost and not self.skip_rows:
+                    remedy = "Is the file whole? --skip-rows leaves out what cannot be read."
+                    raise UserError(f"row {row.row} is {row.reason}", where=file, remedy=remedy)
                 log.left_out[f"row {row.reason}"] += 1
                 continue
             for one in shape.records(row):
@@ -168,6 +175,8 @@ class LogReader:
     def _take(self, log: Log, shape: LogShape, record: Record) -> None:
         """Adds the scores of a record to its log."""
         row = f"{log.path.name}:{record.row}"
+        if (status := record.values.get("status")) in _BROKEN_OFF:
+            log.broken_off = status
         said = {name: self._said(name, record, shape) for name in FIELDS}
         for needed in ("model", "item"):
             if said[needed] is None:
@@ -187,19 +196,23 @@ class LogReader:
         )
         scores = list(self._scores(record, shape))
         error = record.get(shape.columns["error"]) if "error" in shape.columns else None
-        if not scores:
+        if is_value(error) or not scores:
             log.scores.append(replace(own, reason=shown(error) if is_value(error) else NO_SCORE))
+            return
         for metric, value in scores:
             number, reason = number_of(value), ""
             if number is None:
-                why = f"{NO_SCORE} by {metric}" if _is_missing(value) else f"its score is no number: {_kind(value)}"
-                reason = shown(error) if is_value(error) else why
+                is_missing = value is None or value == ""
+                reason = f"{NO_SCORE} by {metric}" if is_missing else f"its score is no number: {_kind(value)}"
             log.scores.append(replace(own, metric=metric, value=number, reason=reason))
 
     def _said(self, name: str, record: Record, shape: LogShape) -> str | None:
         """A field of a record as text; None where it does not say it."""
         path = self.told.get(name, shape.columns.get(name, ""))
         value = path[1:] if path.startswith("=") else record.get(path) if path else None
+        if isinstance(value, float) and abs(value) > _LARGEST_EXACT:
+            what = f"row {record.row}: {name} is a number too large to be read exactly ({value:g})"
+            raise UserError(what, remedy=f"Write it as text, or name another column: {name}=COLUMN.")
         return str(value).strip() or None if is_value(value) else None
 
     def _clusters(self, record: Record, shape: LogShape) -> Iterator[tuple[str, str]]:
@@ -222,6 +235,8 @@ def number_of(value: Any) -> float | None:
     """A score as a number; None where it is none, and of NaN."""
     if isinstance(value, str):
         value = _LETTERS.get(value, _LETTERS.get(value.lower(), value))
+    if isinstance(value, str) and "_" in value:  # a number of Python's own notation, and of no log
+        return None
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -310,10 +325,6 @@ def _beside(file: Path) -> Any:
         return parse(file.read_bytes())
     except ValueError:
         return None
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _kind(value: Any) -> str:

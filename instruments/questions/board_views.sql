@@ -64,7 +64,7 @@ SELECT
     'questions' AS task, metric,
     CASE
         WHEN metric IN ('diff_bias_a', 'diff_bias_d', 's_amb', 's_dis') THEN 'zero'
-        WHEN metric = 'first_preferred' THEN 'more' ELSE 'high'
+        WHEN method = 'scored' OR metric = 'first_preferred' THEN 'more' ELSE 'high'
     END AS goal,
     dataset, nullif(language, '-') AS language, NULL::VARCHAR AS culture, NULL::VARCHAR AS entity_type,
     concat_ws(', ', 'all questions', facets['type']) AS setting, concat_ws(', ', method, reader) AS variant, method AS way,
@@ -96,7 +96,7 @@ INNER JOIN question_board_entries AS e
     AND e.language IS NOT DISTINCT FROM nullif(d.language, '-')
     AND e.variant = concat_ws(', ', d.method, d.reader) AND e.setting = concat_ws(', ', 'all questions', d.facets['type'])
 WHERE d.measure = 'questions' AND d.dimension = 'model' AND d.target = 'new_prompts' AND d.verdict IN ('higher', 'lower')
-    AND e.goal <> 'zero' AND d.facets['level'] IS NULL;
+    AND e.goal <> 'zero' AND d.facets['level'] IS NULL AND d.condition = '*';
 
 -- question_board_failures: a row is a model of which no answer came to the questions of a set.
 CREATE VIEW question_board_failures AS

@@ -176,6 +176,12 @@ class _Item:
         own = [one.reason for one in self.rows if one.metric in (metric, "") and one.reason]
         return next(iter(own), f"{NO_SCORE} by {metric}")
 
+    def failed_repeats(self) -> Iterator[str]:
+        """The reason of each repeat that no metric scores."""
+        scored = {one.repeat for one in self.rows if one.value is not None}
+        reasons = {one.repeat: one.reason or NO_SCORE for one in self.rows if one.repeat not in scored}
+        return iter(reasons.values())
+
     @property
     def failed(self) -> str:
         """Why it has no score at all."""
@@ -190,7 +196,7 @@ def _add(
     items = {key: _Item(some, {one: _repeats(some, one, metrics[one]) for one in own}) for key, some in rows.items()}
     contents = content_id("scores", sorted([*map(list, key), [list(one.scores.items())]] for key, one in items.items()))
     found.ids.append(CurrentId(what=f"{job.topic} {job.language} {SCORED} {job.model}", id=contents))
-    lacking = Counter[str]()
+    lacking, failed = Counter[str](), Counter[str]()
     for key, item in items.items():
         question = _question(job, key, units.unit(item.rows[0]))
         raw = orjson.dumps(item.scores).decode() if item.came else None
@@ -212,11 +218,16 @@ def _add(
             reading = ReadingRow(content_id(made, reader_id), made, metric, reader_id, None, ground, mean)
             found.readings[job].append(reading)
         lacking[item.failed] += not item.came
+        if item.came:
+            failed.update(item.failed_repeats())
     repeats = max(len(values) for item in items.values() for values in (*item.scores.values(), ()))
     times = f", up to {repeats} scores each" if repeats > 1 else ""
     found.lines.append(f"{job.model}, {job.topic}: {len(items)} items{times}, scored by {', '.join(own) or 'nothing'}")
     for reason, number in sorted((+lacking).items()):
         found.lines.append(f"{job.model}, {job.topic}: {number} items without a score: {reason}")
+    for reason, number in sorted(failed.items()):
+        what = f"{number} x no score of an item that has one in another repeat, whose mean is without it"
+        found.lines.append(f"{job.model}, {job.topic}: {what}: {reason}")
 
 
 def _question(job: Job, key: _Key, unit: str) -> QuestionRow:
@@ -229,9 +240,11 @@ def _question(job: Job, key: _Key, unit: str) -> QuestionRow:
 
 
 def _repeats(rows: Sequence[ItemScore], metric: str, span: Range) -> list[float | None]:
-    """The scores of an item by a metric, from 0 to 1, in the order of its repeats; None of one without a score."""
+    """The scores of an item by a metric, from 0 to 1, in the order of its repeats; None of a repeat that failed."""
     low, high = span
-    some = sorted((one for one in rows if one.metric == metric), key=lambda one: (len(one.repeat), one.repeat))
+    scored = {one.repeat for one in rows if one.metric == metric}
+    own = [one for one in rows if one.metric == metric or (not one.metric and one.repeat not in scored)]
+    some = sorted(own, key=lambda one: (len(one.repeat), one.repeat))
     return [None if one.value is None else (one.value - low) / (high - low) for one in some]
 
 

@@ -97,7 +97,7 @@ def import_(
     --skip-rows says so; the view import_failures has them, with the reason. The same file twice changes nothing.
     """
     if scores:
-        _import_scores([str(file), *(fields or ())], experiment, runs, format)
+        _import_scores([str(file), *(fields or ())], experiment, runs, format, skip_rows=skip_rows)
         return
     from polyculture.running.importing import Wanted, field_columns, import_file
 
@@ -116,7 +116,9 @@ def import_(
     import_file(file, experiment, runs, wanted)
 
 
-def _import_scores(words: Sequence[str], experiment: Path | None, runs: Path | None, format: str | None) -> None:
+def _import_scores(
+    words: Sequence[str], experiment: Path | None, runs: Path | None, format: str | None, *, skip_rows: bool
+) -> None:
     """Imports scores from logs, which stand among `FIELD=COLUMN` as they come."""
     from polyculture.cli.declared import print_tables
     from polyculture.running.importing import field_columns
@@ -129,7 +131,7 @@ def _import_scores(words: Sequence[str], experiment: Path | None, runs: Path | N
     others = [word for word in words if Path(word) not in logs]
     ranges = [word.removeprefix(RANGE) for word in others if word.startswith(RANGE)]
     told = field_columns([word for word in others if not word.startswith(RANGE)], FIELDS)
-    workspace, study = import_scores(logs, experiment, runs, LogReader(told, format), read_ranges(ranges))
+    workspace, study = import_scores(logs, experiment, runs, LogReader(told, format, skip_rows), read_ranges(ranges))
     print_tables(workspace, [study])
 
 

@@ -118,6 +118,9 @@ def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], lis
             if isinstance(one, Log):
                 scores += one.scores
                 remarks += [f"{one.path}: {number} x left out: {why}" for why, number in one.left_out.items()]
+                if one.broken_off:
+                    said = f"the evaluation did not end (status {one.broken_off!r})"
+                    remarks.append(f"{one.path}: {said}, so that its items are a part of those that it should ask")
             else:
                 remarks.append(one)
     return scores, remarks

@@ -118,6 +118,27 @@ def test_scores_that_take_the_place_of_others_have_a_line(tmp_path: Path) -> Non
     assert rows(tmp_path, "SELECT count(*) FROM answers", "mine") == [(15,)]
 
 
+def test_ranks_are_of_the_items_themselves_and_not_of_their_perturbations(tmp_path: Path) -> None:
+    """Models that differ under a perturbation alone were ranked apart, and some had a rank above 1."""
+    for model, robust in (("org/a", 1.0), ("org/b", 0.0)):
+        own = [stats(f"id{number}", 0, exact_match=float(number % 2)) for number in range(40)]
+        own += [
+            stats(f"id{number}", 0, "robustness", exact_match=robust if number % 9 else 0.5) for number in range(40)
+        ]
+        helm(tmp_path / "runs of helm" / model.replace("/", "_"), model, own)
+    imported(tmp_path, "runs of helm")
+    ranks = "SELECT model, rank_low, rank_high, goal FROM leaderboard ORDER BY model"
+    assert rows(tmp_path, ranks, "mine") == [("imported:org/a", 1, 2, "more"), ("imported:org/b", 1, 2, "more")]
+
+
+def test_a_repeat_that_failed_is_told_with_its_reason(tmp_path: Path) -> None:
+    own = [scored(number, epoch, "C" if number % 3 else "I") for number in range(12) for epoch in (1, 2)]
+    own.append(scored(4, 3, None, error={"message": "timeout"}))
+    inspect(tmp_path / "log.json", "a", own)
+    said = " ".join(imported(tmp_path, "log.json").split())
+    assert "a, arc: 1 x no score of an item that has one in another repeat, whose mean is without it: timeout" in said
+
+
 def test_gates_comparisons_ranks_and_the_report_work_on_scores(tmp_path: Path) -> None:
     random = np.random.default_rng(4)
     hard = random.random(300)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import UserError
-from polyculture.sources.item_scores import ItemScore, Log, LogReader
+from polyculture.sources.item_scores import ItemScore, Log, LogReader, number_of
 
 INSPECT_LOGS = Path(__file__).parents[1] / "imports" / "logs"
 
@@ -163,6 +163,47 @@ def test_a_real_log_without_a_scorer_has_items_without_a_score() -> None:
     found = read(next(INSPECT_LOGS.glob("*.eval")))
     assert found
     assert {one.reason for one in found if one.value is None} <= {"the log has no score"}
+
+
+def test_a_record_that_failed_has_no_score_whatever_it_says(tmp_path: Path) -> None:
+    record = {"model_id": "org/model", "evaluation_name": "MGSM", "evaluation_result_id": "acc", "sample_id": "s1",
+              "evaluation": {"score": 0.0}, "metadata": {"epoch": 2}, "error": "timeout"}  # fmt: skip
+    records = [record, {**record, "metadata": {"epoch": 1}, "error": None, "evaluation": {"score": 1.0}}]
+    found = read(lines(tmp_path / "samples.jsonl", records))
+    assert short(found) == [("s1", "2", "", None), ("s1", "1", "acc", 1.0)]
+    assert found[0].reason == "timeout"
+
+
+def test_a_line_that_is_cut_is_refused_unless_it_may_be_left_out(tmp_path: Path) -> None:
+    file = lm_eval(tmp_path, "org/model", [sample(number, acc=1.0) for number in range(3)])
+    file.write_text(file.read_text(encoding="utf-8")[:-40], encoding="utf-8")
+    with pytest.raises(UserError, match=r"row 3 is no JSON") as refused:
+        read(file)
+    assert "--skip-rows" in (refused.value.remedy or "")
+    [log] = LogReader(skip_rows=True).read(file)
+    assert isinstance(log, Log)
+    assert len(log.scores) == 2
+    assert sum(log.left_out.values()) == 1
+
+
+def test_items_whose_numbers_cannot_be_read_exactly_are_refused(tmp_path: Path) -> None:
+    """Two of them were one item: JSON has no whole numbers beyond 2^64."""
+    file = tmp_path / "samples.jsonl"
+    file.write_text('{"id": 18446744073709551617, "s": 1}\n{"id": 18446744073709551618, "s": 0}\n', encoding="utf-8")
+    with pytest.raises(UserError, match="item is a number too large"):
+        read(file, score="s", item="id", model="=m")
+
+
+def test_an_evaluation_that_did_not_end_is_told(tmp_path: Path) -> None:
+    file = inspect(tmp_path / "log.json", "openai/gpt", [scored(1, 1, "C")])
+    file.write_text(file.read_text().replace('"success"', '"error"'))
+    [log] = LogReader().read(file)
+    assert isinstance(log, Log)
+    assert log.broken_off == "error"
+
+
+def test_numbers_are_those_of_json() -> None:
+    assert [number_of(one) for one in ("1_0", "10", " 0.5", True, "C", float("nan"))] == [None, 10, 0.5, 1, 1, None]
 
 
 @pytest.mark.parametrize(
