@@ -74,7 +74,7 @@ def text_doubts(store: Store, manifest: Manifest, models: Collection[str] | None
         found = store.execute(query, values).fetchall() if values else store.sql(query).fetchall()
         return (row for row in found if models is None or row[0] in models)
 
-    if store.sql("FROM responses WHERE status = 'ok' LIMIT 1").fetchall() == []:
+    if store.sql("SELECT 1 FROM responses WHERE status = 'ok' LIMIT 1").fetchall() == []:
         return
     for model, versions in rows(_VERSIONS):
         several = f"its texts are of several versions behind one name: {versions}"
