@@ -12,8 +12,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from polyculture.cli.demo import RECORDED
 from tests.polyculture.test_command_line import polyculture
+from tests.sources.test_item_scores import lm_eval, sample
 
 
 def empty(folder: Path) -> None:
@@ -42,6 +45,18 @@ def _measured() -> Path:
     return folder
 
 
+def logs(folder: Path) -> None:
+    """Logs of lm-evaluation-harness: three models on 400 items about 100 passages, some of which are harder."""
+    random = np.random.default_rng(8)
+    hard = random.normal(0, 1, 400) + np.repeat(random.normal(0, 1, 100), 4)
+    for model, skill in {"org/small": 0.0, "org/large": 0.7, "org/large-tuned": 0.6}.items():
+        right = random.random(400) < 1 / (1 + np.exp(-(hard + skill)))
+        records = [sample(number, acc=float(one)) for number, one in enumerate(right)]
+        for number, record in enumerate(records):
+            record["doc"] = {"passage_id": number // 4}
+        lm_eval(folder / "logs", model, records, "reading")
+
+
 @cache
 def of_all_pages() -> Path:
     """A folder for what is made once in a process."""
@@ -63,5 +78,6 @@ SETTINGS: dict[str, Callable[[Path], None]] = {
     "docs/importing.md": empty,
     "docs/linking.md": empty,
     "docs/extraction.md": empty,
+    "docs/scores.md": logs,
 }
 LONG = frozenset({"docs/tutorial.md"})
