@@ -67,7 +67,7 @@ class ReadSheet:
     @property
     def line(self) -> str:
         """How far the sheet is filled in: nobody shall take a part of a review for all of it."""
-        judged = {one.template_id for one in self.reviews if has_verdict(one)}
+        judged = {one.template_id for one in self.reviews if one.has_verdict}
         partly = [names for key, names in self.open.items() if key in judged]
         line = f"{self.rows - len(self.open)} of {self.rows} templates are judged in full"
         if untouched := len(self.open) - len(partly):
@@ -76,11 +76,6 @@ class ReadSheet:
             names = [name for name in VERDICTS if any(name in of for of in partly)]
             line += f", {len(partly)} without {' or '.join(names)}"
         return line
-
-
-def has_verdict(review: PromptReview) -> bool:
-    """Whether a judge answered any question about a template, and did not only write words."""
-    return any(getattr(review, name) is not None for name in VERDICTS)
 
 
 def judge_in(path: Path) -> str | None:

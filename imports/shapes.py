@@ -175,13 +175,7 @@ class Shape:
 
     def read_rows(self, record: Record) -> Iterator[Record]:
         """The records within a record; itself where it has none."""
-        inner = record.get(self.rows[0]) if self.rows else None
-        if not isinstance(inner, list):
-            yield record
-            return
-        outer = {name: record.values.get(name) for name in self.rows[1:]}
-        for number, one in enumerate(inner, 1):
-            yield Record(f"{record.row}/{number}", {**outer, **one} if isinstance(one, Mapping) else outer)
+        return record.within(self.rows)
 
     def _texts(self, record: Record) -> Iterator[Record | BadRow]:
         if self.failed is not None and (error := record.get(self.failed)):

@@ -41,7 +41,7 @@ def review_standing(
     apart = set(residence)
     found = []
     for language in dict.fromkeys(asked.values()):
-        of_language = [one for one in reviews if one.language == language and _is_judged(one)]
+        of_language = [one for one in reviews if one.language == language and one.has_verdict]
         counted = [one for one in of_language if one.template_id in asked]
         found.append(
             ReviewStanding(
@@ -61,11 +61,6 @@ def review_standing(
             )
         )
     return found
-
-
-def _is_judged(review: PromptReview) -> bool:
-    """Whether it has a verdict, and not only words."""
-    return any(getattr(review, name) is not None for name in YES)
 
 
 def _is_whole(review: PromptReview, questions: Mapping[str, Sequence[str]]) -> bool:

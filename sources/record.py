@@ -74,6 +74,19 @@ class Record:
         """Whether there is a value at a path, be it null."""
         return path in self.values or any(find(self.values, one) for one in alternatives(path))
 
+    def within(self, rows: Sequence[str]) -> Iterator[Record]:
+        """The records in the list at the path `rows[0]`, each with the columns of this one that the others name.
+
+        The record itself where there is no such list.
+        """
+        inner = self.get(rows[0]) if rows else None
+        if not isinstance(inner, list):
+            yield self
+            return
+        outer = {name: self.values.get(name) for name in rows[1:]}
+        for number, one in enumerate(inner, 1):
+            yield Record(f"{self.row}/{number}", {**outer, **one} if isinstance(one, Mapping) else outer)
+
 
 Rows = Iterator[Record | BadRow]
 

@@ -36,7 +36,7 @@ from polyculture.console import say
 from polyculture.experiment.prompts import review_prompts
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.review import ReviewedTemplate, templates_of
-from polyculture.generate.review_sheet import COLUMNS, has_verdict, judge_in, read_reviews, sheet_rows
+from polyculture.generate.review_sheet import COLUMNS, judge_in, read_reviews, sheet_rows
 from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line
 from polyculture.running.opening import open_workspace
 
@@ -138,7 +138,7 @@ def import_(
         reviews = read.reviews
         if read.gone:
             say(f"{sheet}: {_uncounted(read.gone, 'judged row')}")
-        if not any(map(has_verdict, reviews)):
+        if not any(one.has_verdict for one in reviews):
             what = "holds no judgement of a template that is asked"
             raise StoreError(what, where=sheet, remedy="Fill in natural, relation or same; or export it again.")
         for language in dict.fromkeys(one.language for one in reviews):
@@ -151,7 +151,7 @@ def import_(
             imported[judge, language] = sheet
             kept = [one for one in kept if not (_same(one.judge, judge) and one.language == language)]
             judged = [one for one in reviews if one.language == language]
-            say(f"{judge}: {_counted([one for one in judged if has_verdict(one)])} judged in {language}")
+            say(f"{judge}: {_counted([one for one in judged if one.has_verdict])} judged in {language}")
         say(f"{sheet}: {read.line}")
         kept += reviews
     _keep(workspace.run, kept)

@@ -80,12 +80,17 @@ def import_answers(
             ids=[*taken.ids.values(), *found.ids],
         ),
     )
+    take_in(workspace, study)
+    return workspace, study
+
+
+def take_in(workspace: Workspace, study: Study) -> None:
+    """Takes the answers of a study, which somebody has already, into a run, and measures them."""
     make_valid(Proposal(workspace, "questions", study.validity, study.steps), accept_changes=False)
     runner = StepRunner(workspace=workspace)
     for step in study.steps:
         runner.run_step(step, tell_settled=False)
     study.derive()
-    return workspace, study
 
 
 def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:

@@ -24,10 +24,9 @@ from polyculture.instruments.questions.reading_step import ImportStep
 from polyculture.instruments.questions.scored import Range, Scored, scored_rows
 from polyculture.instruments.questions.shown import SCORES
 from polyculture.running.calls import ExperimentAsked
+from polyculture.running.importing_answers import take_in
 from polyculture.running.layout import layout_of
 from polyculture.running.opening import open_workspace
-from polyculture.running.steps import StepRunner
-from polyculture.running.validity import Proposal, make_valid
 from polyculture.sources.item_scores import ItemScore, Log, LogReader
 
 _log = get_logger(__name__)
@@ -81,11 +80,7 @@ def import_scores(
         ids=scored.ids,
     )
     study = ASK.study_of(asked, found)
-    make_valid(Proposal(workspace, "questions", study.validity, study.steps), accept_changes=False)
-    runner = StepRunner(workspace=workspace)
-    for step in study.steps:
-        runner.run_step(step, tell_settled=False)
-    study.derive()
+    take_in(workspace, study)
     return workspace, study
 
 

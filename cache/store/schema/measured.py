@@ -163,3 +163,8 @@ class PromptReview:
     same: str | None  # 'yes' | 'no': does it ask for the same as the English?
     says: str | None  # what it asks for, in the judge's words, before the English was read
     note: str | None  # anything else that the judge wrote
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the judge answered a question about the template, and did not only write words."""
+        return (self.natural, self.relation, self.same) != (None, None, None)
