@@ -346,7 +346,10 @@ def _read_archive(path: Path) -> Rows:
                     break
                 except ValueError as fault:
                     raise UserError(f"{name}: {fault}", where=path, remedy="Get the file again.") from fault
-        told, read = header.get("eval") if isinstance(header, dict) else None, 0
+        header = header if isinstance(header, dict) else {}
+        # One that was cut off says nothing of its end.
+        told = {**header["eval"], "status": header.get("status", "started")} if header.get("eval") else None
+        read = 0
         for name in names:
             try:
                 sample = _member(archive, name)

@@ -23,11 +23,11 @@ from polyculture.cache.text.sanitize import parse
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.cells import is_value
 from polyculture.sources.files import data_files, read_file
-from polyculture.sources.lm_eval import model_of, task_of
+from polyculture.sources.lm_eval import model_of, older_samples, results_of, task_of
 from polyculture.sources.record import BadRow, Record, shown
 
 FIELDS = ("score", "metric", "model", "dataset", "language", "item", "repeat", "version", "cluster")
-NO_LANGUAGE = "-"  # of items whose language no log says
+NO_LANGUAGE = "und"  # of items whose language no log gives: the code of BCP 47 for an undetermined one
 NO_SCORE = "the log has no score"
 FILE = "@file"  # the log's name, without what says its kind
 _LOOKED_AT = 50  # records by which a log is known
@@ -63,7 +63,6 @@ class Log:
     """What one log has."""
 
     path: Path
-    format: str
     scores: list[ItemScore] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)  # what of its rows is no score, by reason
     broken_off: str = ""  # the status of an evaluation that did not end, of which this is a part
@@ -103,10 +102,13 @@ class LogReader:
     skip_rows: bool = False  # leaves out rows that cannot be read
 
     def read(self, path: Path) -> Iterator[Log | str]:
-        """The logs of a file or folder. Of a folder, a line says which files are no logs."""
+        """The logs of a file or folder. Of a folder, a line names the files that are no logs."""
         files = data_files(path)
-        found, others = 0, list[str]()
-        for file in files:
+        older = older_samples(files)
+        for file, newer in older.items():
+            yield f"{file}: left out, as {newer.name} beside it is a later log of the same task"
+        found, others, beside = 0, dict[Path, str](), set[Path]()
+        for file in (one for one in files if one not in older):
             rows = read_file(file)
             alone = file == path
             try:
@@ -114,7 +116,7 @@ class LogReader:
             except UserError as fault:
                 if alone:
                     raise
-                others.append(f"{file.relative_to(path).as_posix()} ({fault.what})")
+                others[file] = fault.what
                 continue
             shape = self._shape(file, [row for row in head if isinstance(row, Record)], forced=alone)
             if shape is None and alone:
@@ -122,16 +124,34 @@ class LogReader:
                 remedy = f"Known are the logs of {known}. Of a table, say: score=COLUMN item=COLUMN model=COLUMN."
                 raise UserError("is no log with scores of items", where=file, remedy=remedy)
             if shape is None:
-                others.append(file.relative_to(path).as_posix())
+                others[file] = next((f"row {row.row}: {row.reason}" for row in head if isinstance(row, BadRow)), "")
                 continue
             found += 1
+            beside |= {results_of(file)} if shape.name == "lm-eval" else {file.with_name(shape.beside or file.name)}
+            self._check_columns(file, shape, head)
             yield self._log(file, shape, chain(head, rows))
-        if others and found:
-            more = ", ..." if len(others) > _NAMED else ""
-            yield f"not read, as they have no scores of items: {', '.join(others[:_NAMED])}{more} ({len(others)} files)"
+        unread = [
+            file.relative_to(path).as_posix() + (f" ({why})" if why else "")
+            for file, why in others.items()
+            if file not in beside
+        ]
+        if unread and found:
+            more = ", ..." if len(unread) > _NAMED else ""
+            yield f"not read, as they have no scores of items: {', '.join(unread[:_NAMED])}{more} ({len(unread)} files)"
         if not found:
             what = "holds no log with scores of items"
             raise UserError(what, where=path, remedy=f"Known are the logs of {', '.join(known_logs())}.")
+
+    def _check_columns(self, file: Path, shape: LogShape, head: Sequence[Record | BadRow]) -> None:
+        """Raises `UserError` of a column that a user names and none of the first records has."""
+        records = [one for row in head if isinstance(row, Record) for one in shape.records(row)]
+        beside = ("@", "beside.")  # of files, and not of their records
+        for name, column in self.told.items():
+            if column.startswith(("=", *beside)) or any(one.has(column) for one in records):
+                continue
+            known = dict.fromkeys(key for one in records for key in one.values)
+            what = f"{name}={column}: no row has this column"
+            raise UserError(what, where=file, remedy=did_you_mean(column, list(known)))
 
     def _shape(self, file: Path, records: Sequence[Record], *, forced: bool) -> LogShape | None:
         """The shape of a log; `forced`: that of the format that a user names, whatever it has."""
@@ -146,7 +166,7 @@ class LogReader:
         return next(fitting, plain)
 
     def _log(self, file: Path, shape: LogShape, rows: Iterator[Record | BadRow]) -> Log:
-        log = Log(file, shape.name)
+        log = Log(file)
         more: dict[str, Any] = {FILE: file.stem, "@task": task_of(file)}
         if shape.name == "lm-eval":
             more["@model"] = model_of(file)
@@ -169,7 +189,7 @@ class LogReader:
     def _take(self, log: Log, shape: LogShape, record: Record) -> None:
         """Adds the scores of a record to its log."""
         row = f"{log.path.name}:{record.row}"
-        if (status := record.values.get("status")) in _BROKEN_OFF:
+        if "status" in shape.columns and (status := record.get(shape.columns["status"])) in _BROKEN_OFF:
             log.broken_off = status
         said = {name: self._said(name, record, shape) for name in FIELDS}
         for needed in ("model", "item"):
@@ -181,7 +201,7 @@ class LogReader:
         same = record.get(shape.columns["same"]) if "same" in shape.columns and "item" not in self.told else None
         own = ItemScore(
             *known,
-            content_id(same) if same is not None else "",
+            content_id(_wording(same)) if same is not None else "",
             said["repeat"] or "",
             said["version"] or "",
             "",
@@ -300,6 +320,13 @@ _SCORES: Mapping[str, Callable[[Record], Iterator[tuple[str, Any]]]] = {
     "stats": _stats,
     "evaluation": _evaluation,
 }
+
+
+def _wording(content: Any) -> Any:
+    """What an item asks, without the ids of messages, which are drawn anew in each evaluation."""
+    if not isinstance(content, list):
+        return content
+    return [[one.get("role"), one.get("content")] if isinstance(one, Mapping) else one for one in content]
 
 
 def _dataset(name: str, shape: LogShape) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from polyculture.cache.text.sanitize import parse
@@ -19,8 +20,7 @@ def model_of(path: Path) -> str | None:
     Version 0.4.0 wrote one `results.json` beside `pretrained__MODEL_TASK.jsonl`, which names the model's arguments.
     """
     named, first = _SAMPLES.search(path.name), _FIRST.fullmatch(path.name)
-    results = path.with_name(f"results_{named['date']}.json" if named else "results.json")
-    model = None
+    results, model = results_of(path), None
     if results.is_file() and results.stat().st_size <= _LARGEST_RESULTS:
         try:
             told = Record("", parse(results.read_bytes()))
@@ -30,6 +30,21 @@ def model_of(path: Path) -> str | None:
             model = None
     by_name = first["model"] if first else path.resolve().parent.name if named else None
     return str(model) if model else by_name
+
+
+def older_samples(files: Iterable[Path]) -> dict[Path, Path]:
+    """The files of samples of which the same folder has a later one of the same task, each with the latest."""
+    latest: dict[tuple[Path, str], Path] = {}
+    dated = [(file, named) for file in files if (named := _SAMPLES.search(file.name))]
+    for file, named in sorted(dated, key=lambda one: one[1]["date"]):
+        latest[file.parent, named["task"]] = file
+    return {file: newest for file, named in dated if (newest := latest[file.parent, named["task"]]) != file}
+
+
+def results_of(path: Path) -> Path:
+    """The file of results beside a file of samples, which need not be there."""
+    named = _SAMPLES.search(path.name)
+    return path.with_name(f"results_{named['date']}.json" if named else "results.json")
 
 
 def task_of(path: Path) -> str:

@@ -92,8 +92,7 @@ SELECT
     CASE d.verdict WHEN 'higher' THEN d.a ELSE d.b END AS better, CASE d.verdict WHEN 'higher' THEN d.b ELSE d.a END AS worse
 FROM differences AS d
 INNER JOIN question_board_entries AS e
-    ON e.model = d.a AND e.metric = d.metric AND e.dataset = d.dataset
-    AND e.language IS NOT DISTINCT FROM nullif(d.language, '-')
+    ON e.model = d.a AND e.metric = d.metric AND e.dataset = d.dataset AND e.language = d.language
     AND e.variant = concat_ws(', ', d.method, d.reader) AND e.setting = concat_ws(', ', 'all questions', d.facets['type'])
 WHERE d.measure = 'questions' AND d.dimension = 'model' AND d.target = 'new_prompts' AND d.verdict IN ('higher', 'lower')
     AND e.goal <> 'zero' AND d.facets['level'] IS NULL AND d.condition = '*';
@@ -101,7 +100,7 @@ WHERE d.measure = 'questions' AND d.dimension = 'model' AND d.target = 'new_prom
 -- question_board_failures: a row is a model of which no answer came to the questions of a set.
 CREATE VIEW question_board_failures AS
 SELECT
-    'questions' AS task, a.method AS way, a.model, q.set AS dataset, 'all questions' AS setting, nullif(q.language, '-') AS language,
+    'questions' AS task, a.method AS way, a.model, q.set AS dataset, 'all questions' AS setting, q.language,
     NULL::VARCHAR AS culture, NULL::VARCHAR AS entity_type, count(*) AS failed, mode(a.error) AS reason
 FROM read_answers AS a
 INNER JOIN questions AS q USING (question_id)

@@ -15,7 +15,7 @@ shown AS (
 ),
 most AS (SELECT dataset, language, method, imported, max(orders) AS orders FROM shown GROUP BY ALL)
 SELECT
-    dataset, nullif(language, '-') AS language, method, imported, any_value(m.orders) AS orders, list_sort(list(DISTINCT prompt) FILTER (prompt <> '')) AS prompts,
+    dataset, language, method, imported, any_value(m.orders) AS orders, list_sort(list(DISTINCT prompt) FILTER (prompt <> '')) AS prompts,
     list_sort(list(DISTINCT n)) AS n, list_sort(list(DISTINCT temperature)) AS temperature,
     list_sort(list(DISTINCT max_tokens)) AS max_tokens
 FROM asked

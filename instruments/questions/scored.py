@@ -63,6 +63,8 @@ def scored_rows(scores: Iterable[ItemScore], ranges: Mapping[str, Range]) -> Sco
     for one in kept:
         items[one.dataset, one.language, one.model][one.item, one.same, one.version].append(one)
     for (dataset, language, model), own in items.items():
+        if not metrics[dataset] and any(one.metric for some in own.values() for one in some):
+            continue  # its scores were left out, with a line: these items did not fail
         _add(found, Job(f"{PREFIX}{model}", language, dataset), own, metrics[dataset], units)
     found.metrics = dict.fromkeys(metric for named in metrics.values() for metric in named)
     for dataset, named in metrics.items():
@@ -124,7 +126,8 @@ def _metrics(scores: Sequence[ItemScore], ranges: Mapping[str, Range], lines: li
     for reason, datasets in left.items():
         lines.append(f"left out: {reason} ({', '.join(datasets[:3])}{', ...' if len(datasets) > 3 else ''})")
     if not any(taken.values()):
-        why = "; ".join(f"left out: {reason}" for reason in left) or "every item failed"
+        failed = next((one.reason for one in scores if one.reason), "")
+        why = "; ".join(f"left out: {reason}" for reason in left) or f"every item failed: {failed}"
         raise UserError(f"no score can be taken: {why}", remedy="Name the column of scores from 0 to 1: score=COLUMN.")
     return taken
 
@@ -140,11 +143,16 @@ class _Units:
             for column, value in one.clusters.items():
                 said[one.dataset][column].setdefault(one.item, value)
         self._of: dict[str, tuple[str, Mapping[str, str]]] = {}
+        self._partly: list[str] = []
         for dataset, columns in said.items():
             for column, own in columns.items():
-                if len(own) == len(items[dataset]) and 1 < len(set(own.values())) < len(own):
+                if not 1 < len(set(own.values())) < len(own):
+                    continue
+                if len(own) == len(items[dataset]):
                     self._of[dataset] = (column, own)
                     break
+                some = f"{column} is known of {len(own)} of {len(items[dataset])} items"
+                self._partly.append(f"{dataset}: {some}, so that it does not group them")
 
     def unit(self, one: ItemScore) -> str:
         """The unit of an item; itself where nothing groups it."""
@@ -152,7 +160,8 @@ class _Units:
         return f"{column} {own[one.item]}" if column else one.item
 
     def lines(self) -> Iterator[str]:
-        """What the units are, where they are not the items."""
+        """What the units are, where they are not the items, and which columns could not group the items."""
+        yield from self._partly
         for dataset, (column, own) in self._of.items():
             number = len(set(own.values()))
             few = ", too few for intervals" if number < FEWEST_UNITS else ""

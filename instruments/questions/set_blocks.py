@@ -99,7 +99,7 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
 def _block(
     data: ReportData,
     dataset: str,
-    language: str | None,
+    language: str,
     lines: Sequence[Row],
     answered: Sequence[Row],
     settings: Sequence[Row],

@@ -29,9 +29,8 @@ class Unread:
     texts: tuple[str, ...]  # up to three of them
 
 
-def title_of(data: ReportData, dataset: str, language: str | None) -> str:
-    """A set in a language; without one where no log says it."""
-    return short(dataset) if language is None else f"{short(dataset)}, {data.names.language(language)}"
+def title_of(data: ReportData, dataset: str, language: str) -> str:
+    return f"{short(dataset)}, {data.names.language(language)}"
 
 
 def how_asked(row: Row) -> str:

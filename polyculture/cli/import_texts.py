@@ -28,7 +28,7 @@ def import_(
         list[str] | None,
         typer.Argument(
             metavar="FIELD=COLUMN",
-            help="Where a field stands: text=answer, or a path as text=messages[-1].content; language==ja says it of "
+            help="The column of a field: text=answer, or a path as text=messages[-1].content; language==ja sets it for "
             "all rows. Fields: text, language, topic, model, country, condition, prompt, id, seed; "
             "surface, granularity, qid, label, name, english of items; with --scores further logs, and score, metric, "
             "model, dataset, language, item, repeat, version, cluster; range=judge=1..10 scales a metric to 0 to 1.",
@@ -97,6 +97,12 @@ def import_(
     --skip-rows says so; the view import_failures has them, with the reason. The same file twice changes nothing.
     """
     if scores:
+        not_read = {
+            "--set": set_, "--folder": folder, "--parts": parts, "--inputs": inputs, "--like": like, "--cut": cut,
+            "--catalog": catalog, "--replace": replace, "--links": links is not Links.PUBLISHED,
+        }  # fmt: skip
+        if given := [name for name, value in not_read.items() if value]:
+            raise typer.BadParameter(f"{', '.join(given)}: not with --scores, which takes scores and no texts")
         _import_scores([str(file), *(fields or ())], experiment, runs, format, skip_rows=skip_rows)
         return
     from polyculture.running.importing import Wanted, field_columns, import_file

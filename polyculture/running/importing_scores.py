@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -34,6 +34,14 @@ _STORED = """
 SELECT model, topic, language, list(DISTINCT question_id), list_distinct(flatten(list(json_keys(raw))))
 FROM answers WHERE method = $method AND raw IS NOT NULL GROUP BY ALL ORDER BY ALL
 """
+_READERS = """
+SELECT DISTINCT a.model, a.topic, a.language, r.reader, r.reader_id
+FROM answers AS a INNER JOIN answer_readings AS r USING (answer_id) WHERE a.method = $method ORDER BY ALL
+"""
+_UNITS = """
+SELECT a.model, a.topic, a.language, q.question_id, q.unit
+FROM answers AS a INNER JOIN questions AS q USING (question_id) WHERE a.method = $method ORDER BY ALL
+"""
 RANGE = "range="  # begins an argument that says from where to where a metric goes: 'range=judge=1..10'
 
 
@@ -57,11 +65,12 @@ def import_scores(
     scored = scored_rows(scores, ranges)
     for line in (*remarks, *scored.lines):
         _log.info(line)
+    if experiment.exists():  # what is refused changes no file
+        for line in _beside_stored(open_workspace(experiment, runs), scored):
+            _log.info(line)
     add_models(experiment, scored.models)
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
-    for line in _replaced(workspace, scored):
-        _log.info(line)
 
     def derive() -> None:
         from polyculture.instruments.questions.numbers.measure import measure_questions
@@ -121,9 +130,14 @@ def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], lis
     return scores, remarks
 
 
-def _replaced(workspace: Workspace, scored: Scored) -> list[str]:
-    """A line for each model and data set whose earlier scores have items or metrics that the new ones lack."""
-    if not workspace.run.manifest.exists():
+def _beside_stored(workspace: Workspace, scored: Scored) -> list[str]:
+    """A line for each model and data set whose earlier scores have items or metrics that the new ones lack.
+
+    Raises `UserError` where scores of other models in a data set are stored that the new ones cannot stand beside:
+    items that are grouped in another way, or a metric of another range.
+    """
+    layout = layout_of(workspace.run)
+    if not workspace.run.manifest.exists() or ANSWERS not in layout.tables:
         return []
     now = {
         (job.model, job.topic, job.language): (
@@ -132,11 +146,11 @@ def _replaced(workspace: Workspace, scored: Scored) -> list[str]:
         )
         for job, rows in scored.answers.items()
     }
-    layout = layout_of(workspace.run)
-    if ANSWERS not in layout.tables:
-        return []
     with open_store(workspace.run, layout) as store:
         stored = store.execute(_STORED, {"method": SCORED}).fetchall()
+        readers = store.execute(_READERS, {"method": SCORED}).fetchall()
+        units = store.execute(_UNITS, {"method": SCORED}).fetchall()
+    _check_stored(scored, [row for row in readers if row[:3] not in now], [row for row in units if row[:3] not in now])
     lines = []
     for model, dataset, language, items, metrics in stored:
         own_items, own_metrics = now.get((model, dataset, language), (set(items), set(metrics)))
@@ -147,6 +161,19 @@ def _replaced(workspace: Workspace, scored: Scored) -> list[str]:
             what = f"{model}, {dataset}: these scores replace the earlier ones, which also had {', '.join(no_more)}"
             lines.append(f"{what}; name both logs in one command to keep both")
     return lines
+
+
+def _check_stored(scored: Scored, readers: Iterable[Sequence[str]], units: Iterable[Sequence[str]]) -> None:
+    remedy = "Name the logs of all models of the data set in one command."
+    own = {(job.topic, row.reader): row.reader_id for job, rows in scored.readings.items() for row in rows}
+    for model, dataset, _, metric, reader_id in readers:
+        if own.get((dataset, metric), reader_id) != reader_id:
+            raise UserError(f"{dataset}: {metric} of {model} was imported with another range", remedy=remedy)
+    for model, dataset, _, question_id, unit in units:
+        question = scored.questions.get(question_id)
+        if question is not None and question.unit != unit:
+            what = f"{dataset}: item {question.name} belongs to {question.unit} here, and to {unit} for {model}"
+            raise UserError(what, remedy=f"{remedy} The groups are then the same for all.")
 
 
 def _with_stored(workspace: Workspace, scored: Scored) -> list[QuestionRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,49 @@ def test_scores_that_take_the_place_of_others_have_a_line(tmp_path: Path) -> Non
     assert rows(tmp_path, "SELECT count(*) FROM answers", "mine") == [(15,)]
 
 
+def table(folder: Path, name: str, model: str, records: list[str], head: str = "item,grade,passage") -> None:
+    lines = [f"{head},model", *(f"{record},{model}" for record in records)]
+    (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+GRADES = ("score=grade", "item=item", "model=model", "dataset==judged")
+
+
+def test_scores_of_another_range_cannot_stand_beside_those_of_a_model(tmp_path: Path) -> None:
+    """The first model's number was gone without a word."""
+    for model in "ab":
+        table(tmp_path, f"{model}.csv", model, [f"i{number},{number % 9 + 1},p" for number in range(20)])
+    imported(tmp_path, "a.csv", *GRADES, "range=grade=1..10", "cluster==item")
+    words = ("import", "--scores", "b.csv", *GRADES, "range=grade=0..10", "--as", "mine.toml")
+    refused = polyculture(*words, cwd=tmp_path)
+    assert refused.returncode == 2
+    said = "judged: grade of imported:a was imported with another range. Name the logs of all models"
+    assert said in refused.stderr
+    assert "imported:b" not in (tmp_path / "mine.toml").read_text(encoding="utf-8"), "nothing was changed"
+    said = imported(tmp_path, "b.csv", *GRADES, "range=grade=1..10", "cluster==item")
+    assert "imported:b, judged: 20 items, scored by grade" in said
+    assert len(rows(tmp_path, "SELECT DISTINCT model FROM question_scores", "mine")) == 2
+
+
+def test_items_keep_the_groups_in_which_other_models_have_them(tmp_path: Path) -> None:
+    """A second log regrouped the items of the first one's model, and its interval changed."""
+    records = [f"i{number},0.{number % 9},p{number // 4}" for number in range(40)]
+    table(tmp_path, "a.csv", "a", records)
+    table(tmp_path, "b.csv", "b", [record if number else "i0,0.1," for number, record in enumerate(records)])
+    assert "40 items in 10 clusters, by passage" in imported(tmp_path, "a.csv", *GRADES)
+    refused = polyculture("import", "--scores", "b.csv", *GRADES, "--as", "mine.toml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert re.search(r"judged: item i\d+ belongs to i\d+ here, and to passage p\d+ for imported:a", refused.stderr)
+    table(tmp_path, "alone.csv", "a", ["i0,0.1,", *records[1:]])
+    assert "passage is known of 39 of 40 items" in imported(tmp_path, "alone.csv", *GRADES)
+
+
+def test_options_of_texts_are_refused(tmp_path: Path) -> None:
+    lm_eval(tmp_path / "logs", A, [sample(0, acc=1.0)])
+    done = polyculture("import", "--scores", "logs", "--set", "bbq", "--replace", "--as", "mine.toml", cwd=tmp_path)
+    assert "--set, --replace: not with --scores" in one_line(done)
+
+
 def test_ranks_are_of_the_items_themselves_and_not_of_their_perturbations(tmp_path: Path) -> None:
     """Models that differ under a perturbation alone were ranked apart, and some had a rank above 1."""
     for model, robust in (("org/a", 1.0), ("org/b", 0.0)):
@@ -150,7 +194,7 @@ def test_gates_comparisons_ranks_and_the_report_work_on_scores(tmp_path: Path) -
             record["doc"] = {}
         lm_eval(tmp_path / "logs", model, records)
     said = imported(tmp_path, "logs")
-    assert "not read, as they have no scores of items: org__a/results_" in said
+    assert "not read" not in said
     names = ("imported:org/b", "imported:org/a")
     done = polyculture("compare", "mine.toml", *names, *NEW, cwd=tmp_path)
     assert done.returncode == 0
@@ -221,7 +265,7 @@ def test_variants_of_items_are_counted_apart(tmp_path: Path) -> None:
 
 
 def item(number: int, value: float | None, metric: str = "acc", model: str = "m", **more: Any) -> ItemScore:
-    known = {"language": "-", "same": "", "repeat": "", "version": "", **more}
+    known = {"language": "und", "same": "", "repeat": "", "version": "", **more}
     return ItemScore(f"log:{number}", "task", model, known["language"], f"i{number}", known["same"], known["repeat"],
                      known["version"], metric, value, "" if value is not None else "no score")  # fmt: skip
 
@@ -264,7 +308,7 @@ def test_items_that_differ_between_logs_are_not_paired() -> None:
         (("logs", "range=acc=2..0"), "is no range=METRIC=LOW..HIGH"),
         (("logs", "scor=acc"), "Did you mean 'score'?"),
         (("logs", "--format", "lm_eval"), "Did you mean 'lm-eval'?"),
-        (("logs", "score=none"), "no score can be taken"),
+        (("logs", "score=none"), "score=none: no row has this column"),
         (("other",), "holds no log with scores of items"),
     ],
 )

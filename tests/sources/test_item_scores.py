@@ -38,9 +38,11 @@ def lm_eval(folder: Path, model: str, records: Sequence[Mapping[str, Any]], task
     return file
 
 
-def inspect(file: Path, model: str, samples: Sequence[Mapping[str, Any]], *, archive: bool = False) -> Path:
+def inspect(
+    file: Path, model: str, samples: Sequence[Mapping[str, Any]], *, archive: bool = False, status: str = "success"
+) -> Path:
     """A log of Inspect, as JSON or as an archive."""
-    header = {"version": 2, "status": "success", "eval": {"task": "arc", "model": model, "dataset": {"name": "arc"}}}
+    header = {"version": 2, "status": status, "eval": {"task": "arc", "model": model, "dataset": {"name": "arc"}}}
     if not archive:
         file.write_text(json.dumps({**header, "samples": samples}))
         return file
@@ -92,7 +94,7 @@ def test_lm_evaluation_harness_scores_a_sample_by_each_metric_and_filter(tmp_pat
         ("0", "", "exact_match,strict-match", 1.0), ("0", "", "exact_match,flexible-extract", 0.0),
         ("1", "", "acc", 1.0), ("1", "", "acc_norm", 0.0),
     ]  # fmt: skip
-    assert {(one.model, one.dataset, one.language) for one in found} == {("org/model", "gsm8k", "-")}
+    assert {(one.model, one.dataset, one.language) for one in found} == {("org/model", "gsm8k", "und")}
     assert found[0].clusters == {"doc.passage_id": "0"}
     assert found[0].same == found[1].same != found[2].same
 
@@ -153,16 +155,19 @@ def test_a_broken_file_beside_logs_is_named_and_leaves_them_readable(tmp_path: P
     """As the `stats.json` of a HELM run in the repository of Every Eval Ever is."""
     lm_eval(tmp_path, "org/model", [sample(0, acc=1.0)])
     (tmp_path / "stats.json").write_text('[{"a": 1}, {b: 2}]', encoding="utf-8")
+    (tmp_path / "cut.jsonl").write_text('{"doc_id": 1, "doc"', encoding="utf-8")
     [line] = [one for one in LogReader().read(tmp_path) if isinstance(one, str)]
     assert "stats.json (is no JSON" in line
+    assert "cut.jsonl (row 1: no JSON" in line
+    assert "results_" not in line, "the model is read from it"
     assert len(read(tmp_path)) == 1
 
 
-def test_a_real_log_without_a_scorer_has_items_without_a_score() -> None:
-    """The log of Inspect in tests/imports/logs has no scorer."""
-    found = read(next(INSPECT_LOGS.glob("*.eval")))
-    assert found
-    assert {one.reason for one in found if one.value is None} <= {"the log has no score"}
+def test_the_real_logs_of_inspect_have_scores() -> None:
+    for file in sorted(INSPECT_LOGS.glob("*.eval")):
+        found = read(file)
+        assert {one.value for one in found} <= {0.0, 1.0}
+        assert found
 
 
 def test_a_record_that_failed_has_no_score_whatever_it_says(tmp_path: Path) -> None:
@@ -194,12 +199,51 @@ def test_items_whose_numbers_cannot_be_read_exactly_are_refused(tmp_path: Path) 
         read(file, score="s", item="id", model="=m")
 
 
-def test_an_evaluation_that_did_not_end_is_told(tmp_path: Path) -> None:
-    file = inspect(tmp_path / "log.json", "openai/gpt", [scored(1, 1, "C")])
-    file.write_text(file.read_text().replace('"success"', '"error"'))
+@pytest.mark.parametrize("archive", [False, True], ids=["json", "eval"])
+def test_an_evaluation_that_did_not_end_is_told(tmp_path: Path, archive: bool) -> None:
+    name = f"log.{'eval' if archive else 'json'}"
+    file = inspect(tmp_path / name, "openai/gpt", [scored(1, 1, "C")], archive=archive, status="error")
     [log] = LogReader().read(file)
     assert isinstance(log, Log)
     assert log.broken_off == "error"
+
+
+def test_a_status_in_a_table_is_no_status_of_an_evaluation(tmp_path: Path) -> None:
+    file = tmp_path / "judged.csv"
+    file.write_text("item,grade,model,status\nq1,1,m,error\n", encoding="utf-8")
+    [log] = LogReader({"score": "grade", "item": "item", "model": "model"}).read(file)
+    assert isinstance(log, Log)
+    assert not log.broken_off
+
+
+def test_chats_are_the_same_item_whatever_ids_their_messages_have(tmp_path: Path) -> None:
+    """Inspect draws the ids of messages anew in each evaluation: no items of two models were the same."""
+    both = []
+    for model in "ab":
+        chat = [{"id": f"{model}1", "role": "user", "content": "Where from?", "source": "input"}]
+        both += read(inspect(tmp_path / f"{model}.json", model, [{**scored(1, 1, "C"), "input": chat}]))
+    chat = [{"id": "a1", "role": "user", "content": "Where to?"}]
+    both += read(inspect(tmp_path / "c.json", "c", [{**scored(1, 1, "C"), "input": chat}]))
+    assert both[0].same == both[1].same != both[2].same
+
+
+def test_of_two_logs_of_a_task_the_later_one_counts(tmp_path: Path) -> None:
+    first = lm_eval(tmp_path, "org/model", [sample(0, acc=0.0)])
+    later = first.with_name(first.name.replace("2025-01-01", "2025-04-01"))
+    lines(later, [sample(0, acc=1.0)])
+    found = list(LogReader().read(tmp_path))
+    assert [score.value for log in found if isinstance(log, Log) for score in log.scores] == [1.0]
+    assert any(f"left out, as {later.name} beside it is a later log" in one for one in found if isinstance(one, str))
+
+
+def test_a_column_that_no_row_has_is_refused(tmp_path: Path) -> None:
+    """It was ignored, and the interval was one of items that stand alone."""
+    file = tmp_path / "judged.csv"
+    file.write_text("item,grade,model,passage\nq1,1,m,p\n", encoding="utf-8")
+    told = {"score": "grade", "item": "item", "model": "model", "cluster": "passages"}
+    with pytest.raises(UserError, match="cluster=passages: no row has this column") as refused:
+        read(file, **told)
+    assert "passage" in (refused.value.remedy or "")
 
 
 def test_numbers_are_those_of_json() -> None:
@@ -211,7 +255,7 @@ def test_numbers_are_those_of_json() -> None:
     [
         ('{"a": 1}\n', {}, "is no log with scores of items"),
         ('{"a": 1, "s": 1}\n', {"score": "s", "item": "a"}, "names no model"),
-        ('{"a": 1, "s": 1}\n', {"score": "s", "item": "b", "model": "=m"}, "names no item"),
+        ('{"a": 1, "s": 1, "b": null}\n', {"score": "s", "item": "b", "model": "=m"}, "names no item"),
     ],
 )
 def test_what_is_no_log_is_refused_with_its_place(
