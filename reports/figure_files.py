@@ -33,6 +33,7 @@ _log = get_logger(__name__)
 _MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "◇": "D"}
 _HOLLOW = ("outline", "◇")
 _INCH = 72  # points
+_LETTER_WIDTH = 4.2  # points, of 7-point letters of DejaVu Sans: the mean of English text, and a little more
 _LINE = 9.5  # points of a line of the legend
 _DPI = 600  # of a PNG
 _NO_DATE: Mapping[str, Mapping[str, Any]] = {
@@ -167,7 +168,7 @@ def _named(drawn: Sequence[Drawn]) -> Iterator[tuple[str, Drawn]]:
 
 def _with_legend(chart: Drawable, keys: Sequence[Key], width: float) -> Drawing:
     """The drawing with its legend above: a line for each key, more where it would be wider than the drawing."""
-    letters = int(width / 3.6)
+    letters = int((width - 12) / _LETTER_WIDTH)
     lines = [(key, part, not place) for key in keys for place, part in enumerate(textwrap.wrap(key.label, letters))]
     drawing = chart.picture(width, _LINE * len(lines))
     wide, high = (float(side) * _INCH for side in drawing.get_size_inches())
