@@ -1,4 +1,4 @@
-"""Rank groups in worlds of known models: equal ones share a group, others are told as often as a test's power says.
+"""Rank groups in worlds of known models: how often equal models share a group, and models that differ do not.
 
     python -m bench.rank_groups            1,000 worlds of nine equal models, 1,000 of two that differ by .05
 

@@ -1,4 +1,4 @@
-"""Rank groups of models by scores of items: equal ones share a group, others are told as often as the power says.
+"""Rank groups of models by scores of items: how often equal models share a group, and models that differ do not.
 
     python -m bench.score_groups            1,000 worlds of nine equal models, 1,000 of two that differ
 

@@ -208,7 +208,8 @@ def wording_file(language: Language) -> Path:
 
 
 def place_in_file(language: Language, place: str) -> str:
-    """Where something of a language's wording stands in its file: in a file of the catalogue, it is under `wording`."""
+    """The place of a part of a language's wording in its file; in a file of the catalogue, the wording is the table
+    `wording`."""
     return f"wording.{place}" if language.wording else place
 
 

@@ -44,7 +44,7 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no
 class ItemScore:
     """A score of one answer to an item by one metric; without a `value` the reason why there is none."""
 
-    row: str  # the log, and where it stands in it
+    row: str  # the log, and the row in it
     dataset: str
     model: str
     language: str
@@ -137,7 +137,8 @@ class LogReader:
         ]
         if unread and found:
             more = ", ..." if len(unread) > _NAMED else ""
-            yield f"not read, as they have no scores of items: {', '.join(unread[:_NAMED])}{more} ({len(unread)} files)"
+            number = f"{len(unread)} {'file' if len(unread) == 1 else 'files'}"
+            yield f"{number} not read, without scores of items: {', '.join(unread[:_NAMED])}{more}"
         if not found:
             what = "holds no log with scores of items"
             raise UserError(what, where=path, remedy=f"Known are the logs of {', '.join(known_logs())}.")
@@ -149,7 +150,7 @@ class LogReader:
         for name, column in self.told.items():
             if column.startswith(("=", *beside)) or any(one.has(column) for one in records):
                 continue
-            known = dict.fromkeys(key for one in records for key in one.values)
+            known = dict.fromkeys(key for one in records for key in _columns_of(one.values))
             what = f"{name}={column}: no row has this column"
             raise UserError(what, where=file, remedy=did_you_mean(column, list(known)))
 
@@ -320,6 +321,12 @@ _SCORES: Mapping[str, Callable[[Record], Iterator[tuple[str, Any]]]] = {
     "stats": _stats,
     "evaluation": _evaluation,
 }
+
+
+def _columns_of(values: Mapping[str, Any]) -> Iterator[str]:
+    """The columns of a row, and those of the tables in it."""
+    for name, value in values.items():
+        yield from (f"{name}.{inner}" for inner in value) if isinstance(value, Mapping) else (name,)
 
 
 def _wording(content: Any) -> Any:

@@ -243,6 +243,8 @@ def test_a_column_that_no_row_has_is_refused(tmp_path: Path) -> None:
     told = {"score": "grade", "item": "item", "model": "model", "cluster": "passages"}
     with pytest.raises(UserError, match="cluster=passages: no row has this column") as refused:
         read(file, **told)
+    with pytest.raises(UserError, match=r"doc.pasage_id: no row has this column. Did you mean 'doc.passage_id'"):
+        read(lm_eval(tmp_path, "org/model", [sample(0, acc=1.0)]), cluster="doc.pasage_id")
     assert "passage" in (refused.value.remedy or "")
 
 
