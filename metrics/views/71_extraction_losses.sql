@@ -11,20 +11,25 @@
 --   unnamed: of those, ones without a dictionary form, as in answers that give text and kind alone: fewer of them are linked
 --   unread_answers: responses of which no answer could be read
 --   echoed: of those, the last answer only gives back the form that was asked for
---   declined_texts: responses of which the extractor says that they decline their task. They are refusals in languages without phrases of refusals
+--   declined_texts: responses of which the extractor says that they decline their task
+--   declined_alone: of those, ones in a language without phrases of refusals: they are refusals by the extractor's word alone
+--   declined_in_doubt: of those, ones in a language with phrases, of which none is found in the text: they are no refusals
 CREATE VIEW extraction_losses AS
 WITH answers AS (
     SELECT
-        model, language,
-        count(*) FILTER (status = 'ok') AS answers_read,
-        count(*) FILTER (status = 'ok' AND cut) AS cut_answers,
-        count(*) FILTER (status = 'ok' AND attempts > 1) AS asked_again,
+        e.model, e.language,
+        count(*) FILTER (e.status = 'ok') AS answers_read,
+        count(*) FILTER (e.status = 'ok' AND cut) AS cut_answers,
+        count(*) FILTER (e.status = 'ok' AND attempts > 1) AS asked_again,
         coalesce(sum(unknown_kinds), 0)::BIGINT AS unknown_kinds,
         coalesce(sum(unreadable), 0)::BIGINT AS unreadable,
-        count(*) FILTER (status = 'failed') AS unread_answers,
-        count(*) FILTER (status = 'failed' AND starts_with(error, 'the answer gives back the form')) AS echoed,
-        count(*) FILTER (declined) AS declined_texts
-    FROM extractions
+        count(*) FILTER (e.status = 'failed') AS unread_answers,
+        count(*) FILTER (e.status = 'failed' AND starts_with(e.error, 'the answer gives back the form')) AS echoed,
+        count(*) FILTER (declined) AS declined_texts,
+        count(*) FILTER (declined AND r.refused IS NULL) AS declined_alone,
+        count(*) FILTER (declined AND NOT r.refused) AS declined_in_doubt
+    FROM extractions AS e
+    LEFT JOIN responses AS r ON r.request_id = e.request_id AND r.sample = e.sample
     WHERE reader_id IS NOT NULL
     GROUP BY ALL
 ),
@@ -39,6 +44,6 @@ lists AS (
 SELECT
     model, language, answers_read, cut_answers, asked_again, unknown_kinds, unreadable,
     coalesce(listed, 0) AS listed, coalesce(not_in_the_text, 0) AS not_in_the_text, coalesce(unnamed, 0) AS unnamed,
-    unread_answers, echoed, declined_texts
+    unread_answers, echoed, declined_texts, declined_alone, declined_in_doubt
 FROM answers
 LEFT JOIN lists USING (model, language);

@@ -15,6 +15,8 @@
 --   named_or_dropped: mentions that the extractor listed, and those
 --   listed: mentions of counted kinds that such an extractor listed, hallucinated ones included
 --   unnamed: of those, ones without a dictionary form
+--   declined_alone: answers that are refusals by the word of the extractor's model alone
+--   declined_in_doubt: answers that this model takes for refusals, and the phrases of their language do not
 --   most: texts that were extracted of the model that has the most in the language
 --   fewer: how many fewer this model has
 -- printed: model, language, asked, answered, failed, refused, empty, cut, wrong_language, mentions, hallucinated,
@@ -50,6 +52,8 @@ SELECT
     coalesce(listed + unknown_kinds, 0) AS named_or_dropped,
     coalesce(listed, 0) AS listed,
     coalesce(unnamed, 0) AS unnamed,
+    coalesce(declined_alone, 0) AS declined_alone,
+    coalesce(declined_in_doubt, 0) AS declined_in_doubt,
     CASE WHEN mentions = 0 THEN greatest(extracted - refused, 0) ELSE 0 END AS without_any_mention,
     CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent,
     max(extracted) OVER (PARTITION BY w.language) AS most,

@@ -161,12 +161,13 @@ def test_what_an_extractor_lost_is_counted(tmp_path: Path) -> None:
     assert extract(run, ScriptedEngine(script)) == Outcome(4, 1)
     columns = (
         "answers_read, cut_answers, asked_again, unknown_kinds, unreadable, listed, not_in_the_text, unnamed, "
-        "unread_answers, echoed, declined_texts"
+        "unread_answers, echoed, declined_texts, declined_alone, declined_in_doubt"
     )
     [counts] = rows(run, f"SELECT {columns} FROM extraction_losses")
     assert dict(zip(columns.split(", "), counts, strict=True)) == {
         "answers_read": 4, "cut_answers": 1, "asked_again": 2, "unknown_kinds": 1, "unreadable": 0, "listed": 5,
         "not_in_the_text": 1, "unnamed": 2, "unread_answers": 1, "echoed": 1, "declined_texts": 2,
+        "declined_alone": 2, "declined_in_doubt": 0,
     }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:  # a mended reader reads the same, and buys nothing
         patch.setattr(reading, "VERSION", reading.VERSION + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from polyculture.cache.store.manifest import require_run, write_manifest
@@ -48,6 +49,30 @@ def test_without_a_loss_there_is_no_warning_of_one(tmp_path: Path) -> None:
     page = page_of(tmp_path / "whole", cut=False)
     assert "max_tokens of [extract]" not in page.with_id("distrust").text
     assert "extraction_losses.csv" in {e.attributes.get("download") for e in page.all("a")}
+
+
+def test_refusals_on_the_extractors_word_alone_or_against_the_phrases_are_warnings(tmp_path: Path) -> None:
+    """Of two texts in each language the extractor takes one for a refusal; only English has phrases of refusals."""
+    builder = StoreBuilder(tmp_path, models=("m",), n=2)
+    for language in ("en", "sw"):
+        prompt = builder.ask(language=language)
+        for sample in range(2):
+            builder.answer(prompt, {"ramen": "Q1"}, sample=sample)
+    for row in builder.rows["responses"]:
+        row["refused"] = False if row["language"] == "en" else None
+    for row in builder.rows["extractions"]:
+        row["reader_id"], row["declined"] = "reader", row["sample"] == 1
+    builder.link("ramen", "Q1")
+    builder.entity("Q1", "ramen", JP="P495")
+    run = builder.write()
+    manifest = require_run(run)
+    extractor = extracted_by(manifest.extractor, manifest.extractor_ids, "reader")
+    write_manifest(manifest.model_copy(update=extractor), run.manifest)
+    write_report(run, sections=sections_named("distrust"))
+    told = " ".join(parsed(run).with_id("distrust").text.split())
+    places = r"\W*(\w+: 50 % \(1 of 2\))\. Of a model"
+    assert re.findall(r"or name a stronger model in \[extract\]\." + places, told) == ["Swahili: 50 % (1 of 2)"], told
+    assert re.findall(r"in languages without phrases, either\." + places, told) == ["English: 50 % (1 of 2)"], told
 
 
 def test_where_own_words_and_the_english_name_disagree_is_shown_with_an_example(tmp_path: Path) -> None:
