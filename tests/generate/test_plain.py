@@ -18,7 +18,6 @@ from polyculture.generate.review import glosses
 from polyculture.generate.wording import FOLDER, WRITE, country_called, read_wording
 from polyculture.imports.prompts import PromptReader
 from polyculture.running.opening import open_workspace
-from tests.generate.test_names import WITHOUT
 from tests.generate.test_prompts import as_own, own_catalog
 from tests.generate.test_wordings import experiment
 from tests.polyculture.test_command_line import polyculture
@@ -33,15 +32,11 @@ def plain(languages: list[str], countries: list[str], conditions: tuple[str, ...
     return build_prompts(CATALOG, languages, list(CATALOG.topics), countries, conditions, design=ALONE)  # type: ignore[arg-type]
 
 
-def asked_of(language: str) -> tuple[str, ...]:
-    return CONDITIONS[:2] if language in WITHOUT else CONDITIONS
-
-
 @pytest.mark.parametrize("language", CATALOG.languages)
 def test_every_country_can_be_asked_about(language: str) -> None:
     """All 249 countries, in each language and topic, pass the gate that a user's own wording has to pass."""
-    prompts = plain([language], COUNTRIES, asked_of(language))
-    assert len(prompts) == len(CATALOG.topics) * (1 + len(COUNTRIES) + len(asked_of(language)) - 2)
+    prompts = plain([language], COUNTRIES)
+    assert len(prompts) == len(CATALOG.topics) * (1 + len(COUNTRIES) + len(CONDITIONS) - 2)
     assert check_prompts(prompts) == []
     wording, known = read_wording(CATALOG.language(language)), CATALOG.language(language)
     check = TemplateCheck(known, wording, CATALOG, COUNTRIES)
@@ -53,7 +48,7 @@ def test_every_country_can_be_asked_about(language: str) -> None:
 
 @pytest.mark.parametrize("language", CATALOG.languages)
 def test_what_is_asked_differs_by_one_line_alone(language: str) -> None:
-    prompts = plain([language], ["FR", "CI"], asked_of(language))
+    prompts = plain([language], ["FR", "CI"])
     neutral = {prompt.topic: prompt.text for prompt in prompts if prompt.condition == "neutral"}
     for prompt in prompts:
         sentence, *below = prompt.text.split("\n")
