@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ValidationError, ValidationInfo
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from polyculture.cache.text.sanitize import but_not
 from polyculture.cache.text.suggestions import did_you_mean, near_words
+from polyculture.cache.written_paths import Written
 
 REMEDY = "See docs/extending.md."
 _KINDS = {
@@ -40,6 +41,17 @@ _PATTERNS = {
         "must be of the letters A to Z, digits, full stops, _ and -, and begin with a letter or digit"
     )
 }
+
+
+def refuse_ignored(options: BaseModel, info: ValidationInfo, names: Iterable[str], why: str) -> None:
+    """Raises `ValidationError` of each option that somebody wrote, though the others leave it without an effect."""
+    meant = info.context.meant if isinstance(info.context, Written) else ()
+    error = PydanticCustomError("ignored", "{why}", {"why": why})
+    faults = [
+        InitErrorDetails(type=error, loc=(name,), input=getattr(options, name)) for name in names if name in meant
+    ]
+    if faults:
+        raise ValidationError.from_exception_data(type(options).__name__, faults)
 
 
 def explain(
@@ -72,6 +84,8 @@ def describe_fault(
         return f"unknown key {place!r}", did_you_mean(str(steps[-1]), known)
     if kind == "missing":
         return f"the key {place!r} is missing", see
+    if kind == "ignored":
+        return f"{place} would be ignored: {plain_words(error)}", "Leave it out."
     what = plain_words(error) if kind == "value_error" else plain_words(error) + but_not(error["input"])
     if kind == "literal_error":
         see = did_you_mean(str(error["input"]), re.findall("'(.+?)'", error["ctx"]["expected"]), otherwise=see)

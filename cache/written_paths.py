@@ -33,7 +33,13 @@ class Written:
 
     folder: Path
     typed: Collection[str] = ()
+    section: Collection[str] = ()  # the options that the file says of this command alone
     paths: dict[str, list[Path]] = field(default_factory=dict)
+
+    @property
+    def meant(self) -> Collection[str]:
+        """The options that must have an effect: what is typed may leave some of the file's without one."""
+        return self.typed or self.section
 
 
 def whole_path(written: str | Path, folder: Path) -> Path:

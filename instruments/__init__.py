@@ -27,9 +27,9 @@ class Entry:
     group: str = ""  # of the command line, that the commands are in; the one of its name is what the group does itself
 
     @property
-    def commands(self) -> Mapping[str, Command]:
+    def commands(self) -> Mapping[str, Command[Any]]:
         """What it asks: `COMMANDS` in `instrument`."""
-        found: Mapping[str, Command] = self._declared("instrument", "COMMANDS", {})
+        found: Mapping[str, Command[Any]] = self._declared("instrument", "COMMANDS", {})
         return found
 
     @property

@@ -8,10 +8,11 @@ and what follows once they are done. No other module names it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from annotated_types import Ge
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from polyculture.cache.work.worker import Step
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
+    from polyculture.generate.engines.options import Use
 
-Need = Literal["sample", "score", "represent", "patch", "attend", "tokenize"]  # of `generate.engines.capabilities`
+O = TypeVar("O", bound="BaseModel")  # noqa: E741, the options of a command
 AtLeastOne = Annotated[int, Ge(1)]
 IN_FILE: dict[str, Any] = {"in_file": True}  # of a field of options: a preset says it or the experiment file, no flag
 
@@ -176,15 +178,6 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Idle:
-    """Options that would be ignored beside others: to give one of them is refused, in one line."""
-
-    options: tuple[str, ...]  # fields
-    when: Callable[[Any], bool]  # of all options
-    because: str  # behind the flag, what goes without it and the remedy: 'says nothing without --draws'
-
-
-@dataclass(frozen=True)
 class Subject:
     """What a command asks about: a name before the experiment, without a flag, as in `ask kobbq exp.toml`.
 
@@ -193,26 +186,34 @@ class Subject:
 
     option: str  # the field of the options that has the name
     check: Callable[[Any], object]  # raises what is wrong with what the options name, before the file is written
-    # The lines that are added to that file. With any, the command asks for texts, so for all that `polyculture run`
-    # does with the experiment.
-    experiment: Callable[[Any], str] = lambda _options: ""
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(ABC, Generic[O]):
     """A command of an instrument: `polyculture NAME [ARGUMENT] exp.toml`, a flag per other field of its options.
 
     A field with `json_schema_extra=IN_FILE` has none.
     """
 
-    options: type[BaseModel]  # its docstring is the command's help
-    study: Callable[[AskedExperiment, Any], Study]
+    options: type[O]  # its docstring is the command's help
     example: str  # for the end of the help
+    tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
     demo: Demo | None = None
     subject: Subject | None = None
-    # What options ask of other commands, before the command itself.
-    parts: Callable[[Any], Sequence[Part]] | None = None
-    tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
-    idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
-    # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
-    needs: Callable[[Any], Sequence[Need]] = lambda _options: ()
+
+    @abstractmethod
+    def study(self, asked: AskedExperiment, options: O) -> Study:
+        """What the options ask of the models, and what follows."""
+
+    @abstractmethod
+    def uses_of(self, options: O) -> Sequence[Use]:
+        """What options use each model of the experiment for. One whose engine cannot do it is left out."""
+
+    def parts_of(self, options: O) -> Sequence[Part]:  # noqa: ARG002, most commands are one
+        """The parts of a command that asks several; it has them asked before itself."""
+        return ()
+
+    def experiment_lines(self, options: O) -> str:  # noqa: ARG002, most take any experiment
+        """What is added to the experiment file that the command writes. With any line, it asks for texts: it does all
+        that `polyculture run` does."""
+        return ""

@@ -21,29 +21,25 @@ from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.contract import (
     AskedExperiment,
     Command,
-    Demo,
-    Idle,
     Listing,
-    Need,
+    O,
     Prompted,
     Setup,
     Shown,
     Study,
-    Subject,
     Validity,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pydantic import BaseModel
 
     from polyculture.cache.store.manifest import CurrentId
     from polyculture.cache.store.schema.asked import Answered
     from polyculture.cache.work.worker import Step
     from polyculture.generate.engines.models import Models
+    from polyculture.generate.engines.options import Use
     from polyculture.instruments.model_job import ModelJob
 
-O = TypeVar("O", bound="BaseModel")  # noqa: E741, the options of a command
 J = TypeVar("J", bound="ModelJob[Any]")
 
 
@@ -73,23 +69,13 @@ class Inquiry(Generic[J]):
     ids: Sequence[CurrentId] = ()  # of what reads the answers; those of the jobs are added
 
 
-# What a use of a model takes of its engine, where that has another name.
-_NEEDS: Mapping[str, Need] = {"answer": "sample"}
-
-
-@dataclass(frozen=True)
-class Instrument(Generic[O]):
+@dataclass(frozen=True, kw_only=True)
+class Instrument(Command[O]):
     """A command that asks models, declared once."""
 
     answers: Table[Any]  # what comes back
-    options: type[O]
-    example: str
-    tables: Sequence[Path] = ()  # as of `Command`, like the following three
-    demo: Demo | None = None
-    idle: Sequence[Idle] = ()
-    subject: Subject | None = None
     # What options use the experiment's models for; None: what the requests declare. Empty where they bring models.
-    uses: Callable[[O], Iterable[str]] | None = None
+    uses: Callable[[O], Iterable[Use]] | None = None
     ask: Callable[[AskedExperiment, O], Inquiry[Any]] | None = None  # None: `inquiry` in `study`, beside the options
 
     @property
@@ -105,23 +91,9 @@ class Instrument(Generic[O]):
         """Both tables, of an instrument that has no others."""
         return Layout((self.asked[0], self.answers))
 
-    @property
-    def command(self) -> Command:
-        """The command of the instrument."""
-        return Command(
-            self.options,
-            self.study,
-            self.example,
-            self.demo,
-            self.subject,
-            tables=self.tables,
-            idle=self.idle,
-            needs=self._needs,
-        )
-
-    def _needs(self, options: O) -> list[Need]:
-        uses = [self.asked[1].use] if self.uses is None else sorted(self.uses(options))
-        return [_NEEDS.get(use, cast("Need", use)) for use in uses]
+    def uses_of(self, options: O) -> list[Use]:
+        """As of each command."""
+        return [cast("Use", self.asked[1].use)] if self.uses is None else sorted(self.uses(options))
 
     def study(self, asked: AskedExperiment, options: O) -> Study:
         """What the options ask of each model, and which rows count from then on."""
@@ -186,4 +158,4 @@ def text_instrument(
             shown=[Shown(one) for one in shown],
         )
 
-    return Instrument(answers, options, example, ask=ask)
+    return Instrument(options, example, answers=answers, ask=ask)

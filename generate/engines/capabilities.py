@@ -142,4 +142,5 @@ PATCHING: Capability[Patching] = Capability("patch", "gives no access to its lay
 ATTENDING: Capability[Attending] = Capability("attend", "gives no access to its attention")
 TOKENIZING: Capability[Tokenizing] = Capability("tokenize", "does not publish its tokenizer")
 _ALL: tuple[Capability[Any], ...] = (SAMPLING, SCORING, REPRESENTING, PATCHING, ATTENDING, TOKENIZING)
-CAPABILITIES: Mapping[str, Capability[Any]] = {one.name: one for one in _ALL}
+# What each use of a model takes (`options.Use`); an answer of an instrument is a sampled text, too.
+CAPABILITIES: Mapping[str, Capability[Any]] = {**{one.name: one for one in _ALL}, "answer": SAMPLING}

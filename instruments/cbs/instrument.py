@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from polyculture.instruments.cbs.layout import SCORES
 from polyculture.instruments.cbs.options import CbsOptions
@@ -14,7 +15,6 @@ _OWN = Path(__file__).parent
 
 
 CBS = Instrument(
-    SCORES,
     CbsOptions,
     "polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100",
     (_OWN / "cbs.sql",),
@@ -25,5 +25,6 @@ CBS = Instrument(
         {"data": "own", "folder": _OWN / "demo"},
         ("data", "folder"),
     ),
+    answers=SCORES,
 )
-COMMANDS: Mapping[str, Command] = {"cbs": CBS.command}
+COMMANDS: Mapping[str, Command[Any]] = {"cbs": CBS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from polyculture.instruments.cbs.layout import SCORES
 from polyculture.instruments.contract import Command
@@ -10,9 +11,9 @@ from polyculture.instruments.corpus.options import CorpusOptions
 from polyculture.instruments.declared import Instrument
 
 CORPUS = Instrument(
-    SCORES,
     CorpusOptions,
     "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
     uses=lambda _options: (),
+    answers=SCORES,
 )
-COMMANDS: Mapping[str, Command] = {"corpus": CORPUS.command}
+COMMANDS: Mapping[str, Command[Any]] = {"corpus": CORPUS}

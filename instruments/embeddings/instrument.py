@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from polyculture.instruments.contract import Command
 from polyculture.instruments.declared import Instrument
@@ -10,6 +11,6 @@ from polyculture.instruments.embeddings.layout import REPRESENTATIONS
 from polyculture.instruments.embeddings.options import EmbeddingsOptions
 
 EMBEDDINGS = Instrument(
-    REPRESENTATIONS, EmbeddingsOptions, "polyculture probe embeddings exp.toml --language ja --type food"
+    EmbeddingsOptions, "polyculture probe embeddings exp.toml --language ja --type food", answers=REPRESENTATIONS
 )
-COMMANDS: Mapping[str, Command] = {"embeddings": EMBEDDINGS.command}
+COMMANDS: Mapping[str, Command[Any]] = {"embeddings": EMBEDDINGS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from polyculture.instruments.contract import Command, Demo, Subject
 from polyculture.instruments.declared import Instrument
@@ -14,7 +15,6 @@ _FOLDER = Path(__file__).parent
 _DEMO = _FOLDER / "demo"
 
 ASK = Instrument(
-    ANSWERS,
     AskOptions,
     "polyculture ask kobbq --model ollama:qwen2.5:7b --units 20",
     (_FOLDER / "question_answers.sql", _FOLDER / "question_tests.sql"),
@@ -28,5 +28,6 @@ ASK = Instrument(
     subject=Subject("set", AskOptions.opened),
     # Texts where an answer is written, log-probabilities where likelihoods are compared, or attention.
     uses=lambda options: {USES.get(method, "answer") for method in options.methods},
+    answers=ANSWERS,
 )
-COMMANDS: Mapping[str, Command] = {"ask": ASK.command}
+COMMANDS: Mapping[str, Command[Any]] = {"ask": ASK}

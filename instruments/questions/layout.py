@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted
 from polyculture.cache.store.schema.asked import Answered, Requested
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Number
 from polyculture.instruments.declared import boards
 
+if TYPE_CHECKING:
+    from polyculture.generate.engines.options import Use
+
 ATTENTION: Final = "attention"  # the method that reads how much is attended to each option: no reader reads it
 SCORED: Final = "scored"  # the method of items of which another harness gave the scores alone
 # What a model is used for by each method that writes nothing; others write an answer.
-USES = {**dict.fromkeys(("letter", "text", "sentence", "gap"), "score"), ATTENTION: "attend"}
+USES: Mapping[str, Use] = {**dict.fromkeys(("letter", "text", "sentence", "gap"), "score"), ATTENTION: "attend"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
+from polyculture.cache.validation import refuse_ignored
 from polyculture.cache.written_paths import FilePath, NameOrFolder
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.opened import DatasetOptions
@@ -14,6 +15,9 @@ from polyculture.instruments.datasets.presets import with_preset
 
 PRESET = "A paper's choices for all options that you do not give: docs/swaps.md."
 LabelFile = Annotated[FilePath | None, in_file("What the model's labels mean: a TOML file of yours.")]
+
+
+_OF_PROMPTS = ("model", "temperature", "top_p", "top_k", "max_tokens", "json_schema", "prompts")
 
 
 class OwnModel(NamedTuple):
@@ -59,6 +63,14 @@ class SwapOptions(DatasetOptions):
     def _behind(cls, values: Any) -> Any:
         """The values of the preset behind those that were said."""
         return with_preset(values, cls.task) if isinstance(values, Mapping) else values
+
+    @model_validator(mode="after")
+    def _used(self, info: ValidationInfo) -> Self:
+        if self.own_model is not None:
+            refuse_ignored(self, info, _OF_PROMPTS, "only models that are asked by prompts take it")
+        elif "labels" in type(self).model_fields:
+            refuse_ignored(self, info, ["labels"], "only a classifier or tagger has labels")
+        return self
 
     @property
     def own_model(self) -> OwnModel | None:

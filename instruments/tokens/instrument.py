@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from polyculture.instruments.contract import Command
 from polyculture.instruments.declared import Instrument
@@ -14,9 +15,9 @@ _OWN = Path(__file__).parent
 
 
 TOKENS = Instrument(
-    VOCABULARY_SHARES,
     TokensOptions,
     "polyculture probe tokens exp.toml --language ja --language vi",
     (_OWN / "vocabularies.sql", _OWN / "entity_lengths.sql"),
+    answers=VOCABULARY_SHARES,
 )
-COMMANDS: Mapping[str, Command] = {"tokens": TOKENS.command}
+COMMANDS: Mapping[str, Command[Any]] = {"tokens": TOKENS}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from polyculture.running.estimate import StageEstimate
 
 
-def instrument_command(name: str, command: Command) -> Callable[..., None]:
+def instrument_command(name: str, command: Command[Any]) -> Callable[..., None]:
     """A function for typer that asks what the command line says."""
 
     def run(context: typer.Context, **given: Any) -> None:
@@ -63,7 +63,7 @@ def _is_experiment(word: str | None) -> bool:
     return not Path(word).is_file() or is_experiment(Path(word))
 
 
-def _present(file: Path, command: Command, subject: Subject) -> Path:
+def _present(file: Path, command: Command[Any], subject: Subject) -> Path:
     """The file; raises `UserError` with both that it may be where there is none, and the command takes either."""
     takes_rules = command.options.model_fields[subject.option].annotation is str
     if not takes_rules or file.exists():
@@ -74,32 +74,33 @@ def _present(file: Path, command: Command, subject: Subject) -> Path:
     raise UserError(what, where=file, remedy=did_you_mean(file.name, known, otherwise=otherwise))
 
 
-def _check_names(name: str, command: Command, values: Mapping[str, Any]) -> None:
+def _check_names(name: str, command: Command[Any], values: Mapping[str, Any]) -> None:
     """Raises what is wrong with options that no experiment stands behind: a misspelt name before a missing file."""
     if values and isinstance(options := _checked(name, command, Path(), values), NamesData):
         options.check_names()
 
 
-def _own_experiment(name: str, command: Command, subject: Subject, values: Mapping[str, Any]) -> Path:
+def _own_experiment(name: str, command: Command[Any], subject: Subject, values: Mapping[str, Any]) -> Path:
     """The experiment file of a command that names its model itself: nothing is written of what cannot be asked."""
     file = own_file(name, values[subject.option])
     check_models(file, [values["model"]])
     options = _checked(name, command, file, values)
     if not file.exists():
         subject.check(options)
-    add_models(file, [values["model"]], name, subject.experiment(options))
+    add_models(file, [values["model"]], name, command.experiment_lines(options))
     return file
 
 
-def _checked(name: str, command: Command, file: Path, values: Mapping[str, Any]) -> BaseModel:
+def _checked(name: str, command: Command[Any], file: Path, values: Mapping[str, Any]) -> BaseModel:
     from pydantic import ValidationError
 
     from polyculture.running.call_list import option_fault
 
     try:
-        return command.options.model_validate(values)
+        options: BaseModel = command.options.model_validate(values)
     except ValidationError as fault:
         raise option_fault(fault, name, file, command.options, values, {}) from fault
+    return options
 
 
 def _ask(
@@ -122,7 +123,7 @@ def _ask(
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
-    if (subject := asked.declared.subject) and subject.experiment(asked.options):
+    if asked.declared.experiment_lines(asked.options):
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))

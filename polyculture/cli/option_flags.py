@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 
 
-def command_class(command: Command) -> type[TyperCommand]:
+def command_class(command: Command[Any]) -> type[TyperCommand]:
     """The command class; its path options accept several values each."""
     fields = command.options.model_fields.items()
     many = [f"--{flag_of(name)}" for name, field in fields if (field.json_schema_extra or {}) == {"many_values": True}]
     return many_values(RetryCommand, *many)
 
 
-def parameters_of(command: Command) -> Iterator[Parameter]:
+def parameters_of(command: Command[Any]) -> Iterator[Parameter]:
     """The parameters of the function that typer calls."""
     fields = command.options.model_fields
     kind = Parameter.KEYWORD_ONLY

@@ -28,7 +28,7 @@ from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
-from polyculture.instruments.contract import IN_FILE, Idle, Part
+from polyculture.instruments.contract import IN_FILE, Part
 from polyculture.running.calls import Call, InstrumentCall, WrittenPaths, read_kept
 from polyculture.running.executor import shared_works
 from polyculture.running.linking import LINK
@@ -142,39 +142,18 @@ def checked_options(
         remedy = did_you_mean(command, known) or f"There are {', '.join(known)}."
         raise ExperimentError(f"instruments: there is no {command!r}", where=file, remedy=remedy)
     declared = entry.commands[command]
-    places, written = _places(experiment, command), Written(file.parent, values)
+    places = _places(experiment, command)
+    written = Written(file.parent, values, experiment.instruments.get(command, {}))
     try:
         options = declared.options.model_validate({**file_values(experiment, command), **values}, context=written)
     except ValidationError as fault:
         raise option_fault(fault, command, file, declared.options, values, places) from fault
-    _check_idle(experiment, file, command, declared.idle, options, values)
     return entry, options, _of_places(written, places)
 
 
 def _of_places(written: Written, places: Mapping[str, str]) -> WrittenPaths:
     """The paths of a file, each with the place in the file that says it."""
     return tuple((places[name], path) for name, paths in written.paths.items() for path in paths if name in places)
-
-
-def _check_idle(
-    experiment: Experiment,
-    file: Path,
-    command: str,
-    idle: Sequence[Idle],
-    options: BaseModel,
-    values: Mapping[str, Any],
-) -> None:
-    """Raises `ExperimentError` of an option that would be ignored.
-
-    The command line is asked for its own options alone: what it says may leave one of the file's without a use.
-    """
-    said = values or experiment.instruments.get(command, {})
-    for one in idle:
-        for name in one.options:
-            if name in said and one.when(options):
-                shown = f"{command}: {flag(name)}" if values else f"instruments.{command}.{name}"
-                where = None if values else file
-                raise ExperimentError(f"{shown} {one.because}", where=where, remedy="Leave it out.")
 
 
 def flag(name: str) -> str:
@@ -253,10 +232,9 @@ def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     says without a flag belongs to the study, and so to its parts, too. Raises `ExperimentError` where an option of a
     part is wrong.
     """
-    parts = asked.declared.parts
     yield asked
     found: dict[str, InstrumentCall] = {}
-    for part in parts(asked.options) if parts else ():
+    for part in asked.declared.parts_of(asked.options):
         found[part.name] = _part_call(asked, part, found.get(part.after))
     yield from found.values()
 

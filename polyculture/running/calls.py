@@ -226,7 +226,7 @@ class InstrumentCall(Call):
     paths: WrittenPaths = ()  # that the experiment file says, and no command line
 
     @property
-    def declared(self) -> Command:
+    def declared(self) -> Command[Any]:
         """The command as its instrument declares it."""
         return self.entry.commands[self.command]
 
@@ -304,7 +304,7 @@ class InstrumentCall(Call):
 
     def unable(self) -> Iterator[tuple[str, EngineError]]:
         """As of each call."""
-        if not self._needs:
+        if not self._uses:
             return
         for model in self._every(_silent).models:
             fault = self._fault(model)
@@ -312,10 +312,10 @@ class InstrumentCall(Call):
                 yield model, fault
 
     @property
-    def _needs(self) -> Sequence[str]:
-        """What the command takes of a model, and that whose results it asks about."""
-        before = () if self.follows is None else self.follows._needs
-        return tuple(dict.fromkeys((*self.declared.needs(self.options), *before)))
+    def _uses(self) -> Sequence[str]:
+        """What the command uses a model for, and that whose results it asks about."""
+        before = () if self.follows is None else self.follows._uses
+        return tuple(dict.fromkeys((*self.declared.uses_of(self.options), *before)))
 
     @property
     def _model(self) -> str | None:
@@ -329,15 +329,15 @@ class InstrumentCall(Call):
     def _able(self, tell: Tell) -> ExperimentAsked:
         """The experiment as the command sees it: with the models that can be asked."""
         every = self._every(tell)
-        if not self._needs:
+        if not self._uses:
             return every
         unable = dict(self.unable())
         return replace(every, able=tuple(model for model in every.models if model not in unable))
 
     def _fault(self, model: str) -> EngineError | None:
-        for need in self._needs:
+        for use in self._uses:
             try:
-                check_can(self.workspace.experiment.model_spec(model), CAPABILITIES[need])
+                check_can(self.workspace.experiment.model_spec(model), CAPABILITIES[use])
             except EngineError as fault:
                 return fault
         return None

@@ -45,4 +45,4 @@ TOY = text_instrument(
     read=lambda text: {"letters": len(text)},
     shown=(Path(__file__).with_name("letters.sql"),),
 )
-LAYOUT, COMMANDS = TOY.layout, {"toy": TOY.command}
+LAYOUT, COMMANDS = TOY.layout, {"toy": TOY}
