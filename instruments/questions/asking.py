@@ -25,7 +25,7 @@ from polyculture.generate.request import as_sent, request_id
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.model_job import ModelJob
-from polyculture.instruments.questions.layout import ATTENTION, USES, QuestionRow, WantedAnswer
+from polyculture.instruments.questions.layout import ASK_METHODS, ATTENTION, QuestionRow, WantedAnswer
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question, QuestionSet
 
 Order = tuple[int, ...]  # the index of the option at each place
@@ -182,7 +182,7 @@ class AskJob(ModelJob[Ask]):
     @property
     def use(self) -> str:
         """What the model is used for: its setup depends on it."""
-        return USES.get(self.method, "answer")
+        return ASK_METHODS[self.method].use
 
     @cached_property
     def decoding(self) -> Decoding | None:

@@ -55,17 +55,14 @@ FROM own
 INNER JOIN together USING (dataset, language, condition, type, method)
 INNER JOIN sizes USING (dataset, language, condition, type, model);
 
--- question_board_entries: a row is a model's number of all questions of a set, on a board.
+-- question_board_entries: a row is a model's number of all questions of a set, on a board. The metrics that are on one stand
+-- with the better of two numbers: a high share, more of what has no limit, or a bias near 0.
 --   items: a hash of the questions, where models answered different ones
 --   doubt: what the number says less than others for: answers that pick no option, refusals and ties among them; questions
 --     that others were not asked
 CREATE VIEW question_board_entries AS
 SELECT
-    'questions' AS task, metric,
-    CASE
-        WHEN metric IN ('diff_bias_a', 'diff_bias_d', 's_amb', 's_dis') THEN 'zero'
-        WHEN method = 'scored' OR metric = 'first_preferred' THEN 'more' ELSE 'high'
-    END AS goal,
+    'questions' AS task, metric, goal,
     dataset, nullif(language, '-') AS language, NULL::VARCHAR AS culture, NULL::VARCHAR AS entity_type,
     concat_ws(', ', 'all questions', facets['type']) AS setting, concat_ws(', ', method, reader) AS variant, method AS way,
     model, estimate, low, high, units AS contexts, NULL::BIGINT AS native_entities, NULL::BIGINT AS western_entities,
@@ -75,14 +72,20 @@ SELECT
         CASE WHEN lost >= 0.05 * sizes['answered'] THEN concat(round(100 * lost / sizes['answered'])::INTEGER, ' % not read') END,
         CASE WHEN differs THEN concat(questions, ' questions, ', shared, ' of them of all models') END
     ), '') AS doubt
-FROM (SELECT *, sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost FROM numbers)
+FROM (
+    SELECT
+        n.*, sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost,
+        CASE WHEN method = 'scored' THEN 'more' ELSE g.goal END AS goal -- What another harness calls its metric is its own.
+    FROM numbers AS n
+    LEFT JOIN (VALUES
+        ('accuracy', 'high'), ('acc_a', 'high'), ('acc_d', 'high'), ('ranked_first', 'high'), ('exact_match', 'high'),
+        ('soft_match', 'high'), ('weighted_match', 'high'), ('diff_bias_a', 'zero'), ('diff_bias_d', 'zero'), ('s_amb', 'zero'),
+        ('s_dis', 'zero'), ('first_preferred', 'more')
+    ) AS g(metric, goal) USING (metric)
+)
 LEFT JOIN question_answered AS a USING (dataset, language, condition, method, model)
-WHERE coalesce(a.type, '') = coalesce(facets['type'], '') AND measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
-    AND len(map_keys(facets)) = (facets['type'] IS NOT NULL)::INTEGER
-    AND (method = 'scored' OR metric IN (
-        'accuracy', 'acc_a', 'acc_d', 'diff_bias_a', 'diff_bias_d', 's_amb', 's_dis', 'first_preferred', 'ranked_first',
-        'exact_match', 'soft_match', 'weighted_match'
-    ));
+WHERE goal IS NOT NULL AND coalesce(a.type, '') = coalesce(facets['type'], '') AND measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
+    AND len(map_keys(facets)) = (facets['type'] IS NOT NULL)::INTEGER;
 
 -- question_board_orders: a row is two models on a board, of which a paired difference tells that one is higher. Biases are
 -- compared by their size, by the board itself.

@@ -8,7 +8,7 @@ from typing import Any
 
 from polyculture.instruments.contract import Command, Demo, Subject
 from polyculture.instruments.declared import Instrument
-from polyculture.instruments.questions.layout import ANSWERS, USES
+from polyculture.instruments.questions.layout import ANSWERS, ASK_METHODS
 from polyculture.instruments.questions.options import AskOptions
 
 _FOLDER = Path(__file__).parent
@@ -27,7 +27,7 @@ ASK = Instrument(
     ),
     subject=Subject("set", AskOptions.opened),
     # Texts where an answer is written, log-probabilities where likelihoods are compared, or attention.
-    uses=lambda options: {USES.get(method, "answer") for method in options.methods},
+    uses=lambda options: {ASK_METHODS[method].use for method in options.methods},
     answers=ANSWERS,
 )
 COMMANDS: Mapping[str, Command[Any]] = {"ask": ASK}

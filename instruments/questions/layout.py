@@ -17,8 +17,27 @@ if TYPE_CHECKING:
 
 ATTENTION: Final = "attention"  # the method that reads how much is attended to each option: no reader reads it
 SCORED: Final = "scored"  # the method of items of which another harness gave the scores alone
-# What a model is used for by each method that writes nothing; others write an answer.
-USES: Mapping[str, Use] = {**dict.fromkeys(("letter", "text", "sentence", "gap"), "score"), ATTENTION: "attend"}
+
+
+@dataclass(frozen=True, slots=True)
+class AskMethod:
+    """A way to ask questions, and what follows from it for whoever asks, compares or shows the answers."""
+
+    use: Use = "answer"  # of the model
+    is_sampled: bool = False  # whether other samples would have been other answers
+    is_choice: bool = False  # whether a kind of questions can be asked by others, so that tables name it
+    column: str = ""  # of a page, with all numbers of the method, which are called by their reader; '': as they are
+
+
+ASK_METHODS: Mapping[str, AskMethod] = {
+    "generated": AskMethod(is_sampled=True),
+    "letter": AskMethod("score", is_choice=True),
+    "text": AskMethod("score", is_choice=True),
+    "sentence": AskMethod("score"),
+    "gap": AskMethod("score"),
+    ATTENTION: AskMethod("attend", is_choice=True),
+    SCORED: AskMethod(is_sampled=True, column="score"),  # whether it is sampled is not kept with a score
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.instruments.questions.layout import SCORED
-from polyculture.instruments.questions.numbers.families import SCORE
+from polyculture.instruments.questions.layout import ASK_METHODS
+from polyculture.instruments.questions.numbers.families import MATCHES
 from polyculture.instruments.questions.set_figures import SIGNED, MarkFigure, figures_of
 from polyculture.instruments.questions.set_words import (
     STUDY,
@@ -32,7 +32,6 @@ from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, counted, page_table
 from polyculture.reports.texts import section_texts, texts
 
-_MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
 _BOUNDS = ("chance", "max_bias_a", "max_bias_d")
 _KEYED = ("accuracy", "ranked_first")  # of answers to questions that have a right option
 _MARKS = ("ᵃ", "ᵇ", "ᶜ", "ᵈ", "ᵉ", "ᶠ", "ᵍ")  # of reasons, each of which is written below the table once
@@ -89,7 +88,9 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         key = tuple(row[name] for name in (*STUDY, "part", "value"))
-        column = SCORE if row["method"] == SCORED else "match" if row["metric"] in _MATCHES else row["metric"]
+        # Numbers that are called by their reader have one column: its group says which they are.
+        own = "match" if row["metric"] in MATCHES else row["metric"]
+        column = ASK_METHODS[row["method"]].column or own
         found.setdefault(
             key, {**row, "condition": row["condition"] or "", "prompt": row["prompt"] or "", "numbers": {}}
         )["numbers"][column] = row

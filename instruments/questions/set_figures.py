@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from polyculture.instruments.questions.numbers.families import SCORE
+from polyculture.instruments.questions.layout import ASK_METHODS, SCORED
 from polyculture.instruments.questions.set_words import STUDY, study_label, unread_share
 from polyculture.instruments.questions.shown import TEXTS
 from polyculture.reports.figures.figure import Key, Panel, key_of
@@ -32,7 +32,10 @@ def figures_of(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequ
     labels = {
         _place(line): f"{data.names.model(line['model'])}{study_label(line)}{unread_share(line)}" for line in lines
     }
-    for signed, words in ((False, "score" if SCORE in metrics else "share of the answers"), (True, "bias")):
+    for signed, words in (
+        (False, "score" if ASK_METHODS[SCORED].column in metrics else "share of the answers"),
+        (True, "bias"),
+    ):
         some = [
             name for name in metrics if (name in SIGNED) is signed and (name != "s_amb" or "diff_bias_a" not in metrics)
         ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from polyculture.instruments.questions.layout import SCORED
+from polyculture.instruments.questions.layout import ASK_METHODS
 from polyculture.instruments.questions.reading_step import UNREAD, unread_by_language
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.shown import TEXTS
@@ -90,7 +90,7 @@ def part_label(row: Row, names: Any) -> str:
 
 def study_label(row: Row) -> str:
     """How a model was asked, and who read it: what stands behind its name."""
-    method = "" if row["method"] in ("generated", "sentence", "gap", SCORED) else f"of the {row['method']}"
+    method = f"of the {row['method']}" if ASK_METHODS[row["method"]].is_choice else ""
     prompt = row["prompt"] and f"prompt {row['prompt']}"
     parts = (word_for("readers", row["reader"]), method, row["condition"], prompt)
     return "".join(f", {part}" for part in parts if part)

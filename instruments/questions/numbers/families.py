@@ -15,6 +15,8 @@ _FILE = Path(__file__).with_name("families.toml")
 _CHOICES = ("accuracy", "kobbq", "bbq", "levels")  # families of sets of which one option is to be chosen
 SURVEY = "survey"
 SCORE = "score"  # of items that another harness scored
+_MATCHES = {"f1": "f1", "soft": "soft_match", "weighted": "weighted_match"}  # by the reader that compares the answers
+MATCHES = ("exact_match", *_MATCHES.values())
 ALL_THAT_FIT = frozenset((SURVEY, "several"))  # families of sets of which all options that fit are to be picked
 # Of all outcomes of answers to questions with options, but what failed.
 ANSWERED = ("picked", "refusal", "tie", "unread")
@@ -95,5 +97,4 @@ def named(metric: str, reader: str) -> str:
     """What a match is called: by the reader that compares the answers, 'soft_match' of 'soft'. A score: its metric."""
     if metric == SCORE:
         return reader
-    matches = {"f1": "f1", "soft": "soft_match", "weighted": "weighted_match"}
-    return matches.get(reader, metric) if metric == "exact_match" else metric
+    return _MATCHES.get(reader, metric) if metric == "exact_match" else metric

@@ -27,7 +27,7 @@ from scipy import stats
 from polyculture.cache.store.schema.measured import Difference, Number
 from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import ComparedFacets, difference_rows
-from polyculture.instruments.questions.layout import EMPTY, MEASURE
+from polyculture.instruments.questions.layout import ASK_METHODS, EMPTY, MEASURE
 from polyculture.instruments.questions.numbers.withheld import FEW_READ, few_are_read, withheld_differences
 from polyculture.metrics.inference.family import adjusted
 from polyculture.metrics.inference.ratios import Ratio, paired
@@ -114,7 +114,7 @@ def level_differences(store: Store, dataset: str, inputs: str) -> Iterator[Diffe
             sides = ComparedFacets(
                 MEASURE.name, one.metric, one.dimension, one.first.name, one.second.name, shared, {"type": kind}
             )
-            units, sampled = int((a.units & b.units).sum()), method == "generated"
+            units, sampled = int((a.units & b.units).sum()), ASK_METHODS[method].is_sampled
             if one.first.is_withheld or one.second.is_withheld:
                 yield from withheld_differences(sides, unit="unit", units=units, inputs=inputs, sampled=sampled)
             elif (found := paired(a, b)) is not None:

@@ -25,7 +25,7 @@ from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import ComparedFacets, difference_rows
-from polyculture.instruments.questions.layout import MEASURE, SCORED
+from polyculture.instruments.questions.layout import ASK_METHODS, MEASURE
 from polyculture.instruments.questions.numbers.families import Family, compared_families, families, named
 from polyculture.instruments.questions.numbers.tally import (
     NOT_READ,
@@ -144,8 +144,7 @@ def _differences(
                 MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets
             )
             units, short = int((one.units & other.units).sum()), (missing[0], missing[1])
-            # Whether generated answers were sampled is not kept with them.
-            sampled = study.method in ("generated", SCORED)
+            sampled = ASK_METHODS[study.method].is_sampled
             if any(map(number.few_read, sides)):
                 yield from withheld_differences(
                     told, unit="unit", units=units, inputs=inputs, missing=short, sampled=sampled
