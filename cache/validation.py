@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError, ValidationInfo
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from polyculture.cache.text.sanitize import but_not
@@ -41,6 +41,12 @@ _PATTERNS = {
         "must be of the letters A to Z, digits, full stops, _ and -, and begin with a letter or digit"
     )
 }
+
+
+class ClosedModel(BaseModel):
+    """A table of a file, or the options of a command: a key that it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def refuse_ignored(options: BaseModel, info: ValidationInfo, names: Iterable[str], why: str) -> None:

@@ -8,18 +8,15 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.text.inflection import NO_ENDINGS, Endings, inflections
+from polyculture.cache.validation import ClosedModel
 
 RULES = Path(__file__).with_name("rules.toml")
 
 
-class LanguageRules(BaseModel):
+class LanguageRules(ClosedModel):
     """A language's section of the file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     prefix: re.Pattern[str] | None = None
     suffix: re.Pattern[str] | None = None
@@ -30,10 +27,8 @@ class LanguageRules(BaseModel):
     function_words: frozenset[str] = frozenset()
 
 
-class ExtractionRules(BaseModel):
+class ExtractionRules(ClosedModel):
     """The whole file: what is for all languages, and their sections."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     shortest: Mapping[str, int]
     quotes: str

@@ -8,22 +8,19 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.store.schema import Condition
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 
 FILE = Path(__file__).with_name("wordings.toml")
 STUDY_TASK = "study"
 PLAIN = "plain"  # the wording that puts a country or a name on a line of its own: see `wording.Plain`
 
 
-class KnownWording(BaseModel):
+class KnownWording(ClosedModel):
     """A built-in wording: what it asks for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: str  # wordings of one task may be averaged
     length: bool  # does it say how long the text shall be?
@@ -74,10 +71,8 @@ PRESETS = Path(__file__).with_name("presets.toml")
 ImplicitCountries = Literal["first", "all"]
 
 
-class Preset(BaseModel):
+class Preset(ClosedModel):
     """What a preset fixes of an experiment: which prompts are built."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     languages: tuple[str, ...]
     topics: tuple[str, ...]

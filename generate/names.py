@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from polyculture.cache.catalog import Language
 from polyculture.cache.catalog.model import CountryCode, LabelLanguage
@@ -19,6 +19,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.schema import Condition
 from polyculture.cache.text.scripts import script_counts, script_share
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.generate.design import PromptDesign
 
 FOLDER = Path(__file__).with_name("names")
@@ -28,10 +29,8 @@ POOL = 8
 _FACTS = ("latin", "reading", "source")
 
 
-class PersonName(BaseModel):
+class PersonName(ClosedModel):
     """A name: in Latin letters, and by language code where that has another script."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     latin: str = Field(min_length=1)
     reading: str | None = None  # how it is read, where the script leaves that open
@@ -61,10 +60,8 @@ def _as_list(data: Any) -> Any:
 Names = Annotated[tuple[PersonName, ...], BeforeValidator(_as_list), Field(min_length=1)]
 
 
-class PersonNames(BaseModel):
+class PersonNames(ClosedModel):
     """The names of men and women of a country."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     male: Names
     female: Names

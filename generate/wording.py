@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from polyculture.cache.catalog import Catalog, Country, Language, Topic, read_catalog
 from polyculture.cache.catalog.cldr import country_names
@@ -31,6 +31,7 @@ from polyculture.cache.errors import CatalogError
 from polyculture.cache.store.schema import Condition
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.generate.design import PLAIN
 from polyculture.generate.names import PersonNames, names_file, read_names
 
@@ -51,10 +52,8 @@ PLACEHOLDERS: Mapping[Condition, tuple[str, ...]] = {
 }
 
 
-class Template(BaseModel):
+class Template(ClosedModel):
     """The text of a prompt with its placeholder, and what it says in English, word by word."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str
     gloss: str | None = None  # None in English, and where a user gives none
@@ -144,11 +143,7 @@ def template_of(wording: TopicWording, condition: Condition) -> str:
     return wording.templates[condition].text
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class CountryWording(_Data):
+class CountryWording(ClosedModel):
     """A country in a language: its name, and the forms that replace `{country}` and `{origin}`."""
 
     name: str = Field(min_length=1)
@@ -157,14 +152,14 @@ class CountryWording(_Data):
     note: str | None = None  # why the name is not the one of CLDR
 
 
-class Length(_Data):
+class Length(ClosedModel):
     """How long the texts shall be, as the sentences of the wordings with a length say it."""
 
     unit: Unit
     amount: int = Field(ge=1)
 
 
-class Plain(_Data):
+class Plain(ClosedModel):
     """The wording `plain` in a language: the sentence of a topic, and below it a line with the country or the name.
 
     No sentence contains data, so nothing has to be inflected: a country is called by its name in the nominative. The
@@ -177,7 +172,7 @@ class Plain(_Data):
     countries: Mapping[CountryCode, Annotated[str, Field(min_length=1)]] = {}  # in place of CLDR's
 
 
-class Wording(_Data):
+class Wording(ClosedModel):
     """All parts of the prompts in one language."""
 
     language: str
@@ -195,7 +190,7 @@ class Wording(_Data):
         return self.plain_length if name == PLAIN else self.length
 
 
-class _OwnCountry(_Data):
+class _OwnCountry(ClosedModel):
     wording: Mapping[str, CountryWording]
     names: PersonNames | None
 

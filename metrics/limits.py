@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.validation import ClosedModel
 from polyculture.metrics.declared import DECLARED
 
 GAZETTEER = "gazetteer"
@@ -18,10 +17,8 @@ STARTER = "starter"
 BY_CONSTRUCTION = "constant by construction"  # why a disqualified metric tells no difference
 
 
-class Limit(BaseModel):
+class Limit(ClosedModel):
     """A limit in words: what it is, what it does to each metric, and what removes it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     says: str
     briefly: str  # the same in a few words, for a line

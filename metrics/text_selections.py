@@ -13,17 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.store.store import Store
+from polyculture.cache.validation import ClosedModel
 
 _MANY_UNKNOWN = 0.05  # of the texts: with fewer, a selection leaves out nearly all that it should
 
 
-class _Words(BaseModel):
+class _Words(ClosedModel):
     """What a selection leaves out: `one` text, or `many`; `unknown` is of those of which nobody knows."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     one: str
     many: str

@@ -16,8 +16,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
+from polyculture.cache.validation import ClosedModel
 from polyculture.metrics.comparison.sides import REST
 from polyculture.metrics.comparison.table import explained, with_remedy
 from polyculture.metrics.declared import METRICS, is_count
@@ -35,14 +35,12 @@ FIRST = 3  # sentences that the first screen shows; the others are in a fold
 _ORDER = ("model", "native by model", "native by country", "language", "condition")
 
 
-class _Claim(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Claim(ClosedModel):
     more: str
     less: str = ""
 
 
-class _Texts(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Texts(ClosedModel):
     where: Mapping[str, str]
     prompts: Mapping[str, str]
     about: Mapping[str, str]

@@ -10,18 +10,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.validation import ClosedModel
 from polyculture.metrics.limits import PUBLISHED, Limit, by_construction, by_starter, limits
 from polyculture.reports.names import short_name
 from polyculture.reports.texts import texts
 
 
-class GoldScores(BaseModel):
+class GoldScores(ClosedModel):
     """An extractor's counts on gold texts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     texts: int
     languages: tuple[str, ...]

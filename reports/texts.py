@@ -11,17 +11,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from polyculture.cache.errors import UserError
+from polyculture.cache.validation import ClosedModel
 from polyculture.metrics.declared import DECLARED
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Metric(_Data):
+class Metric(ClosedModel):
     """A metric in words: its formula and its caveat."""
 
     name: str
@@ -30,7 +27,7 @@ class Metric(_Data):
     caveat: str = ""
 
 
-class FigureTexts(_Data):
+class FigureTexts(ClosedModel):
     """The texts of a figure: `caption` has places for numbers, `keys` is its legend, `panels` titles drawings.
     `use` says what a reader of the page can do with it, which no file with the figure's drawings can.
 
@@ -47,7 +44,7 @@ class FigureTexts(_Data):
     study: str = ""
 
 
-class Column(_Data):
+class Column(ClosedModel):
     """A column of the tables of what to distrust: a count and, where `of` names another, its share of that."""
 
     name: str
@@ -56,7 +53,7 @@ class Column(_Data):
     of: str | None = None
 
 
-class Warning(_Data):
+class Warning(ClosedModel):
     """When a share of the data is bad enough for a warning: `count` of `of` above `limit`."""
 
     count: str
@@ -65,14 +62,14 @@ class Warning(_Data):
     text: str
 
 
-class ComparisonTexts(_Data):
+class ComparisonTexts(ClosedModel):
     """A comparison in words."""
 
     title: str
     says: str
 
 
-class Texts(_Data):
+class Texts(ClosedModel):
     """All of `texts.toml`."""
 
     metrics: Mapping[str, Metric]
@@ -94,7 +91,7 @@ class Texts(_Data):
     warnings: tuple[Warning, ...]
 
 
-class SectionTexts(_Data):
+class SectionTexts(ClosedModel):
     """The texts of a section.
 
     `title` is its heading and its line in the navigation, `asks` the question below the heading. `headings` are names

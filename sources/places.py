@@ -10,13 +10,13 @@ import glob
 import re
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from polyculture.cache.validation import ClosedModel
 
 
-class Source(BaseModel):
+class Source(ClosedModel):
     """A data set and its publisher."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")]  # a folder is called like it
     title: str

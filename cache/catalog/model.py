@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fontTools.unicodedata import script_name
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from polyculture.cache.catalog.everyday import country_key, country_keys, everyday_countries, several_countries
 from polyculture.cache.catalog.facts import Unit
@@ -18,6 +18,7 @@ from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.inflection import base_language
 from polyculture.cache.text.suggestions import did_you_mean, meant_by, near_words
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 
 
 def _qid(text: str) -> str:
@@ -46,11 +47,7 @@ _MISSPELT = 80  # of 100: how alike the name of a country or a language must be 
 NO_REGION = ("mixed", "neutral")  # labels of texts that are of several regions, or of none
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Kind(_Data):
+class Kind(ClosedModel):
     """A kind of mention within a topic: a dish, an author, a genre."""
 
     granularity: int | None = Field(default=None, ge=0, le=1)  # 1 specific, 0 general
@@ -77,7 +74,7 @@ class Kind(_Data):
         return self
 
 
-class Example(_Data):
+class Example(ClosedModel):
     """A text and what the extractor should answer about it: the kinds' [text, dictionary form, English name or ""]."""
 
     text: str = Field(min_length=1)
@@ -93,7 +90,7 @@ class Example(_Data):
         return self
 
 
-class Topic(_Data):
+class Topic(ClosedModel):
     """A topic: the kinds of entity that are looked for, and where they stand in Wikidata's classes."""
 
     code: str
@@ -120,7 +117,7 @@ class Topic(_Data):
         return self
 
 
-class Language(_Data):
+class Language(ClosedModel):
     """A language: its scripts, its countries, and where Wikidata keeps its labels.
 
     A language file has its code and what `facts.language_facts` does not know, or knows wrongly.
@@ -169,7 +166,7 @@ class Language(_Data):
         return self
 
 
-class Country(_Data):
+class Country(ClosedModel):
     """A country. Prompts can name it in the languages that have a form of it."""
 
     code: CountryCode
@@ -186,7 +183,7 @@ class Country(_Data):
         return (self.qid, *self.includes)
 
 
-class FormerState(_Data):
+class FormerState(ClosedModel):
     """A state that is no more, with the countries of today that continue it."""
 
     qid: QID
@@ -203,7 +200,7 @@ def _former_states() -> dict[str, FormerState]:
     return {qid: parse_model(FormerState, {"qid": qid, **row}, file) for qid, row in read_toml(file).items()}
 
 
-class Region(_Data):
+class Region(ClosedModel):
     """A region: countries that stand together in maps and are compared with those of others."""
 
     code: str = Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")
@@ -219,7 +216,7 @@ class Region(_Data):
         return self
 
 
-class Catalog(_Data):
+class Catalog(ClosedModel):
     """All topics, languages and countries that an experiment can name."""
 
     topics: Mapping[str, Topic]

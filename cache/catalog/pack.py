@@ -12,13 +12,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from polyculture.cache.validation import ClosedModel
+
 PACK, GOLD, REVIEWS = "pack.toml", "gold", "reviews"
 
 
-class PackFile(BaseModel):
+class PackFile(ClosedModel):
     """What `pack.toml` holds."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1)
     version: str = Field(min_length=1)

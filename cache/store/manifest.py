@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.text.sanitize import conceal
+from polyculture.cache.validation import ClosedModel
 
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
 TEXTS = "texts"  # what asks for texts, among the instruments in `Manifest.asked`
@@ -21,10 +22,8 @@ EXTRACT_KEYS = "extract."  # how the settings of texts begin that are keys of th
 FORMAT = 10  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
 
-class CurrentId(BaseModel):
+class CurrentId(ClosedModel):
     """What an instrument asks, or reads, and the id under which rows count."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     what: str  # a task, how it is asked, and the language; of texts a topic
     id: str
@@ -33,7 +32,7 @@ class CurrentId(BaseModel):
     prompt: str = ""
     reads: bool = False  # the id is that of a reader: to read answers again asks nobody
     measure: str = ""  # the one that rests on it, of an instrument whose measures ask each its own; '': all
-    settings: dict[str, Any] = {}  # that the id is made of
+    settings: dict[str, Any] = Field(default_factory=dict)  # that the id is made of
 
     @property
     def key(self) -> tuple[str, str, bool]:

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from polyculture.cache.validation import ClosedModel
 
 FILE = Path(__file__).with_name("faults.toml")
 CONTENT_POLICY, CONNECTION = "content policy", "connection"
@@ -27,10 +27,8 @@ _CODE = re.compile(r"([a-z_]+): ")  # the server's own, where it stands before i
 _LEFT_OUT = re.compile("[#…]+")  # what the view `failures` writes in place of numbers, names and ids
 
 
-class FaultKind(BaseModel):
+class FaultKind(ClosedModel):
     """A row of the table: what a fault is known by, and what it ends. The file explains the columns."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     system: str  # who says so
@@ -69,10 +67,8 @@ class StopLimits:
     minutes: float  # that a service is waited for which had answered; 0: however long
 
 
-class FaultTable(BaseModel):
+class FaultTable(ClosedModel):
     """The whole table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     stop: StopLimits
     levels: tuple[Mapping[str, str], ...]

@@ -14,7 +14,7 @@ from polyculture.cache.errors import CatalogError, together
 from polyculture.cache.text.folding import fold_surface
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
-from polyculture.cache.validation import explain
+from polyculture.cache.validation import ClosedModel, explain
 
 SLOT = "___"
 LANGUAGES = Path(__file__).with_name("languages.toml")
@@ -62,9 +62,7 @@ class Filters(BaseModel):
     stop_words_at: Edges = "both"  # no n-gram has a stop word at this end
 
 
-class _LanguageSection(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _LanguageSection(ClosedModel):
     patterns: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
     unit: NgramUnit | None = None
     max_words: int = Field(default=4, ge=1, le=20)

@@ -7,24 +7,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.catalog import Catalog, Kind, Language
 from polyculture.cache.catalog.model import QID
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.collect.wikidata.collect import Collection, Membership
 
 FILE = Path(__file__).with_name("presets.toml")
 One = TypeVar("One")
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class TypeRule(_Data):
+class TypeRule(ClosedModel):
     """What items a type has: those below its classes; of persons, those who do one of the occupations."""
 
     roots: tuple[QID, ...]
@@ -32,7 +27,7 @@ class TypeRule(_Data):
     members: Membership = "any"
 
 
-class CultureRule(_Data):
+class CultureRule(ClosedModel):
     """Whose items a culture has, and how many."""
 
     countries: tuple[str, ...]
@@ -42,7 +37,7 @@ class CultureRule(_Data):
     most_of_all: int | None = None  # of each type
 
 
-class CollectionPreset(_Data):
+class CollectionPreset(ClosedModel):
     """The collections of a paper."""
 
     title: str

@@ -23,10 +23,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.errors import CatalogError, EngineError
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import (
     Completion,
@@ -134,18 +133,14 @@ Script = Callable[[Request, int], str | Completion]
 VERSION = "mock"  # the model's version in every row
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Answer(ClosedModel):
     prompt: str = ""  # a part of the prompt
     texts: tuple[str, ...] = ()
     error: str | None = None
     retryable: bool = False
 
 
-class _AnswerFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _AnswerFile(ClosedModel):
     answer: tuple[_Answer, ...]
 
 

@@ -28,12 +28,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from polyculture.cache.catalog import Language
 from polyculture.cache.identity import content_id
 from polyculture.cache.text.folding import PHRASES, fold, fold_case
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 
 BUILT_IN = Path(__file__).parent
 Kind = Literal["declines", "disclaims", "asides", "contrasts", "turns", "unless"]
@@ -69,14 +70,12 @@ def _phrase(text: str) -> str:
 Phrase = Annotated[str, AfterValidator(_phrase)]
 
 
-class Phrases(BaseModel):
+class Phrases(ClosedModel):
     """The refusal phrases of one language.
 
     A phrase is a regular expression over normalised words: lower case, no punctuation, no apostrophe, one space
     between words and at either end of a sentence. It begins at a word unless `spaced` is false.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     code: str
     spaced: bool = True  # False: words are not set apart by spaces, or not reliably

@@ -8,21 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from polyculture.cache.errors import DataSetError, together
 from polyculture.cache.text.folding import fold
 from polyculture.cache.toml_files import read_toml
-from polyculture.cache.validation import explain
+from polyculture.cache.validation import ClosedModel, explain
 
 BUILT_IN = Path(__file__).with_name("cultures.toml")
 _FEWEST_LEVELS = 2  # a resource question has an option of each: with one level there is nothing to compare
 
 
-class Culture(BaseModel):
+class Culture(ClosedModel):
     """A country, or a part of one, that questions are asked about."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     level: str
     region: str
@@ -32,9 +30,7 @@ class Culture(BaseModel):
     country: str = ""  # its name in the file
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _File(ClosedModel):
     levels: tuple[str, ...] = Field(min_length=_FEWEST_LEVELS)
     countries: Mapping[str, Culture] = Field(min_length=1)
     spellings: Mapping[str, tuple[str, ...]] = {}

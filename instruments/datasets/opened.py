@@ -8,8 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, gold_label
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 Names = tuple[str, ...]
 
 
-class DatasetOptions(BaseModel):
+class DatasetOptions(ClosedModel):
     """Which contexts and entities of which data set."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: Annotated[NameOrRules, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = (
         "camellia"

@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 
 PRESETS = Path(__file__).parent / "presets"
 OURS = "ours"  # no paper's: what the options' defaults say
@@ -28,10 +27,8 @@ class Choice(NamedTuple):
     where: str
 
 
-class PaperPart(BaseModel):
+class PaperPart(ClosedModel):
     """A command that measures a part of what a paper measured, with options beside those of the preset itself."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     command: str
     where: str  # the section, table or figure that says so
@@ -43,10 +40,8 @@ class PaperPart(BaseModel):
     differs: str = ""  # what it has otherwise than the paper, unless a user gives prompts or a model of the task
 
 
-class Preset(BaseModel):
+class Preset(ClosedModel):
     """A paper's protocol: options of each command that measures what it measured."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     source: str

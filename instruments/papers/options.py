@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NameOrFolder, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, Part, in_file
 from polyculture.instruments.datasets.opened import open_data_set
@@ -63,7 +64,7 @@ class AsPaper:
         return "counted as the paper does: " + ", ".join(chosen)
 
 
-class PaperOptions(BaseModel):
+class PaperOptions(ClosedModel):
     """Measure what a paper measured, by its own protocol, and print its numbers next to those of your models.
 
     NAME is camel, camellia, culturescope, kobbq or makieval. With --model no experiment is needed: one is written. A
@@ -73,8 +74,6 @@ class PaperOptions(BaseModel):
     --language and --culture are of camel and camellia (--culture of culturescope's probe, too); makieval's are those of
     the experiment.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[Name, Field(description="The paper.")]
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NamesOrRules
 from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.questions.asking import METHODS, Method, Orders
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
 Names = tuple[str, ...]
 
 
-class SetOptions(BaseModel):
+class SetOptions(ClosedModel):
     """Which questions of which sets."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     set: Annotated[NamesOrRules, Field(description="A shipped set, or a rules file; several with commas.")]
     folder: Annotated[FilePath | None, Field(description="The folder of its files, if they were not fetched.")] = None

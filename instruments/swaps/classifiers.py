@@ -9,11 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.errors import DataSetError, EngineError
 from polyculture.cache.identity import content_id
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.generate.engines.base import Completion, ModelSpec
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.transformers.labelling import BATCH, Labeller, open_classifier, open_tagger
@@ -28,10 +27,8 @@ CLASSIFIER, TAGGER = "classifier", "tagger"
 _BETWEEN = "; "  # names in a tagger's answer, each '12-17 PER'
 
 
-class Labels(BaseModel):
+class Labels(ClosedModel):
     """The meaning of models' labels: the three sentiments, and the entity types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sentiment: Mapping[Label, tuple[str, ...]]
     names: Mapping[str, tuple[str, ...]]

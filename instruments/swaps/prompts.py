@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from polyculture.cache.catalog.cldr import language_names
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.instruments.datasets.model import Label
 from polyculture.instruments.datasets.presets import OURS, PRESETS, read_preset
 
@@ -52,18 +53,14 @@ def _slot(name: str) -> str:
     return f"{{{name}}}"
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SentimentPrompt(_Data):
+class SentimentPrompt(ClosedModel):
     """The sentiment prompt and the words of its labels."""
 
     prompt: Annotated[str, _with("text")]
     labels: Mapping[Label, str]
 
 
-class QuestionPrompt(_Data):
+class QuestionPrompt(ClosedModel):
     """The question prompt; `question` serves contexts without one of their own. Without its slot, it is not asked."""
 
     prompt: Annotated[str, _with("text", either=("question", "type"))]
@@ -71,13 +68,13 @@ class QuestionPrompt(_Data):
     none: str | None = None  # what an answer says where nothing is found, if the prompt asks for a word
 
 
-class NamesPrompt(_Data):
+class NamesPrompt(ClosedModel):
     """The prompt for all names of a type."""
 
     prompt: Annotated[str, _with("text", "type")]
 
 
-class ComparisonWords(_Data):
+class ComparisonWords(ClosedModel):
     """How words of a language are compared."""
 
     spaces: bool = True  # are words set apart by spaces?
@@ -87,7 +84,7 @@ class ComparisonWords(_Data):
     honorifics: tuple[str, ...] = ()  # the same, behind it
 
 
-class Prompts(_Data):
+class Prompts(ClosedModel):
     """The prompts in one language, and what they know of the languages of texts."""
 
     language: str

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from polyculture.cache.validation import ClosedModel
 
 
-class TokensOptions(BaseModel):
+class TokensOptions(ClosedModel):
     """Count the tokens of a model's vocabulary that hold a language's own letters.
 
     What is counted is kept, for the report. Then, where `polyculture cbs` has scored: tokens per entity, native and
     Western, beside the Cultural Bias Score.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     language: Annotated[

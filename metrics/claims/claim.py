@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from polyculture.cache.errors import ExperimentError, together
 from polyculture.cache.toml_files import read_toml
-from polyculture.cache.validation import explain
+from polyculture.cache.validation import ClosedModel, explain
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.sides import DIMENSIONS
 from polyculture.metrics.declared import COMPARED, ON_REQUEST, RANGES, is_overlap, is_per_country
@@ -40,11 +40,7 @@ Dimension = Literal[  # of texts, and of what instruments compare
 Words = Annotated[str, Field(min_length=1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Contrast(_Strict):
+class Contrast(ClosedModel):
     """Between what: one of `native`, `each`, `a`, `within`, `than`."""
 
     native: Literal[True] | None = None  # a country's own language against the other languages
@@ -77,7 +73,7 @@ class Contrast(_Strict):
         return () if self.against in ("rest", "each") else (self.against,)
 
 
-class Claim(_Strict):
+class Claim(ClosedModel):
     """A hypothesis. `bound`: up to which difference two numbers are the same, or beyond which one is higher."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
@@ -129,7 +125,7 @@ class Claim(_Strict):
         return (self.parts or ("any" if self.expect == "different" else "all")) == "all"
 
 
-class _File(_Strict):
+class _File(ClosedModel):
     claims: Annotated[list[Claim], Field(min_length=1)]
 
     @model_validator(mode="after")

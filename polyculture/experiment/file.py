@@ -14,6 +14,7 @@ from polyculture.cache.store.schema import CONDITIONS, Condition
 from polyculture.cache.text.sanitize import find_key
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.experiment.mistakes import key_mistakes
 from polyculture.experiment.sections import (
     PUBLISHED,
@@ -24,7 +25,6 @@ from polyculture.experiment.sections import (
     PriceSection,
     PromptsSection,
     SamplingSection,
-    Section,
     StopSection,
     StudySection,
 )
@@ -37,7 +37,7 @@ from polyculture.generate.engines.options import SYSTEM
 _LATER = "once these keys fit, its names, models and prices are checked, too"
 
 
-class Experiment(Section):
+class Experiment(ClosedModel):
     """An experiment, as given in its file."""
 
     name: Name

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from polyculture.cache.validation import ClosedModel
 from polyculture.cache.work.faults import StopLimits, fault_table
 from polyculture.extract.base import MAX_TOKENS
 from polyculture.generate.design import PromptDesign, choose_wordings
@@ -19,11 +20,7 @@ PUBLISHED = "published"  # the mentions that imported texts came with
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
 
-class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SamplingSection(Section):
+class SamplingSection(ClosedModel):
     """The sampling of responses. The defaults are the seed study's."""
 
     model_config = ConfigDict(strict=True)
@@ -44,7 +41,7 @@ class SamplingSection(Section):
         return SamplingSettings(**self.model_dump())
 
 
-class PromptsSection(Section):
+class PromptsSection(ClosedModel):
     """In which wordings prompts are asked, about how many names, and under which system prompt."""
 
     model_config = ConfigDict(strict=True)
@@ -77,7 +74,7 @@ class PromptsSection(Section):
         return PromptDesign(choose_wordings(self.wordings), self.names, self.seed)
 
 
-class ExtractSection(Section):
+class ExtractSection(ClosedModel):
     """The extractor: `gazetteer`, a model, or `published`: the mentions that imported texts came with."""
 
     with_: str = Field(default=GAZETTEER, alias="with")
@@ -98,7 +95,7 @@ class ExtractSection(Section):
         return self.with_ not in (GAZETTEER, PUBLISHED)
 
 
-class LinkSection(Section):
+class LinkSection(ClosedModel):
     """The source of entities: a local snapshot of Wikidata, or the links of imported texts."""
 
     source: Literal["snapshot", "published"] = "snapshot"
@@ -122,7 +119,7 @@ class LinkSection(Section):
         return self
 
 
-class StopSection(Section):
+class StopSection(ClosedModel):
     """When a stage stops itself, and how long a service is waited for; with 0 never, and however long it takes."""
 
     answers: int = Field(default_factory=lambda: fault_table().stop.answers, ge=0, strict=True)  # prompts
@@ -134,7 +131,7 @@ class StopSection(Section):
         return StopLimits(self.answers, self.minutes)
 
 
-class PriceSection(Section):
+class PriceSection(ClosedModel):
     """The price of a model, per million tokens."""
 
     model_config = ConfigDict(strict=True)
@@ -144,7 +141,7 @@ class PriceSection(Section):
     batch_discount: float = Field(default=0.5, ge=0, le=1)  # share that a batch saves
 
 
-class StudySection(Section):
+class StudySection(ClosedModel):
     """The study that an experiment is to be: `running/study.py` checks that all of its parts are as they are stated."""
 
     name: Name
@@ -153,7 +150,7 @@ class StudySection(Section):
     parts: Mapping[str, str] = {}  # of `metrics.comparison.study.study_parts`: all of them, or some
 
 
-class ModelFactsSection(Section):
+class ModelFactsSection(ClosedModel):
     """What is known of a model: see `ModelFacts`."""
 
     model_config = ConfigDict(strict=True)

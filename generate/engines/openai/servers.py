@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cache.validation import ClosedModel
 
 FieldName = Literal["temperature", "top_p", "top_k", "seed", "max_tokens", "max_completion_tokens", "response_format"]
 Length = Literal["max_tokens", "max_completion_tokens"]
@@ -31,10 +30,8 @@ _STATUS = re.compile(r"HTTP 4(00|22)\b")
 _WORD = re.compile(r"[a-z][a-z0-9_]{2,40}")
 
 
-class ServerFacts(BaseModel):
+class ServerFacts(ClosedModel):
     """One server: where it listens, and which fields it takes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     base_url: str

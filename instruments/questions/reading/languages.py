@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from polyculture.cache.toml_files import parse_model, read_toml
+from polyculture.cache.validation import ClosedModel
 from polyculture.instruments.questions.reading.answer_text import WORD, folded, unspelled
 
 FOLDER = Path(__file__).with_name("languages")
@@ -24,10 +23,8 @@ _KEY = re.compile("prediction|final|result|label")  # of an answer in JSON, besi
 PROCLITICS = "(?:[وفبکل]?(?:ال)?|[והבכלמש]{1,2})?"  # Arabic, Hebrew: written onto the word that follows
 
 
-class LanguageWords(BaseModel):
+class LanguageWords(ClosedModel):
     """A language's file. An entry is a regular expression of words; `*` behind a letter is any ending."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     code: str
     spaced: bool = True  # words are set apart by spaces, and nothing is written onto them
