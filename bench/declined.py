@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from bench.refusal_gold import Example, read_gold
+from bench.refusal_gold import LabelledText, read_gold
 from bench.refusals import share
 from bench.results import keep
 from polyculture.cache.catalog import read_catalog
@@ -40,7 +40,7 @@ _SAYS = re.compile(r"""["']?declined["']?\s*:\s*(true|false)""", re.IGNORECASE)
 class Judged:
     """A text of the gold, and what was made of it."""
 
-    example: Example
+    example: LabelledText
     by_phrases: bool
     by_model: bool | None  # None: it does not say
 
@@ -66,13 +66,13 @@ def main() -> None:
             line(table, "all", judged)  # so far: who stops it has the numbers of what was read
 
 
-def sample(gold: Sequence[Example], each: int) -> list[Example]:
+def sample(gold: Sequence[LabelledText], each: int) -> list[LabelledText]:
     """As many refusals as answers, the first ones by the hash of their text."""
     drawn = sorted(gold, key=lambda example: hashlib.sha256(f"sample {example.text}".encode()).digest())
     return [one for refuses in (True, False) for one in [own for own in drawn if own.refuses is refuses][:each]]
 
 
-def judge(engine: Sampling, language: str, examples: Sequence[Example]) -> list[Judged]:
+def judge(engine: Sampling, language: str, examples: Sequence[LabelledText]) -> list[Judged]:
     """What the phrases and the model make of texts."""
     topic = read_catalog().topic(TOPIC)
     requests = [

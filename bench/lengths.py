@@ -48,7 +48,7 @@ FORMS = {"causal": "causal-lms", "masked": "masked-lms", "long": "camellia-qa"} 
 GAP = "[MASK]"
 
 
-class Length(NamedTuple):
+class TextLength(NamedTuple):
     words: int
     characters: int
 
@@ -77,13 +77,13 @@ class Articles(HTMLParser):
             self.texts.append(data)
 
 
-def length(texts: Iterable[str]) -> Length:
+def length(texts: Iterable[str]) -> TextLength:
     """Words and characters of all texts together."""
     parts = [part for text in texts for part in text.replace(WORDSPACE, " ").split()]
-    return Length(sum(any(map(str.isalnum, part)) for part in parts), sum(map(len, parts)))
+    return TextLength(sum(any(map(str.isalnum, part)) for part in parts), sum(map(len, parts)))
 
 
-def declaration(folder: Path, language: str) -> Length:
+def declaration(folder: Path, language: str) -> TextLength:
     """The length of the 30 articles. Raises `DataSetError` where the file is missing, or has other articles."""
     file = folder / "declaration" / f"{DECLARATIONS[language]}.html"
     if not file.is_file():

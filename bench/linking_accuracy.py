@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.linking_nils import Taken, displaced, invented
+from bench.linking_nils import KnownNames, displaced, invented
 from bench.linking_sets import Name, cube, fmlama, hard_cases, labels
 from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
@@ -102,7 +102,7 @@ def others(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> T
 def nils(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Table:
     """Names that nothing of the topic bears: how many are linked all the same."""
     few = max(1, given.each // 3)
-    names, taken = labels(snapshot, catalog, given.each, given.language), Taken(snapshot, catalog)
+    names, taken = labels(snapshot, catalog, given.each, given.language), KnownNames(snapshot, catalog)
     made = [invented(names, taken, few), displaced(names, few)]
     results = {one.name: score(judge(one.gold, catalog, snapshot)) for one in made}
     results["items the index lacks"] = _lacking(names, catalog, snapshot)
@@ -151,7 +151,7 @@ def _lacking(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> Lin
             for table in ("names", "keys"):
                 connection.execute(f"DELETE FROM {table} WHERE list_contains($items::UINTEGER[], item)", items)
         rest = open_snapshot(copy)
-        taken = Taken(rest, catalog)
+        taken = KnownNames(rest, catalog)
         left = [name for name in gone if (name.language, name.text) not in taken]
         gold = [GoldMention(name.text, name.language, name.topic, (), name.kind) for name in left]
         return score(judge(gold, catalog, rest))

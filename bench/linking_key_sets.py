@@ -30,7 +30,7 @@ BLEND = {"China": "zh", "Iran": "fa", "Mexico": "es", "Spain": "es", "South_Kore
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class SetMention:
     """A gold mention and the set it belongs to."""
 
     gold: GoldMention
@@ -38,7 +38,7 @@ class Mention:
     kind: str
 
 
-class Names:
+class NameBearers:
     """Who bears a name in a topic, by the normal forms of a language and those that it falls back on."""
 
     def __init__(self, snapshot: Snapshot, catalog: Catalog, only: str | None = None) -> None:
@@ -82,7 +82,7 @@ def treebank(folder: Path, language: str) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def nouns(folder: Path, names: Names, languages: Iterable[str]) -> Iterator[tuple[str, GoldMention]]:
+def nouns(folder: Path, names: NameBearers, languages: Iterable[str]) -> Iterator[tuple[str, GoldMention]]:
     """Nouns whose form nothing of the topic bears, as mentions of what bears their lemma."""
     for language in languages:
         pairs = sorted(treebank(folder, language), key=lambda pair: zlib.crc32("".join(pair).encode()))[:NOUNS_EACH]
@@ -95,7 +95,7 @@ def nouns(folder: Path, names: Names, languages: Iterable[str]) -> Iterator[tupl
                     yield name, GoldMention(form, language, topic, tuple(sorted(meant)))
 
 
-def answers(data: Path, names: Names, languages: Iterable[str]) -> Iterator[GoldMention]:
+def answers(data: Path, names: NameBearers, languages: Iterable[str]) -> Iterator[GoldMention]:
     """BLEnD's answers, each as a mention of the items of a topic that bear one of its English names."""
     for country, language in BLEND.items():
         if language not in languages:
@@ -120,13 +120,13 @@ def answers(data: Path, names: Names, languages: Iterable[str]) -> Iterator[Gold
             yield from (GoldMention(text, language, topic, tuple(sorted(items))) for text, items in meant.items())
 
 
-def held_out(names: Names, catalog: Catalog, each: int) -> tuple[list[Mention], list[tuple[int, str, str]]]:
+def held_out(names: NameBearers, catalog: Catalog, each: int) -> tuple[list[SetMention], list[tuple[int, str, str]]]:
     """Mentions that are names of items, and the (item, language, name) rows that a snapshot must lose for them."""
     spoken = {language.label_languages[0]: language.code for language in catalog.languages.values()}
     together: dict[tuple[int, str], list[str]] = {}
     for item, language, name in names.rows:
         together.setdefault((item, language), []).append(name)
-    found: dict[tuple[str, str], list[Mention]] = {}
+    found: dict[tuple[str, str], list[SetMention]] = {}
     lost: list[tuple[int, str, str]] = []
     for (item, language), texts in sorted(together.items(), key=lambda pair: zlib.crc32(repr(pair[0]).encode())):
         gone = item % LACKING == 0
@@ -139,7 +139,7 @@ def held_out(names: Names, catalog: Catalog, each: int) -> tuple[list[Mention], 
         code, topic = spoken[language], min(names.topics[item])
         mention = GoldMention(text, code, topic, () if gone else (f"Q{item}",))
         name = "items left out" if gone else "held-out names"
-        found.setdefault((name, code), []).append(Mention(mention, name, first_kind(catalog, topic)))
+        found.setdefault((name, code), []).append(SetMention(mention, name, first_kind(catalog, topic)))
     return [one for group in found.values() for one in group[:each]], lost
 
 
@@ -158,15 +158,25 @@ class Sources:
 
 
 def whole_sets(
-    sources: Sources, catalog: Catalog, snapshot: Snapshot, names: Names, english: Names, languages: Sequence[str]
-) -> list[Mention]:
+    sources: Sources,
+    catalog: Catalog,
+    snapshot: Snapshot,
+    names: NameBearers,
+    english: NameBearers,
+    languages: Sequence[str],
+) -> list[SetMention]:
     """The sets that are asked of the whole snapshot; `english` are the English names of all items."""
     found = _sets(sources, catalog, snapshot, names, english, languages)
-    return [Mention(one, name, one.kind or first_kind(catalog, one.topic)) for name, one in found]
+    return [SetMention(one, name, one.kind or first_kind(catalog, one.topic)) for name, one in found]
 
 
 def _sets(
-    given: Sources, catalog: Catalog, snapshot: Snapshot, names: Names, english: Names, languages: Sequence[str]
+    given: Sources,
+    catalog: Catalog,
+    snapshot: Snapshot,
+    names: NameBearers,
+    english: NameBearers,
+    languages: Sequence[str],
 ) -> Iterator[tuple[str, GoldMention]]:
     for found in (*fmlama(given.data / "wikidata", languages), cube(given.data / "wikidata")):
         yield from (("FmLAMA, CUBE", one) for one in found.gold if one.language in languages)

@@ -42,7 +42,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from bench.linking_accuracy import DATA, LABELS_A_KIND, opened
-from bench.linking_key_sets import LACKING, Mention, Names, Sources, held_out, treebank, whole_sets
+from bench.linking_key_sets import LACKING, NameBearers, SetMention, Sources, held_out, treebank, whole_sets
 from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.database import connect
@@ -179,7 +179,7 @@ def used(keys: Keys) -> Iterator[None]:
             module.keys_of = ours.keys_of
 
 
-def links(mentions: Sequence[Mention], catalog: Catalog, snapshot: Snapshot, keys: Keys) -> list[str | None]:
+def links(mentions: Sequence[SetMention], catalog: Catalog, snapshot: Snapshot, keys: Keys) -> list[str | None]:
     """The item that each mention is linked to plainly."""
     columns = [
         [one.gold.language for one in mentions],
@@ -202,7 +202,7 @@ def links(mentions: Sequence[Mention], catalog: Catalog, snapshot: Snapshot, key
 
 
 def compared(
-    mentions: Sequence[Mention], without: Sequence[str | None], made: Sequence[str | None]
+    mentions: Sequence[SetMention], without: Sequence[str | None], made: Sequence[str | None]
 ) -> Counter[tuple[str, str, str]]:
     """By set and language: mentions, right links gained and lost, and wrong links made, against those without keys."""
     counts: Counter[tuple[str, str, str]] = Counter()
@@ -248,9 +248,9 @@ def main() -> None:
     languages = given.language or list(catalog.languages)
     chosen = arms({name: Path(file) for name, file in (pair.split("=", 1) for pair in given.rules)})
     with opened(given.snapshot, given.data, catalog) as snapshot, tempfile.TemporaryDirectory() as folder:
-        english = Names(snapshot, catalog, "en")
+        english = NameBearers(snapshot, catalog, "en")
         snapshot = _reduced(snapshot, catalog, languages, Path(folder))
-        names = Names(snapshot, catalog)
+        names = NameBearers(snapshot, catalog)
         mentions, lost = held_out(names, catalog, given.each * 50)
         mentions = [one for one in mentions if one.gold.language in languages]
         sources = Sources(given.data, given.treebanks, given.each)
@@ -296,7 +296,7 @@ def _without(snapshot: Snapshot, lost: Sequence[tuple[int, str, str]], folder: P
     return open_snapshot(copy)
 
 
-def _show(mentions: Sequence[Mention], without: Sequence[str | None], made: Sequence[str | None]) -> None:
+def _show(mentions: Sequence[SetMention], without: Sequence[str | None], made: Sequence[str | None]) -> None:
     for one, before, after in zip(mentions, without, made, strict=True):
         if after != before:
             gold = one.gold

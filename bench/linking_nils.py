@@ -17,7 +17,7 @@ SEED = 20261121
 _SYLLABIC = re.compile(r"[ぁ-ヿ一-龠가-힣]")
 
 
-class Taken:
+class KnownNames:
     """Every name in a snapshot: `(language, folded name) in taken`, through the language's fallback chain."""
 
     def __init__(self, snapshot: Snapshot, catalog: Catalog) -> None:
@@ -34,7 +34,7 @@ class Taken:
         return any(name.casefold() in self._names.get(code, ()) for code in self._chains[language])
 
 
-def invented(names: Sequence[Name], taken: Taken, each: int) -> GoldSet:
+def invented(names: Sequence[Name], taken: KnownNames, each: int) -> GoldSet:
     """Names that nothing bears: pieces of real names of a language and kind, put together anew; `each` a kind."""
     chance = random.Random(SEED)
     groups: dict[tuple[str, str, str], list[str]] = {}

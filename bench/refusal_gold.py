@@ -21,7 +21,7 @@ GOLD = BUILT_IN / "gold"
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class LabelledText:
     """A text of a model, and its label."""
 
     batch: Literal["1", "2", "3"]
@@ -40,10 +40,10 @@ class Example:
         return hashlib.sha256(self.text.encode()).digest()[0] % 3 == 0
 
 
-_EXAMPLES = TypeAdapter(tuple[Example, ...])
+_EXAMPLES = TypeAdapter(tuple[LabelledText, ...])
 
 
-def read_gold(language: str) -> tuple[Example, ...]:
+def read_gold(language: str) -> tuple[LabelledText, ...]:
     """The examples of a built-in language."""
     with (GOLD / f"{language}.tsv").open(encoding="utf-8", newline="") as file:
         return _EXAMPLES.validate_python(tuple(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)))

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from scipy.stats import binomtest
 
-from bench.refusal_gold import Example, read_gold
+from bench.refusal_gold import LabelledText, read_gold
 from bench.results import keep
 from polyculture.generate.refusals import built_in_languages, is_refusal
 
 SMALLEST = ("--language", "en")
 PARTS = (("tuned", False), ("held out", True))
-Judged = Sequence[tuple[Example, bool]]  # and whether the detector takes it for a refusal
+Judged = Sequence[tuple[LabelledText, bool]]  # and whether the detector takes it for a refusal
 
 
 def share(hits: int, of: int) -> str:

@@ -29,7 +29,7 @@ from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.store_in_pandas import CELL, read_pandas
-from bench.timing import Read, Seconds
+from bench.timing import Seconds, TimedView
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import JobShards
@@ -107,7 +107,7 @@ def shape(responses: int, smallest: bool = False) -> LargeRun:
     return LargeRun(*axes, n=max(1, round(responses / prompts)), mentions=10 / 3, items=2000)
 
 
-def total(found: Mapping[str, Read], names: Iterable[str]) -> Seconds:
+def total(found: Mapping[str, TimedView], names: Iterable[str]) -> Seconds:
     """What all of these took."""
     return sum((found[name].took for name in names), Seconds(0, 0))
 
@@ -123,19 +123,19 @@ def write_tables(size: LargeRun, root: Path) -> None:
                 shards.append_part({table.name: tables[table.name] for table in group})
 
 
-def read_views(root: Path) -> dict[str, Read]:
+def read_views(root: Path) -> dict[str, TimedView]:
     """Every column and row of the views, from a cold connection; the first entries are what they all rest on."""
     run = RunFolder(root)
     started = Seconds.now()
     numbers = measure(run)
-    found = {MEASURING: Read(Seconds.now() - started, numbers.done + numbers.reused)}
+    found = {MEASURING: TimedView(Seconds.now() - started, numbers.done + numbers.reused)}
     started = Seconds.now()
     with open_store(run, store_layout(), KEPT) as store:
-        found[KEEPING] = Read(Seconds.now() - started, len(KEPT))
+        found[KEEPING] = TimedView(Seconds.now() - started, len(KEPT))
         for view in COMPARED:
             started = Seconds.now()
             frame = store.sql(f"SELECT * FROM {view}").df()
-            found[view] = Read(Seconds.now() - started, len(frame), frame)
+            found[view] = TimedView(Seconds.now() - started, len(frame), frame)
     return found
 
 

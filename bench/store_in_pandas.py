@@ -13,19 +13,19 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from bench.timing import Read, Seconds
+from bench.timing import Seconds, TimedView
 
 CELL = ["model", "language", "topic", "condition", "country"]
 LINK = ["language", "topic", "kind", "surface"]
 
 
-def read_pandas(root: Path) -> dict[str, Read]:
+def read_pandas(root: Path) -> dict[str, TimedView]:
     """The same frames as the views of the same names, with how long each took."""
     started = Seconds.now()
     jobs = [job_sums(root, file) for file in sorted((root / "mentions").rglob("*.parquet"))]
     mentions, statuses, items, answers = (pd.concat(frames, ignore_index=True) for frames in zip(*jobs, strict=True))
     linked = items[items["status"] == "linked"]
-    found = {"the jobs": Read(Seconds.now() - started, len(items))}
+    found = {"the jobs": TimedView(Seconds.now() - started, len(items))}
     steps = {
         "granularity": lambda: granularity(linked, answers),
         "diversity": lambda: diversity(linked),
@@ -37,7 +37,7 @@ def read_pandas(root: Path) -> dict[str, Read]:
     for view, compute in steps.items():
         started = Seconds.now()
         frame = compute()
-        found[view] = Read(Seconds.now() - started, len(frame), frame)
+        found[view] = TimedView(Seconds.now() - started, len(frame), frame)
     return found
 
 

@@ -30,7 +30,7 @@ class Seconds:
 
 
 @dataclass
-class Read:
+class TimedView:
     """A view that was read: how long it took, its rows, and themselves where pandas has them, too."""
 
     took: Seconds

@@ -49,7 +49,7 @@ THRESHOLDS = (20, 40, 60)
 COUNTRIES = {"India": "hi", "Italy": "it", "Japan": "ja", "Turkey": "tr"}  # of CUBE, with a language of the slice
 TUNED_ON = "FmLAMA's other names, first half"
 SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--draws", "1", "--each", "2")
-Rule = Callable[["Answer"], bool]
+Rule = Callable[["DrawVerdict"], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class NameTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DrawVerdict:
     """A verdict of a draw, and how like the mention the item's names in its language are, by scorer.
 
     Empty where the link is not by English alone, or the item has no such name.
@@ -178,7 +178,7 @@ def _own_codes(catalog: Catalog, language: str) -> list[str]:
     return [code for code, last in label_chain(catalog.language(language)) if not last and code != "mul"]
 
 
-def _answers(trial: NameTrial, catalog: Catalog, draws: int) -> Iterator[Answer]:
+def _answers(trial: NameTrial, catalog: Catalog, draws: int) -> Iterator[DrawVerdict]:
     """The verdicts on the mentions in each draw of each share of wrong names."""
     rounds = [(rate, draw) for rate in WRONG for draw in range(draws if rate else 1)]
     drawn = [(rate, draw, one) for rate, draw in rounds for one in _misnamed(trial, rate, draw)]
@@ -194,7 +194,7 @@ def _answers(trial: NameTrial, catalog: Catalog, draws: int) -> Iterator[Answer]
                 name: max(scorer(text, form) for text in texts for form in item_names)
                 for name, scorer in SCORERS.items()
             }
-        yield Answer(rate, draw, verdict, _script(one.mention), likeness)
+        yield DrawVerdict(rate, draw, verdict, _script(one.mention), likeness)
 
 
 def _misnamed(trial: NameTrial, rate: int, draw: int) -> Iterator[GoldMention]:
@@ -225,7 +225,7 @@ def _script(text: str) -> str:
     return "Han and kana" if first in ("CJK", "HIRAGANA", "KATAKANA") else first.title()
 
 
-def _rules(tuning: Sequence[Answer]) -> dict[str, Rule]:
+def _rules(tuning: Sequence[DrawVerdict]) -> dict[str, Rule]:
     """By name: whether a rule leaves a link as it is."""
     rules: dict[str, Rule] = {"no check": lambda _: True}
     for name in SCORERS:
@@ -239,7 +239,7 @@ def _at(thresholds: Mapping[str, float], otherwise: float, scorer: str) -> Rule:
     return lambda one: one.likeness.get(scorer, 100.0) >= thresholds.get(one.script, otherwise)
 
 
-def _thresholds(tuning: Sequence[Answer], scorer: str) -> dict[str, float]:
+def _thresholds(tuning: Sequence[DrawVerdict], scorer: str) -> dict[str, float]:
     """By script: the highest threshold that loses at most one in a hundred of the right links with right names."""
     found = {}
     for script in sorted({one.script for one in tuning}):
@@ -250,32 +250,32 @@ def _thresholds(tuning: Sequence[Answer], scorer: str) -> dict[str, float]:
     return found
 
 
-def _rounds(answers: Sequence[Answer], rate: int) -> list[list[Answer]]:
-    draws: dict[int, list[Answer]] = {}
+def _rounds(answers: Sequence[DrawVerdict], rate: int) -> list[list[DrawVerdict]]:
+    draws: dict[int, list[DrawVerdict]] = {}
     for one in answers:
         if one.rate == rate:
             draws.setdefault(one.draw, []).append(one)
     return list(draws.values())
 
 
-def _precision(answers: Sequence[Answer], spares: Rule) -> float | None:
+def _precision(answers: Sequence[DrawVerdict], spares: Rule) -> float | None:
     return _per_cent([one.verdict.right for one in answers if one.plain and spares(one)])
 
 
-def _recall(answers: Sequence[Answer], spares: Rule) -> float | None:
+def _recall(answers: Sequence[DrawVerdict], spares: Rule) -> float | None:
     linkable = [one for one in answers if one.verdict.linkable]
     return _per_cent([one.plain and one.verdict.right and spares(one) for one in linkable])
 
 
-def _nils(answers: Sequence[Answer]) -> float | None:
+def _nils(answers: Sequence[DrawVerdict]) -> float | None:
     return _per_cent([one.plain for one in answers if one.verdict.nil])
 
 
-def _by_english(answers: Sequence[Answer]) -> float | None:
+def _by_english(answers: Sequence[DrawVerdict]) -> float | None:
     return _per_cent([one.verdict.matched_by == "english" for one in answers if one.plain])
 
 
-def _disagreeing(answers: Sequence[Answer]) -> float | None:
+def _disagreeing(answers: Sequence[DrawVerdict]) -> float | None:
     return _per_cent([one.verdict.english_qid is not None for one in answers if one.plain])
 
 
@@ -291,7 +291,7 @@ def _span(values: Sequence[float | None]) -> str:
     return middle if len(known) == 1 else f"{middle} [{min(known):.1f}, {max(known):.1f}]"
 
 
-def _by_rate(answers: Sequence[Answer]) -> dict[str, str]:
+def _by_rate(answers: Sequence[DrawVerdict]) -> dict[str, str]:
     every: Rule = lambda _: True  # noqa: E731
     first = _rounds(answers, 0)[0]
     row = {"mentions": f"{len(first)}, NIL {sum(one.verdict.nil for one in first)}"}
@@ -305,7 +305,7 @@ def _by_rate(answers: Sequence[Answer]) -> dict[str, str]:
     return row
 
 
-def _checked(answers: Sequence[Answer], spares: Rule) -> dict[str, str]:
+def _checked(answers: Sequence[DrawVerdict], spares: Rule) -> dict[str, str]:
     row = {}
     for rate in WRONG:
         draws = _rounds(answers, rate)
@@ -317,7 +317,7 @@ def _checked(answers: Sequence[Answer], spares: Rule) -> dict[str, str]:
     return row
 
 
-def _by_language(answers: Sequence[Answer]) -> Iterator[tuple[str, dict[str, str]]]:
+def _by_language(answers: Sequence[DrawVerdict]) -> Iterator[tuple[str, dict[str, str]]]:
     for language in sorted({one.verdict.gold.language for one in answers}):
         row = _by_rate([one for one in answers if one.verdict.gold.language == language])
         yield language, {column: value for column, value in row.items() if "rightly" not in column}

@@ -71,7 +71,7 @@ PRESETS = Path(__file__).with_name("presets.toml")
 ImplicitCountries = Literal["first", "all"]
 
 
-class Preset(ClosedModel):
+class PromptPreset(ClosedModel):
     """What a preset fixes of an experiment: which prompts are built."""
 
     languages: tuple[str, ...]
@@ -81,12 +81,12 @@ class Preset(ClosedModel):
     implicit_countries: ImplicitCountries
 
 
-def read_presets() -> Mapping[str, Preset]:
+def read_presets() -> Mapping[str, PromptPreset]:
     """All presets by name."""
-    return {name: parse_model(Preset, row, PRESETS) for name, row in read_toml(PRESETS).items()}
+    return {name: parse_model(PromptPreset, row, PRESETS) for name, row in read_toml(PRESETS).items()}
 
 
-def read_preset(name: str) -> Preset:
+def read_preset(name: str) -> PromptPreset:
     """The preset of this name; `ExperimentError` with the nearest name where there is none."""
     presets = read_presets()
     if name not in presets:

@@ -37,7 +37,7 @@ from polyculture.generate.wording import (
 
 def check_wording(
     catalog: Catalog, languages: Sequence[str], topics: Sequence[str], countries: Sequence[str]
-) -> list[Finding]:
+) -> list[Defect]:
     """All defects in a user's own wording of these languages, topics and countries; empty for valid wording.
 
     Each template has its placeholder once and no other. It is in the script of its language, and is detected as that
@@ -45,7 +45,7 @@ def check_wording(
     country has a name and its forms in that script. The name is that of CLDR or has a `note` that says why not. Names
     of persons are in the script of the language. Raises `CatalogError` where a file cannot be read at all.
     """
-    findings: list[Finding] = []
+    findings: list[Defect] = []
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
         own = is_own(language)
@@ -59,31 +59,31 @@ def check_wording(
     return list(dict.fromkeys(findings))
 
 
-def check_prompts(prompts: Sequence[Prompt]) -> list[Finding]:
+def check_prompts(prompts: Sequence[Prompt]) -> list[Defect]:
     """Duplicate prompts, and prompts with an unfilled placeholder; empty for valid prompts."""
-    findings: list[Finding] = []
+    findings: list[Defect] = []
     first: dict[str, Prompt] = {}
     for prompt in prompts:
         file, place = Path(f"prompts in {prompt.language}"), _place(prompt)
         if MARK.search(prompt.text):
-            findings.append(Finding(file, place, f"something is left to fill in: {prompt.text!r}"))
+            findings.append(Defect(file, place, f"something is left to fill in: {prompt.text!r}"))
         if prompt.text in first:
-            findings.append(Finding(file, place, f"the same text as {_place(first[prompt.text])}: {prompt.text!r}"))
+            findings.append(Defect(file, place, f"the same text as {_place(first[prompt.text])}: {prompt.text!r}"))
         first.setdefault(prompt.text, prompt)
     return findings
 
 
 def _check_language(
     language: Language, wording: Wording, catalog: Catalog, countries: Sequence[str]
-) -> Iterator[Finding]:
+) -> Iterator[Defect]:
     file = wording_file(language)
     own = language_facts(language.code).detector
     if own != language.detector and detectable(own):
-        yield Finding(file, "detector", f"is {language.detector}, and the language detector knows {own}")
+        yield Defect(file, "detector", f"is {language.detector}, and the language detector knows {own}")
     check = TemplateCheck(language, wording, catalog, countries)
     if wording.answer_in_language:
         yield from (
-            Finding(file, place_in_file(language, "answer_in_language"), what)
+            Defect(file, place_in_file(language, "answer_in_language"), what)
             for what in check.text(wording.answer_in_language)
         )
     if wording.plain:
@@ -92,20 +92,20 @@ def _check_language(
             ("plain.name", "{name}", wording.plain.name),
         ):
             findings = [*_placeholder((mark,), line.text), *check.text(line.text)] if line else []
-            yield from (Finding(file, place_in_file(language, place), what) for what in findings)
+            yield from (Defect(file, place_in_file(language, place), what) for what in findings)
         for code, name in wording.plain.countries.items():
             place = place_in_file(language, f"plain.countries.{code}")
             if code not in catalog.countries:
-                yield Finding(file, place, "there is no such country")
+                yield Defect(file, place, "there is no such country")
             elif wrong := wrong_script(name, language):
-                yield Finding(file, place, wrong)
+                yield Defect(file, place, wrong)
     yield from _check_countries(language, wording, catalog, countries)
     yield from check_names(language, read_wording(language).names, file, place_in_file(language, "names"))
 
 
 def _check_countries(
     language: Language, wording: Wording, catalog: Catalog, countries: Sequence[str]
-) -> Iterator[Finding]:
+) -> Iterator[Defect]:
     """The countries in the language's file, but those that a user's countries.toml words."""
     file, own = wording_file(language), own_countries(catalog.countries)
     for code in countries:  # one without a form is asked about in `plain` alone; other wordings say that they lack it
@@ -115,7 +115,7 @@ def _check_countries(
 
 def _check_forms(
     language: Language, wording: Wording, countries: Sequence[str], file: Path, inside: str | None = None
-) -> Iterator[Finding]:
+) -> Iterator[Defect]:
     """The name and the forms of each country: their script, and that the name is the one of CLDR."""
     official = country_names(language.code) if countries else {}  # CLDR is large
     for code in countries:
@@ -124,15 +124,15 @@ def _check_forms(
         for part, text in (("name", country.name), ("form", country.form), ("origin", country.origin or "")):
             wrong = wrong_script(text, language)
             if wrong:
-                yield Finding(file, f"{place}.{part}", wrong)
+                yield Defect(file, f"{place}.{part}", wrong)
         if code in official and _normal(official[code]) != _normal(country.name) and not country.note:
             what = f"is {country.name!r}, CLDR has {official[code]!r}; take that name, or say why not in a `note`"
-            yield Finding(file, f"{place}.name", what)
+            yield Defect(file, f"{place}.name", what)
 
 
 def _check_own_countries(
     language: Language, wording: Wording, catalog: Catalog, countries: Sequence[str]
-) -> Iterator[Finding]:
+) -> Iterator[Defect]:
     """The forms and names in a user's own countries.toml."""
     own = own_countries(catalog.countries)
     forms = [code for code in countries if code in own and language.code in own[code].wording]
@@ -149,14 +149,14 @@ def _place(prompt: Prompt) -> str:
     return ".".join(part for part in (prompt.topic, prompt.condition, prompt.country) if part)
 
 
-def check_names(language: Language, names: Mapping[str, PersonNames], file: Path, before: str) -> Iterator[Finding]:
+def check_names(language: Language, names: Mapping[str, PersonNames], file: Path, before: str) -> Iterator[Defect]:
     """The names in a file; `before` leads to them."""
     for country, persons in names.items():
         for sex, known in (("male", persons.male), ("female", persons.female)):
             for number, name in enumerate(known, start=1):
                 parts = (before, country, sex, f"{number}" if len(known) > 1 else "")
                 place = ".".join(part for part in parts if part)
-                yield from (Finding(file, f"{place}.{part}", what) for part, what in _name(name, language))
+                yield from (Defect(file, f"{place}.{part}", what) for part, what in _name(name, language))
             yield from _alike(known, language, file, ".".join(part for part in (before, country, sex) if part))
 
 
@@ -168,13 +168,13 @@ def _name(name: PersonName, language: Language) -> Iterator[tuple[str, str]]:
         yield "latin", "is not in Latin letters"
 
 
-def _alike(known: tuple[PersonName, ...], language: Language, file: Path, place: str) -> Iterator[Finding]:
+def _alike(known: tuple[PersonName, ...], language: Language, file: Path, place: str) -> Iterator[Defect]:
     first: dict[str, PersonName] = {}
     for name in known:
         other = first.setdefault(name.spelled(language.code), name)
         if other is not name:
             what = f"{name.latin} and {other.latin} are both {name.spelled(language.code)!r} in {language.code}"
-            yield Finding(file, place, what)
+            yield Defect(file, place, what)
 
 
 # Text that resembles a placeholder, in our notation or in another.
@@ -184,7 +184,7 @@ MINIMUM_SCRIPT_SHARE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Defect:
     """A defect in a file that must be fixed before prompts are built from it."""
 
     file: Path
@@ -195,7 +195,7 @@ class Finding:
         return f"{self.file}: {self.place}: {self.what}"
 
 
-def refuse(findings: Sequence[Finding]) -> None:
+def refuse(findings: Sequence[Defect]) -> None:
     """Raises `CatalogError` with the first finding and the number of others, if there is any."""
     if findings:
         first, more = findings[0], len(findings) - 1
@@ -220,7 +220,7 @@ class TemplateCheck:
     catalog: Catalog
     countries: Sequence[str]
 
-    def topic(self, topic: Topic) -> Iterator[Finding]:
+    def topic(self, topic: Topic) -> Iterator[Defect]:
         """All wordings of a topic, each condition of them."""
         wordings = topic_wordings(topic, self.language, self.wording)
         for wording in wordings:
@@ -234,14 +234,14 @@ class TemplateCheck:
 
     def _template(
         self, wording: TopicWording, condition: Condition, template: Template, place: str | None = None
-    ) -> Iterator[Finding]:
+    ) -> Iterator[Defect]:
         file, place = wording.file, place or f"{wording.place}.{condition}"
         findings = [_placeholder(PLACEHOLDERS[condition], template.text), self.text(template.text)]
         known = known_wordings().get(wording.name or "")
         length = self.wording.length_of(wording.name)
         if known and known.length and length:
             findings.append(_length(template.text, length))
-        yield from (Finding(file, place, what) for one in findings for what in one)
+        yield from (Defect(file, place, what) for one in findings for what in one)
 
     def text(self, template: str) -> Iterator[str]:
         """Script and language of a template: the script without the inserted names, the language with a country."""
@@ -283,11 +283,11 @@ def _length(text: str, length: Length) -> Iterator[str]:
         yield f"says {said}; [length] has {length.amount} {length.unit}, which must stand there once: {text!r}"
 
 
-def _same_texts(wordings: Sequence[TopicWording]) -> Iterator[Finding]:
+def _same_texts(wordings: Sequence[TopicWording]) -> Iterator[Defect]:
     first: dict[tuple[Condition, str], TopicWording] = {}
     for wording in wordings:
         for condition, template in wording.templates.items():
             other = first.setdefault((condition, template.text), wording)
             if other is not wording:
                 what = f"the same text as {other.place}.{condition}: wordings of one cell must differ"
-                yield Finding(wording.file, f"{wording.place}.{condition}", what)
+                yield Defect(wording.file, f"{wording.place}.{condition}", what)

@@ -164,7 +164,7 @@ class Demo:
 
 
 @dataclass(frozen=True)
-class Part:
+class CommandPart:
     """A command of an instrument with options, as a part of a command that asks several."""
 
     name: str  # how lines call it: 'cbs in English'
@@ -209,7 +209,7 @@ class Command(ABC, Generic[O]):
     def uses_of(self, options: O) -> Sequence[Use]:
         """What options use each model of the experiment for. One whose engine cannot do it is left out."""
 
-    def parts_of(self, options: O) -> Sequence[Part]:  # noqa: ARG002, most commands are one
+    def parts_of(self, options: O) -> Sequence[CommandPart]:  # noqa: ARG002, most commands are one
         """The parts of a command that asks several; it has them asked before itself."""
         return ()
 

@@ -104,7 +104,7 @@ PROPERTIES = Claims.__struct_fields__
 SOME_YEAR = -(2**15) + 1  # the end of what ended nobody knows when
 
 
-class Item(Struct, gc=False):
+class DumpItem(Struct, gc=False):
     """An item of a dump. `decoder` reads its texts into structs with a field for each language."""
 
     type: str
@@ -123,7 +123,7 @@ class _Kind(Struct, gc=False):
     type: str | None = None
 
 
-Decode: TypeAlias = Callable[[bytes], Item]
+Decode: TypeAlias = Callable[[bytes], DumpItem]
 
 
 @cache
@@ -134,7 +134,7 @@ def decoder(languages: tuple[str, ...]) -> Decode:
     """
     read = msgspec.json.Decoder(_form(languages)).decode
 
-    def decode(text: bytes) -> Item:
+    def decode(text: bytes) -> DumpItem:
         try:
             item = read(text)
         except msgspec.ValidationError:
@@ -147,13 +147,13 @@ def decoder(languages: tuple[str, ...]) -> Decode:
     return decode
 
 
-def _form(languages: tuple[str, ...]) -> type[Item]:
-    """`Item` with a field for each language in place of the maps, so that other languages cost no objects."""
+def _form(languages: tuple[str, ...]) -> type[DumpItem]:
+    """`DumpItem` with a field for each language in place of the maps, so that other languages cost no objects."""
     one, several = _by_language(languages, EntityText | None, None), _by_language(languages, _Texts, ())
     texts = {"labels": one, "aliases": several, "descriptions": one}
     fields: list[tuple[str, Any, Any]] = [(name, form | _Empty | None, None) for name, form in texts.items()]
-    form: Any = msgspec.defstruct("ItemInLanguages", fields, bases=(Item,), kw_only=True, gc=False)
-    return cast(type[Item], form)
+    form: Any = msgspec.defstruct("ItemInLanguages", fields, bases=(DumpItem,), kw_only=True, gc=False)
+    return cast(type[DumpItem], form)
 
 
 def _by_language(languages: tuple[str, ...], kind: Any, missing: Any) -> Any:

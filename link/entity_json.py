@@ -16,8 +16,8 @@ from polyculture.cache.text.inflection import base_language
 from polyculture.link.entity import (
     PROPERTIES,
     Claims,
+    DumpItem,
     EntityText,
-    Item,
     best_targets,
     decoder,
 )
@@ -104,13 +104,13 @@ class EntityRows:
     def _by_language(self) -> list[_TextColumns]:
         return [(language, _empty(), []) for language in self._languages]
 
-    def _found_claims(self, item: Item) -> list[tuple[_Targets, dict[int, int | None]]]:
+    def _found_claims(self, item: DumpItem) -> list[tuple[_Targets, dict[int, int | None]]]:
         if not isinstance(item.claims, Claims):
             return []
         named = zip(self._claims, astuple(item.claims), strict=True)
         return [(column, best_targets(statements)) for column, statements in named if statements]
 
-    def _add_texts(self, code: int, item: Item) -> None:
+    def _add_texts(self, code: int, item: DumpItem) -> None:
         labels = _in_order(item.labels)
         _add(self._labels, code, labels)
         _add(self._descriptions, code, _in_order(item.descriptions))

@@ -21,10 +21,10 @@ from polyculture.metrics.declared import METRICS, Metric, Statistic, is_gain, is
 from polyculture.metrics.inference.arrays import Floats, Integers
 from polyculture.metrics.inference.jackknife import Changes, rare_variance, shares
 from polyculture.metrics.inference.named_items import OF_COUNTS, Incidences, consensus, distinct
-from polyculture.metrics.responses import Answers, Cell, Place
+from polyculture.metrics.responses import Cell, DataSlice, ModelResponses
 
 NEUTRAL = "neutral"
-Sizes = Mapping[Place, int]  # of a count: the number of responses that it is taken at, where that is not all
+Sizes = Mapping[DataSlice, int]  # of a count: the number of responses that it is taken at, where that is not all
 ALL_RESPONSES: Sizes = {}
 
 
@@ -32,7 +32,7 @@ ALL_RESPONSES: Sizes = {}
 class MetricTable:
     """A metric of some places, with its changes; a place without a value has NaN."""
 
-    places: Sequence[Place]
+    places: Sequence[DataSlice]
     found: Changes
     # Rows x C: numerator and denominator of a share or a consensus; of a gain those of the neutral share, too; of a
     # count the count. What unlinked mentions could change (`comparison.tipping`).
@@ -44,22 +44,22 @@ class MetricTable:
         return MetricTable([self.places[at] for at in chosen], self.found.at(chosen), self.parts[:, chosen])
 
 
-def cells_behind(metric: str, place: Place) -> list[Place]:
+def cells_behind(metric: str, place: DataSlice) -> list[DataSlice]:
     """The cells that a number rests on: of a gain the neutral one, too, of consensus that of each language."""
     model, language, other, topic, condition, country, wording = place
     country = UNNAMED if condition == NEUTRAL else country
-    found = [Place(model, language, WITHOUT, topic, condition, country, wording)]
+    found = [DataSlice(model, language, WITHOUT, topic, condition, country, wording)]
     if is_overlap(metric):
-        found.append(Place(model, other, WITHOUT, topic, condition, country, wording))
+        found.append(DataSlice(model, other, WITHOUT, topic, condition, country, wording))
     elif is_gain(metric):
-        found.append(Place(model, language, WITHOUT, topic, NEUTRAL, UNNAMED, wording))
+        found.append(DataSlice(model, language, WITHOUT, topic, NEUTRAL, UNNAMED, wording))
     return found
 
 
 class CellMetrics:
     """The metrics of one model's cells."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: ModelResponses) -> None:
         self.answers = answers
         self._tables: dict[str, MetricTable] = {}
 
@@ -81,12 +81,12 @@ class CellMetrics:
         return self._counts(metric, sizes)
 
     @cached_property
-    def responses(self) -> Mapping[Place, int]:
+    def responses(self) -> Mapping[DataSlice, int]:
         """The responses of each cell that the extractor read whole."""
         return {cell.place: int(size) for cell, size in zip(self.answers.cells, self.answers.sizes, strict=True)}
 
     @cached_property
-    def _places(self) -> Sequence[Place]:
+    def _places(self) -> Sequence[DataSlice]:
         return [cell.place for cell in self.answers.cells]
 
     def _shares(self, metric: Metric) -> MetricTable:
@@ -155,7 +155,7 @@ class CellMetrics:
         return looked_up & (self.answers.sizes > 0)
 
     @cached_property
-    def _language_pairs(self) -> tuple[Integers, Sequence[Place]]:
+    def _language_pairs(self) -> tuple[Integers, Sequence[DataSlice]]:
         """The pairs of cells of two languages in which the same was asked (K x 2), and what each pair is of."""
         cells = self.answers.cells
         order = sorted(range(len(cells)), key=lambda at: _asked(cells[at]))

@@ -41,8 +41,8 @@ from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
 from polyculture.metrics.responses import (
     OF_LANGUAGE,
+    DataSlice,
     Level,
-    Place,
     ResponseReader,
     kept,
     level_name,
@@ -63,13 +63,13 @@ _METHODS = {True: "jackknife over responses; Wilson's interval", False: "jackkni
 SHARED = "shared"
 LEAST = 0.5  # of a group's cells that a model must have, to be compared: one that has few would leave few to all
 _LEVELS: tuple[Level, ...] = ((), ("language",))
-Group = tuple[Level, Place]
+Group = tuple[Level, DataSlice]
 
 
 class Value(NamedTuple):
     """A number of a cell, or of a pair of cells; None is a missing one."""
 
-    place: Place
+    place: DataSlice
     estimate: float | None
 
 
@@ -77,25 +77,25 @@ class Value(NamedTuple):
 class CellSizes:
     """What the numbers of cells rest on: responses that the extractor read whole, and linked items in them."""
 
-    of_cell: Mapping[Place, tuple[int, int]]
+    of_cell: Mapping[DataSlice, tuple[int, int]]
     deterministic: bool = False  # nothing was sampled
     uncovered: frozenset[tuple[str, str]] = frozenset()  # topics and countries of which the snapshot holds no item
 
-    def units(self, cells: Iterable[Place]) -> tuple[int, int]:
+    def units(self, cells: Iterable[DataSlice]) -> tuple[int, int]:
         """Those of several cells together."""
         sizes = [self.of_cell[cell] for cell in cells]
         return sum(responses for responses, _ in sizes), sum(items for _, items in sizes)
 
-    def behind(self, metric: str, place: Place) -> set[Place]:
+    def behind(self, metric: str, place: DataSlice) -> set[DataSlice]:
         """The cells behind a number, of those that there are."""
         return self.of_cell.keys() & cells_behind(metric, place)
 
-    def holds_none(self, metric: str, place: Place) -> str | None:
+    def holds_none(self, metric: str, place: DataSlice) -> str | None:
         """The reason why a share of a country is no number whatever the responses say; None where it may be one."""
         of_country = is_per_country(metric) and (place.topic, place.country) in self.uncovered
         return f"snapshot holds no item of {place.country}" if of_country else None
 
-    def why_missing(self, cells: Iterable[Place]) -> str:
+    def why_missing(self, cells: Iterable[DataSlice]) -> str:
         """The reason why cells have no number."""
         sizes = [self.of_cell[cell] for cell in cells]
         if any(not responses for responses, _ in sizes):
@@ -121,7 +121,7 @@ def all_numbers(
 
 
 def cell_values(
-    cells: CellMetrics, asked_countries: Sequence[Place], rarefied: Mapping[Place, int]
+    cells: CellMetrics, asked_countries: Sequence[DataSlice], rarefied: Mapping[DataSlice, int]
 ) -> dict[str, list[Value]]:
     """The values of a model's cells by metric, a missing one wherever a cell was asked and has none.
 
@@ -132,7 +132,7 @@ def cell_values(
     for metric in DECLARED:
         table = cells.table(metric.name, sizes_of(metric, rarefied))
         values = dict(zip(table.places, table.found.values.tolist(), strict=True))
-        places: Iterable[Place] = table.places
+        places: Iterable[DataSlice] = table.places
         if metric.per_country:
             gain, countries = metric.statistic is Statistic.GAIN, cells.answers.countries
             places = [p for p in asked_countries if p.condition != NEUTRAL or (not gain and p.country in countries)]
@@ -141,7 +141,7 @@ def cell_values(
     return found
 
 
-def sizes_of(metric: Metric, rarefied: Mapping[Place, int]) -> Mapping[Place, int]:
+def sizes_of(metric: Metric, rarefied: Mapping[DataSlice, int]) -> Mapping[DataSlice, int]:
     """The responses that a metric is taken at, where that is not all of them."""
     return rarefied if metric.statistic is Statistic.RAREFIED else ALL_RESPONSES
 
@@ -150,7 +150,7 @@ def model_numbers(
     values: Mapping[str, Sequence[Value]],
     sizes: CellSizes,
     cells: CellMetrics,
-    rarefied: Mapping[Place, int],
+    rarefied: Mapping[DataSlice, int],
     shared: Mapping[str, SharedCells],
     inputs: str,
 ) -> Iterator[Number]:
@@ -175,7 +175,7 @@ def model_numbers(
             yield _beside_others(row, key, shared[metric]) if key[0] and SHARED in key[0] else row
 
 
-_Key = tuple[Level | None, Place]  # the level and what it keeps; None: a cell
+_Key = tuple[Level | None, DataSlice]  # the level and what it keeps; None: a cell
 
 
 def _groups(metric: str, rows: Sequence[Value]) -> dict[_Key, list[int]]:
@@ -213,7 +213,7 @@ def _beside_others(row: Number, key: _Key, shared: SharedCells) -> Number:
 
 
 def _weights(
-    groups: Iterable[Sequence[int]], rows: Sequence[Value], column: Mapping[Place, int], columns: int
+    groups: Iterable[Sequence[int]], rows: Sequence[Value], column: Mapping[DataSlice, int], columns: int
 ) -> csr_array:
     """The weights of a mean over each group: columns of a table x groups."""
     entries: list[tuple[int, int, float]] = []
@@ -230,7 +230,7 @@ def _number(
     metric: str,
     key: _Key,
     rows: Sequence[Value],
-    cells: set[Place],
+    cells: set[DataSlice],
     found: Moments,
     at: int,
     sizes: CellSizes,
@@ -319,10 +319,10 @@ class SharedCells:
 
     cells: Mapping[Group, int]
     compared: Mapping[Group, frozenset[str]]
-    shared: frozenset[tuple[Group, Place]]
+    shared: frozenset[tuple[Group, DataSlice]]
 
 
-def groups_of(metric: str, place: Place) -> list[Group]:
+def groups_of(metric: str, place: DataSlice) -> list[Group]:
     """The groups that a cell of any model is in: that of all languages, and that of its own one or two."""
     levels = [(*level, "condition") for level in _LEVELS] if is_per_country(metric) else _LEVELS
     orders = [place]
@@ -335,9 +335,9 @@ def groups_of(metric: str, place: Place) -> list[Group]:
 def shared_cells(of_models: Mapping[str, Mapping[str, Sequence[Value]]]) -> dict[str, SharedCells]:
     """By metric, those in which some of the models lack a number that others have, from the values of each model."""
     models = len(of_models)
-    by_metric: dict[str, list[tuple[Place, frozenset[str]]]] = {}
+    by_metric: dict[str, list[tuple[DataSlice, frozenset[str]]]] = {}
     for metric in COMPARED:
-        having: dict[Place, list[str]] = defaultdict(list)
+        having: dict[DataSlice, list[str]] = defaultdict(list)
         for model, values in of_models.items():
             for place, estimate in values[metric]:
                 having[place._replace(model=EVERY)] += [] if estimate is None else [model]
@@ -349,7 +349,7 @@ def shared_cells(of_models: Mapping[str, Mapping[str, Sequence[Value]]]) -> dict
     }
 
 
-def _shared(metric: str, cells: list[tuple[Place, frozenset[str]]]) -> SharedCells:
+def _shared(metric: str, cells: list[tuple[DataSlice, frozenset[str]]]) -> SharedCells:
     known: dict[Group, Counter[str]] = defaultdict(Counter)
     sizes: Counter[Group] = Counter()
     for place, having in cells:

@@ -15,14 +15,14 @@ from polyculture.cache.store.store import Store
 from polyculture.metrics.cell_changes import CellMetrics
 from polyculture.metrics.declared import OF_PROMPTS
 from polyculture.metrics.inference.jackknife import moments
-from polyculture.metrics.responses import Place, ResponseReader
+from polyculture.metrics.responses import DataSlice, ResponseReader
 
 
 @dataclass(frozen=True, slots=True)
 class PromptValue:
     """A metric of one prompt as one model answered it."""
 
-    place: Place  # of the prompt's cell, which may hold several prompts (other names)
+    place: DataSlice  # of the prompt's cell, which may hold several prompts (other names)
     estimate: float
     variance: float | None  # over other responses to the same prompt; None: too few responses say something of it
     responses: int

@@ -22,7 +22,7 @@ from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.cache.store.store import Store
 from polyculture.metrics.declared import DECLARED, is_overlap, is_per_country
 from polyculture.metrics.inference.arrays import Floats, Integers
-from polyculture.metrics.inference.jackknife import Clusters, Prompts
+from polyculture.metrics.inference.jackknife import Clusters, PromptsOfResponses
 from polyculture.metrics.inference.named_items import Incidences, incidences
 
 Level = tuple[str, ...]
@@ -76,7 +76,7 @@ SELECT cell, model, language, topic, condition, country, wording, responses, kno
 """
 
 
-class Place(NamedTuple):
+class DataSlice(NamedTuple):
     """What a number is of: a cell, or what is left of one after averaging. `other_language` is that of consensus."""
 
     model: str
@@ -101,10 +101,10 @@ def levels_of(metric: str) -> tuple[Level, ...]:
     return tuple(level for level in every if "condition" in level) if is_per_country(metric) else every
 
 
-def kept(place: Place, level: Level) -> Place:
+def kept(place: DataSlice, level: Level) -> DataSlice:
     """What a level keeps of a cell."""
     model, language, other, topic, condition, country, wording = place
-    return Place(
+    return DataSlice(
         model,
         language if "language" in level else EVERY,
         other if "other_language" in level or other == WITHOUT else EVERY,
@@ -135,9 +135,9 @@ class Cell:
     known: bool
 
     @property
-    def place(self) -> Place:
+    def place(self) -> DataSlice:
         """What its own numbers are of."""
-        return Place(
+        return DataSlice(
             self.model, self.language, WITHOUT, self.topic, self.condition, self.country or UNNAMED, self.wording
         )
 
@@ -162,8 +162,8 @@ class Groups:
 class Contributions:
     """What responses contribute to shares: K rows, each of a response and a place."""
 
-    places: Sequence[Place]
-    cell: Integers  # of each place: its cell in `Answers.cells`
+    places: Sequence[DataSlice]
+    cell: Integers  # of each place: its cell in `ModelResponses.cells`
     place: Integers  # K
     response: Integers  # K: its row among the R
     numerators: Floats  # K
@@ -171,7 +171,7 @@ class Contributions:
 
 
 @dataclass(frozen=True)
-class Answers:
+class ModelResponses:
     """What one model's responses contribute to its metrics. Of R responses that contribute anything, each is known by
     its place.
 
@@ -180,7 +180,7 @@ class Answers:
 
     cells: Sequence[Cell]
     names: Integers  # R, sorted: the response's number in the run
-    prompts: Prompts  # P, of these responses; sizes count all that were read
+    prompts: PromptsOfResponses  # P, of these responses; sizes count all that were read
     cell_of_prompt: Integers  # P: the place of the prompt's cell in `cells`
     response: Integers  # per pair
     item: Integers  # per pair
@@ -204,7 +204,7 @@ class Answers:
         np.minimum.at(found, self.cell_of_prompt, self.prompts.sizes)
         return found
 
-    def by_prompt(self, known: NDArray[np.bool_]) -> Answers:
+    def by_prompt(self, known: NDArray[np.bool_]) -> ModelResponses:
         """The same responses, each prompt in place of its cell, which may hold several; P: are its items known?
 
         Countries are those that prompts name: neutral prompts have no shares of countries.
@@ -304,12 +304,12 @@ class ResponseReader:
         found = self._store.execute("SELECT selection FROM text_selections WHERE left_out > 0").fetchall()
         return tuple(name for name in SELECTIONS if name == ALL or (name,) in found)
 
-    def asked_countries(self, model: str) -> list[Place]:
+    def asked_countries(self, model: str) -> list[DataSlice]:
         """The cells of a model, each with every country that it is held against, covered by the source or not."""
         cells = {cell.number: cell.place for cell in self.cells if cell.model == model}
         return [cells[cell]._replace(country=country) for _, cell, country, _ in self._asked if cell in cells]
 
-    def read(self, model: str, selection: str = ALL) -> Answers:
+    def read(self, model: str, selection: str = ALL) -> ModelResponses:
         """What a model's responses name, of those texts that the selection takes."""
         cells = [cell for cell in self.cells if cell.model == model]
         place = {cell.number: at for at, cell in enumerate(cells)}
@@ -327,10 +327,12 @@ class ResponseReader:
         contributing = (items, *shares.values())
         names, first = np.unique(np.concatenate([rows["response"] for rows in contributing]), return_index=True)
         prompt = np.searchsorted(sizes["prompt"], np.concatenate([rows["prompt"] for rows in contributing])[first])
-        return Answers(
+        return ModelResponses(
             cells,
             names,
-            Prompts(prompt, sizes["n"].astype(np.int64), self._clusters(model, selection, sizes["prompt"], names)),
+            PromptsOfResponses(
+                prompt, sizes["n"].astype(np.int64), self._clusters(model, selection, sizes["prompt"], names)
+            ),
             np.array([place[int(number)] for number in sizes["cell"]], dtype=np.int64),
             np.searchsorted(names, items["response"]),
             items["item"],
@@ -338,7 +340,7 @@ class ResponseReader:
             self.countries,
         )
 
-    def read_prompts(self, model: str) -> Answers:
+    def read_prompts(self, model: str) -> ModelResponses:
         """What a model's responses name, each prompt in place of its cell."""
         known = self._numbers(_KNOWN, model, ALL)["known"]
         return self.read(model).by_prompt(known.astype(bool))

@@ -65,7 +65,7 @@ class RegionShare:
     counts: TextCounts
 
 
-class _Prompt(NamedTuple):
+class _PromptLabels(NamedTuple):
     topic: str
     country: str | None
     wording: str
@@ -97,14 +97,14 @@ def _labels(store: Store) -> list[str]:
     return [*(region for (region,) in store.sql(query).fetchall()), *NO_REGION]
 
 
-def _prompt(rows: Sequence[tuple[Any, ...]]) -> _Prompt:
+def _prompt(rows: Sequence[tuple[Any, ...]]) -> _PromptLabels:
     """A prompt from its rows, one for each label."""
     labels = {row[8]: row[9] for row in rows if row[8] is not None}
     topic, country, wording, name = rows[0][3:7]
-    return _Prompt(topic, country, wording, name, labels, TextCounts(*rows[0][10:]))
+    return _PromptLabels(topic, country, wording, name, labels, TextCounts(*rows[0][10:]))
 
 
-def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequence[_Prompt]) -> RegionShare:
+def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequence[_PromptLabels]) -> RegionShare:
     read = [prompt for prompt in prompts if prompt.counts.labelled]
     counts = prompts[0].counts
     for prompt in prompts[1:]:
@@ -132,7 +132,7 @@ def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequenc
     )
 
 
-def _estimate(prompt: _Prompt, label: str) -> Estimate:
+def _estimate(prompt: _PromptLabels, label: str) -> Estimate:
     """The share in one prompt: texts of a prompt are independent draws."""
     texts, size = prompt.labels.get(label, 0), prompt.counts.labelled
     found = share_of(np.repeat([1.0, 0.0], [texts, size - texts]), np.ones(size))

@@ -22,7 +22,7 @@ _bars: list[Bar] = []  # the innermost is last; without any, lines are logged
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JobPosition:
     """Where a job stands among those of its stage: its number, how many there are, and the units of later ones."""
 
     number: int
@@ -49,7 +49,7 @@ def shown_by(bar: Bar) -> Iterator[None]:
 
 
 @contextmanager
-def watch(label: str, total: int, place: Place | None = None) -> Iterator[Progress]:
+def watch(label: str, total: int, place: JobPosition | None = None) -> Iterator[Progress]:
     """A progress for one job of `total` units of work (0: unknown), as lines in the log or as a bar.
 
     With a `place` among several jobs, it says which one it is, and how long those after it may take.

@@ -93,7 +93,7 @@ class CountryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class PictureTitle:
     """The title of the picture. `told`: is it a finding? `rests` is what it rests on, or why there is none."""
 
     says: str
@@ -233,7 +233,7 @@ def sentence(
     names: Names,
     copies: Mapping[str, str] = MappingProxyType({}),
     selections: TextSelections = _ALL_TEXTS,
-) -> Sentence:
+) -> PictureTitle:
     """The title: the two models that differ most in what they name from one country.
 
     `copies` are models that count as no further ones, each with the one that it is like; `selections` says what
@@ -248,10 +248,12 @@ def sentence(
         several = len({model for line in lines for model in line.models}) > 1
         reason = said["none_told" if pairs else "none_testable" if several else "one_model"]
         smallest = probability(min(q for q in q_values if q is not None)) if pairs else ""
-        return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest) + uncounted)
+        return PictureTitle(
+            texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest) + uncounted
+        )
     best, q = max(told, key=lambda one: one[0].effect)
     rests = " ".join((_rests(best, q, selections), *selections.unknown))
-    return Sentence(_says(best, names), told=True, rests=rests + uncounted, country=best.line.country)
+    return PictureTitle(_says(best, names), told=True, rests=rests + uncounted, country=best.line.country)
 
 
 def _uncounted(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str]) -> str:
@@ -265,7 +267,7 @@ def _uncounted(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, 
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _ModelPair:
     """Two models that were asked about a country, the one that names more from it first."""
 
     line: CountryLine
@@ -299,11 +301,11 @@ class _Pair:
         return self.effect > 0 and all(value > 0 for value in others)
 
 
-def _pairs(line: CountryLine, copies: Mapping[str, str]) -> Iterator[_Pair]:
+def _pairs(line: CountryLine, copies: Mapping[str, str]) -> Iterator[_ModelPair]:
     counted = [model for model in line.models if copies.get(model) not in line.models]
     for two in combinations(counted, 2):
         less, more = sorted(two, key=lambda model: line.models[model].here.value)
-        yield _Pair(line, more, less)
+        yield _ModelPair(line, more, less)
 
 
 def _apart(a: Estimate, b: Estimate) -> Contrast:
@@ -311,7 +313,7 @@ def _apart(a: Estimate, b: Estimate) -> Contrast:
     return Contrast(a, b, *weighted_variance((1.0, one.variance, one.freedom) for one in (a, b)))
 
 
-def _says(pair: _Pair, names: Names) -> str:
+def _says(pair: _ModelPair, names: Names) -> str:
     more, less = (pair.line.models[model].here.value for model in (pair.more, pair.less))
     return texts().figures["asked_about"].panels["says"].format(
         country=names.country(pair.line.country), more=names.model(pair.more), less=names.model(pair.less),
@@ -319,7 +321,7 @@ def _says(pair: _Pair, names: Names) -> str:
     )  # fmt: skip
 
 
-def _rests(pair: _Pair, q: float, selections: TextSelections) -> str:
+def _rests(pair: _ModelPair, q: float, selections: TextSelections) -> str:
     said = texts().figures["asked_about"].panels
     shares = [pair.line.models[model] for model in (pair.more, pair.less)]
     low, high = pair.contrasts[0].interval()

@@ -13,7 +13,7 @@ from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import shared_note, shown_metrics
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, known
-from polyculture.reports.texts import Metric, texts
+from polyculture.reports.texts import MetricText, texts
 
 Rows = Sequence[Mapping[str, Any]]
 _STEPS = (1, 2, 5, 10)
@@ -22,7 +22,7 @@ _NARROWEST = 0.1  # a scale of shares, and ten times as much of a count: a narro
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class DotMark:
     """A dot with its interval, in percent of the scale, and what stands beside it."""
 
     found: FormattedEstimate
@@ -37,7 +37,7 @@ class Mark:
 class Scale:
     """A metric and the ends of its scale."""
 
-    metric: Metric
+    metric: MetricText
     condition: str  # of the prompts that the metric is shown for; empty for all
     least: str
     most: str
@@ -52,7 +52,7 @@ class DotLine:
     model: str
     name: str
     language: str | None  # None: over all its languages
-    marks: tuple[Mark, ...]
+    marks: tuple[DotMark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +147,18 @@ def _scale(metric: str, least: float, most: float, *, fixed: bool) -> Scale:
     return Scale(texts().metrics[metric], condition, decimal(least, metric), decimal(most, metric), zero, fixed)
 
 
-def _mark(found: FormattedEstimate, row: Mapping[str, Any] | None, least: float, most: float) -> Mark:
+def _mark(found: FormattedEstimate, row: Mapping[str, Any] | None, least: float, most: float) -> DotMark:
     value = known(row["estimate"]) if row else None
     if row is None or value is None:
-        return Mark(found, None, None, None, "")
+        return DotMark(found, None, None, None, "")
     low, high = known(row["low"]), known(row["high"])
     rests = known(row["incidences"])
     told = low is not None and high is not None
     begins = _percent(low, least, most) if told else None
     width = round(_percent(high, least, most) - begins, 2) if begins is not None else None
-    return Mark(found, _percent(value, least, most), begins, width, f"n = {count(rests)}" if rests is not None else "")
+    return DotMark(
+        found, _percent(value, least, most), begins, width, f"n = {count(rests)}" if rests is not None else ""
+    )
 
 
 def _rank(row: Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ class _Texts(ClosedModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EvidenceFilters:
     """A part of the evidence: codes by axis, as the page's script reads them, and the address that leads there."""
 
     label: str
@@ -80,7 +80,7 @@ class Finding:
     effect: str
     interval: str
     rests: tuple[str, ...]
-    places: tuple[Place, ...]
+    places: tuple[EvidenceFilters, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +262,16 @@ def _of_new(row: Row, sign: int) -> str:
     return said[key].format(interval=interval, least=decimal(least, row["metric"]))
 
 
-def _places(row: Row, sides: tuple[str, str], names: Names) -> tuple[Place, ...]:
+def _places(row: Row, sides: tuple[str, str], names: Names) -> tuple[EvidenceFilters, ...]:
     model, language = (one if (one := row[f"a_{of}"]) == row[f"b_{of}"] else None for of in (MODELS, LANGUAGES))
     axes = {"model": row["model"] or model or "", "language": language or "", "condition": row["condition"] or ""}
     axes["country"] = row["country"] or ""
     if row["family"] in (MODELS, LANGUAGES, CONDITIONS):
-        return tuple(Place(side(row, code, names), **{**axes, row["family"]: code}) for code in sides if code != REST)
+        return tuple(
+            EvidenceFilters(side(row, code, names), **{**axes, row["family"]: code}) for code in sides if code != REST
+        )
     label = names.country(axes["country"]) if axes["country"] else names.model(axes["model"])
-    return (Place(label, **axes),)
+    return (EvidenceFilters(label, **axes),)
 
 
 def _family(rows: Sequence[Row], picked: Sequence[Row], selections: TextSelections) -> str:

@@ -16,9 +16,8 @@ from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import THIN
 from polyculture.reports.snapshot_items import item_lines, too_few
-from polyculture.reports.table_section import Column as TableColumn
-from polyculture.reports.table_section import PageTable, TextCell, counted, model_table, plain_table, written
-from polyculture.reports.texts import Column, Warning, texts
+from polyculture.reports.table_section import Column, PageTable, TextCell, counted, model_table, plain_table, written
+from polyculture.reports.texts import DoubtColumn, Warning, texts
 
 _REASONS = 3  # of failures
 _PLACES = 6  # a warning names the worst places
@@ -105,9 +104,7 @@ def _held(data: ReportData) -> PageTable | None:
         rows, manifest.topics, manifest.languages, names.by_region(manifest.countries), names.language, names.country
     )
     title = "Items in the snapshot, by topic, language and country"
-    columns = [
-        TableColumn(names.topic(topic), partial(_of_topic, place)) for place, topic in enumerate(manifest.topics)
-    ]
+    columns = [Column(names.topic(topic), partial(_of_topic, place)) for place, topic in enumerate(manifest.topics)]
     label = written("label")
     found = [{"label": line.label.strip(), "counts": line.counts} for line in lines]
     return plain_table(found, columns, title=title, caption=title, line_head="Items", label=label)
@@ -129,11 +126,11 @@ def _losses(data: ReportData) -> PageTable | None:
     return model_table(data, rows, columns, title=title, caption=title, axis="language") if rows else None
 
 
-def _columns(columns: Sequence[Column]) -> list[TableColumn]:
-    return [TableColumn(column.name, partial(_count, column), column.says) for column in columns]
+def _columns(columns: Sequence[DoubtColumn]) -> list[Column]:
+    return [Column(column.name, partial(_count, column), column.says) for column in columns]
 
 
-def _count(column: Column, row: Mapping[str, Any]) -> TextCell:
+def _count(column: DoubtColumn, row: Mapping[str, Any]) -> TextCell:
     """A count, its share where it has one, and whether the share is worth a warning."""
     bad = any(_exceeds(warning, row) for warning in texts().warnings if warning.count == column.count)
     part = share(row[column.count], row[column.of]) if column.of else None
@@ -148,7 +145,7 @@ def _resolution(data: ReportData) -> PageTable | None:
         own = lines.setdefault((row["model"], row["language"]), {"model": row["model"], "language": row["language"]})
         own[f"topic {row['topic']}"] = row
     topics = ordered(data.manifest.topics, [row["topic"] for row in rows])
-    columns = [TableColumn(data.names.topic(topic), partial(_without_item, topic)) for topic in topics]
+    columns = [Column(data.names.topic(topic), partial(_without_item, topic)) for topic in topics]
     title, caption = (
         "Mentions without an item, by topic and language",
         ("Mentions without an item, and names per item, by topic and language"),
@@ -172,10 +169,10 @@ def _disagreements(data: ReportData) -> PageTable | None:
     """A line per language whose own words and English names lead to different items, with an example."""
     rows = data.reading.rows(SQL / "disagreements.sql")
     columns = (
-        TableColumn("Of linked mentions", _disagreeing),
-        TableColumn("For example", written("surface"), is_number=False),
-        TableColumn("Linked to", lambda row: TextCell(row["label"] or row["qid"], row["qid"]), is_number=False),
-        TableColumn("English name", lambda row: TextCell(row["english"], row["english_qid"]), is_number=False),
+        Column("Of linked mentions", _disagreeing),
+        Column("For example", written("surface"), is_number=False),
+        Column("Linked to", lambda row: TextCell(row["label"] or row["qid"], row["qid"]), is_number=False),
+        Column("English name", lambda row: TextCell(row["english"], row["english_qid"]), is_number=False),
     )
     title = "Where own words and the English name disagree, by language"
     order = ordered(data.manifest.languages, [row["language"] for row in rows])
@@ -203,9 +200,9 @@ def notices(health: Rows, names: Names) -> tuple[Notice, ...]:
 
 def _failures(rows: Rows) -> PageTable | None:
     columns = (
-        TableColumn("Reason", written("reason"), is_number=False),
-        TableColumn("Answers", counted("rows")),
-        TableColumn("Asked again by the next run", counted("retryable")),
+        Column("Reason", written("reason"), is_number=False),
+        Column("Answers", counted("rows")),
+        Column("Asked again by the next run", counted("retryable")),
     )
     title = "Why answers are missing"
     return (

@@ -18,7 +18,7 @@ from polyculture.reports.numbers import count
 from polyculture.reports.reading import RUN_FACTS
 from polyculture.reports.section import ReportData
 from polyculture.reports.template_origin import template_origin
-from polyculture.reports.texts import Metric, texts
+from polyculture.reports.texts import MetricText, texts
 
 ENGLISH_WORDS = 50  # whose length in other languages was measured
 # The built-in wordings that ask for the same number of words in each language; `plain` asks for what is as long.
@@ -63,7 +63,7 @@ class Method:
     found_here: bool  # the mentions; others came with imported texts
     linked_here: bool  # the same of their items
     samples: int
-    metrics: tuple[Metric, ...]
+    metrics: tuple[MetricText, ...]
     reviews: PromptReviews
     lengths: tuple[AskedLength, ...]
     intervals: tuple[str, ...]  # how those of a metric were computed, and how many

@@ -18,7 +18,7 @@ from polyculture.reports.names import Names
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData, ReportTable
 from polyculture.reports.table_section import PageTable
-from polyculture.reports.texts import Metric, texts
+from polyculture.reports.texts import MetricText, texts
 
 # The figures of a metric, each with the table (`sql/`) that it is drawn from.
 FIGURES: Mapping[str, Sequence[tuple[str, Callable[[pd.DataFrame, Manifest, Names], Figure]]]] = {
@@ -37,7 +37,7 @@ FIGURES: Mapping[str, Sequence[tuple[str, Callable[[pd.DataFrame, Manifest, Name
 class FigureSection:
     """The context of a section: its metric, a figure, `others` in folds, and diversity's table of estimators."""
 
-    metric: Metric
+    metric: MetricText
     figure: Figure
     others: tuple[Figure, ...] = ()
     estimators: PageTable | None = None

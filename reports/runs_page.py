@@ -33,7 +33,7 @@ from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData, Section
 from polyculture.reports.sections import CLOSING_SECTIONS, SAID, TEXT_SECTIONS
 from polyculture.reports.table_section import Column, Group, Line, PageTable, TextCell, counted, plain_table, written
-from polyculture.reports.texts import Metric, texts
+from polyculture.reports.texts import MetricText, texts
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _END = re.compile(r"[.!?؟।]+[\"'»”)]*(?=\s)|[。！？]+[」』）]*|\n+")  # of a sentence
@@ -62,7 +62,7 @@ class RunsOpening:
 class ShownBoard:
     """A metric: what it is, how many groups there are, and its table."""
 
-    metric: Metric
+    metric: MetricText
     title: str
     summary: str
     goal: str

@@ -18,7 +18,7 @@ from polyculture.cache.validation import ClosedModel
 from polyculture.metrics.declared import DECLARED
 
 
-class Metric(ClosedModel):
+class MetricText(ClosedModel):
     """A metric in words: its formula and its caveat."""
 
     name: str
@@ -44,7 +44,7 @@ class FigureTexts(ClosedModel):
     study: str = ""
 
 
-class Column(ClosedModel):
+class DoubtColumn(ClosedModel):
     """A column of the tables of what to distrust: a count and, where `of` names another, its share of that."""
 
     name: str
@@ -72,7 +72,7 @@ class ComparisonTexts(ClosedModel):
 class Texts(ClosedModel):
     """All of `texts.toml`."""
 
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, MetricText]
     figures: Mapping[str, FigureTexts]
     comparisons: Mapping[str, ComparisonTexts]
     targets: Mapping[str, str]
@@ -86,8 +86,8 @@ class Texts(ClosedModel):
     shared: Mapping[str, str]
     goals: Mapping[str, str]
     headings: Mapping[str, str]
-    health: tuple[Column, ...]
-    losses: tuple[Column, ...]
+    health: tuple[DoubtColumn, ...]
+    losses: tuple[DoubtColumn, ...]
     warnings: tuple[Warning, ...]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.experiment.jobs import Part
+from polyculture.experiment.jobs import JobSelection
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.call_list import check_able, check_calls, texts_in_file
 from polyculture.running.executor import begin
@@ -40,7 +40,7 @@ def prepare(of: Workspace, *, accept_changes: bool = False) -> Workspace:
 def do_stages(file: Path, *stages: str, accept_changes: bool = False) -> Workspace:
     """Does stages in order; returns the experiment as it is then. Raises as `run_stage`."""
     for stage in stages:
-        run_stage(open_workspace(file), stage, Part(), accept_changes=accept_changes)
+        run_stage(open_workspace(file), stage, JobSelection(), accept_changes=accept_changes)
         accept_changes = False
     return open_workspace(file)
 

@@ -28,7 +28,7 @@ _ROWS = 1024  # rows of Parquet read at a time
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class BrokenStreamError(Exception):
+class BrokenFileError(Exception):
     """A compressed file ends too early, or cannot be decompressed from some point on."""
 
 
@@ -67,7 +67,7 @@ class Block:
 def blocks(file: CorpusFile, share: int = 0, shares: int = 1, done: Container[int] = ()) -> Iterator[Block]:
     """The blocks that are not done: every `shares`-th from the `share`-th on. Share 0 has compressed files whole.
 
-    Raises `BrokenStreamError` or `OSError` once what can be read of a broken file has been handed out.
+    Raises `BrokenFileError` or `OSError` once what can be read of a broken file has been handed out.
     """
     if file.codec is not None:
         if share == 0:
@@ -118,7 +118,7 @@ def _stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
                 cut = whole.rfind(b"\n") + 1
                 yield whole[:cut], position
                 pieces, size = [whole[cut:]], len(whole) - cut
-    except BrokenStreamError as fault:
+    except BrokenFileError as fault:
         broken = fault
     if any(pieces):
         yield b"".join(pieces), position
@@ -134,7 +134,7 @@ def _unpacked(path: Path, codec: Codec | None) -> Iterator[tuple[bytes, int]]:
             while piece := stream.read(_PIECE):
                 yield piece, raw.tell()
     except OSError as fault:
-        raise BrokenStreamError(f"cannot be unpacked to its end ({fault})") from fault
+        raise BrokenFileError(f"cannot be unpacked to its end ({fault})") from fault
 
 
 def _line_start(stream: BinaryIO, place: int) -> int:
@@ -163,7 +163,7 @@ def _corpus_file(path: Path, field: str, block: int) -> CorpusFile:
         state = path.stat()
         codec = next((codec for start, codec in _CODECS.items() if magic.startswith(start)), None)
         kind = _kind(path, magic, codec, field)
-    except (OSError, pa.ArrowInvalid, BrokenStreamError) as fault:
+    except (OSError, pa.ArrowInvalid, BrokenFileError) as fault:
         raise StoreError(f"cannot be read: {fault}", where=path, remedy="Check the file.") from fault
     key = content_id(str(path.resolve()), state.st_size, state.st_mtime_ns, field, block)[:16]
     return CorpusFile(key, path, kind, codec, state.st_size, field, block)

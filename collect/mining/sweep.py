@@ -21,7 +21,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
 from polyculture.cache.store.parquet import write_parquet
-from polyculture.collect.mining.corpus import BrokenStreamError, CorpusFile, blocks
+from polyculture.collect.mining.corpus import BrokenFileError, CorpusFile, blocks
 from polyculture.collect.mining.patterns import Edges, PatternSet
 from polyculture.collect.mining.scan import NAMED_LINES, Scanned, Scanner
 from polyculture.collect.mining.shares import Progress, in_shares
@@ -64,7 +64,7 @@ def sweep(
     try:
         with store_faults(folder), Lock(folder / _LOCK):
             before = sum(found.read for file in files for found in map(_scanned, _done(parts, file).values()))
-            work = _Share(files, chosen, stop_words_at, parts)
+            work = _SweepShare(files, chosen, stop_words_at, parts)
             failures: dict[str, str] = {}
             for failed in in_shares(work, processes, lambda read: progress(before + read)):
                 failures |= failed
@@ -74,7 +74,7 @@ def sweep(
 
 
 @dataclass(frozen=True)
-class _Share:
+class _SweepShare:
     """What one process does."""
 
     files: Sequence[CorpusFile]
@@ -98,9 +98,9 @@ class _Share:
                     report(read)
                 if file.codec is not None and share == 0:  # it need not be unpacked again
                     whole.touch()
-            except (OSError, BrokenStreamError, pa.ArrowException) as fault:
+            except (OSError, BrokenFileError, pa.ArrowException) as fault:
                 failures[str(file.path)] = (
-                    str(fault) if isinstance(fault, BrokenStreamError) else f"cannot be read: {fault}"
+                    str(fault) if isinstance(fault, BrokenFileError) else f"cannot be read: {fault}"
                 )
         return failures
 

@@ -59,7 +59,7 @@ class MockEngine(Wrapper):
     def __init__(self, spec: ModelSpec, script: Script | None = None) -> None:
         self.spec = spec
         self.options = read_options(MockOptions, spec)
-        self._script = script or Answers(spec, self.options.answers)
+        self._script = script or MockAnswers(spec, self.options.answers)
         self._bytes = ByteModel(spec.name)
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
@@ -133,7 +133,7 @@ Script = Callable[[Request, int], str | Completion]
 VERSION = "mock"  # the model's version in every row
 
 
-class _Answer(ClosedModel):
+class _ScriptedAnswer(ClosedModel):
     prompt: str = ""  # a part of the prompt
     texts: tuple[str, ...] = ()
     error: str | None = None
@@ -141,10 +141,10 @@ class _Answer(ClosedModel):
 
 
 class _AnswerFile(ClosedModel):
-    answer: tuple[_Answer, ...]
+    answer: tuple[_ScriptedAnswer, ...]
 
 
-class Answers:
+class MockAnswers:
     """The answers of a file; without one, or where it has none for a prompt, they are made up."""
 
     def __init__(self, spec: ModelSpec, file: str | None) -> None:
@@ -164,7 +164,7 @@ class Answers:
         return f"{request.messages[-1].content} {seed}"
 
 
-def read_answers(spec: ModelSpec, file: Path) -> tuple[_Answer, ...]:
+def read_answers(spec: ModelSpec, file: Path) -> tuple[_ScriptedAnswer, ...]:
     """Raises `EngineError` where the file cannot be read, or is none of answers."""
     try:
         return parse_model(_AnswerFile, read_toml(file), file).answer

@@ -374,7 +374,7 @@ def _tags(which: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _MarkPair:
     """A row of `pairs`."""
 
     open: re.Pattern[str]
@@ -385,11 +385,11 @@ class _Pair:
 
 
 @cache
-def _pairs() -> Sequence[_Pair]:
+def _pairs() -> Sequence[_MarkPair]:
     found = []
     for row in tables()["pairs"]:
         marks: dict[str, Any] = {name: re.compile(row[name]) for name in ("open", "close", "sure") if name in row}
-        found.append(_Pair(**{**_rule(row), **marks}))
+        found.append(_MarkPair(**{**_rule(row), **marks}))
     return found
 
 

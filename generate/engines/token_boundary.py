@@ -90,7 +90,7 @@ class _Reader:
         for (index, continuation), head, tokens in zip(continuations, heads, encoded, strict=True):
             yield self._pair(index, continuation, len(head), tokens)
 
-    def _pair(self, index: int, continuation: str, head: int, tokens: _Tokens) -> TokenisedPair:
+    def _pair(self, index: int, continuation: str, head: int, tokens: _TokenizedText) -> TokenisedPair:
         boundary = len(self._context)
         start = next((i for i, (_, end) in enumerate(tokens.spans) if end > boundary), tokens.last)
         end = next((i for i in range(start, tokens.last) if tokens.spans[i][0] >= head), tokens.last)
@@ -118,7 +118,7 @@ class _Reader:
             return "resplit"
         return "moved space" if self._spaces else "clean"
 
-    def _encode(self, texts: list[str]) -> list[_Tokens]:
+    def _encode(self, texts: list[str]) -> list[_TokenizedText]:
         encoded = self._tokenizer(
             texts,
             return_offsets_mapping=True,
@@ -129,16 +129,16 @@ class _Reader:
         rows = zip(encoded["input_ids"], encoded["offset_mapping"], encoded["special_tokens_mask"], strict=True)
         return [self._tokens(*row) for row in rows]
 
-    def _tokens(self, ids: list[int], spans: list[tuple[int, int]], special: list[int]) -> _Tokens:
+    def _tokens(self, ids: list[int], spans: list[tuple[int, int]], special: list[int]) -> _TokenizedText:
         if self._bos is not None and not (special and special[0]):
             ids, spans, special = [self._bos, *ids], [(0, 0), *spans], [1, *special]
         # Of an empty text nothing is left but special tokens: the one that begins it stays, the one that ends it goes.
         last = len(ids) - special[::-1].index(0) if 0 in special else min(len(ids), 1)
-        return _Tokens(tuple(ids), spans, last)
+        return _TokenizedText(tuple(ids), spans, last)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tokens:
+class _TokenizedText:
     """A tokenised text; `last` is where the text ends and special tokens that close it begin."""
 
     ids: tuple[int, ...]

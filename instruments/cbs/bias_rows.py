@@ -133,7 +133,7 @@ class TypeCell(NamedTuple):
     condition: ContextCondition
 
 
-class _Place(NamedTuple):
+class _ComparisonKey(NamedTuple):
     """What is compared, and where; '' in the facet that is compared, and for all."""
 
     dimension: str
@@ -143,10 +143,10 @@ class _Place(NamedTuple):
     condition: ContextCondition
 
 
-class _Pair(NamedTuple):
+class _CellPair(NamedTuple):
     """The two cells that a difference of a type is of."""
 
-    place: _Place
+    place: _ComparisonKey
     one: TypeCell
     other: TypeCell
 
@@ -175,7 +175,7 @@ def bias_differences(types: Sequence[ScoredType], asked: set[TypeCell], inputs: 
     for rule in dict.fromkeys(one.rule for one in types):
         of_rule = [one for one in types if one.rule == rule]
         tallies = {TypeCell(one.group, condition): found for one in of_rule for condition, found in one.tallies.items()}
-        places: dict[_Place, _Found] = {}
+        places: dict[_ComparisonKey, _Found] = {}
         for pair in pairs:
             contrast = _contrast(tallies, pair)
             for place in _levels(pair, again):
@@ -185,7 +185,7 @@ def bias_differences(types: Sequence[ScoredType], asked: set[TypeCell], inputs: 
                 yield from _rows(rule, place, found, inputs)
 
 
-def _contrast(tallies: Mapping[TypeCell, TypeScores], pair: _Pair) -> ScoreContrast | None:
+def _contrast(tallies: Mapping[TypeCell, TypeScores], pair: _CellPair) -> ScoreContrast | None:
     """Settings have contexts of their own, and share the entities; all else is compared context by context."""
     one, other = tallies.get(pair.one), tallies.get(pair.other)
     if one is None or other is None:
@@ -196,7 +196,7 @@ def _contrast(tallies: Mapping[TypeCell, TypeScores], pair: _Pair) -> ScoreContr
 
 def _add(
     found: _Found,
-    pair: _Pair,
+    pair: _CellPair,
     contrast: ScoreContrast | None,
     asked: set[TypeCell],
     tallies: Mapping[TypeCell, TypeScores],
@@ -210,7 +210,7 @@ def _add(
         found.left_out += 1
 
 
-def _of_models(asked: set[TypeCell]) -> Iterator[_Pair]:
+def _of_models(asked: set[TypeCell]) -> Iterator[_CellPair]:
     models: dict[str, set[str]] = {}
     for group, _ in asked:
         models.setdefault(group.dataset, set()).add(group.model)
@@ -218,10 +218,10 @@ def _of_models(asked: set[TypeCell]) -> Iterator[_Pair]:
         for one, other in combinations(sorted(models[group.dataset]), 2):
             cells = [TypeCell(group._replace(model=model), condition) for model in (one, other)]
             if any(cell in asked for cell in cells):
-                yield _Pair(_Place("model", one, other, group, condition), *cells)
+                yield _CellPair(_ComparisonKey("model", one, other, group, condition), *cells)
 
 
-def _of_conditions(asked: set[TypeCell]) -> Iterator[_Pair]:
+def _of_conditions(asked: set[TypeCell]) -> Iterator[_CellPair]:
     """Settings; a prefix and none; two phrasings."""
     for group, condition in sorted(asked):
         others = [name for _, name, _ in (cell.condition for cell in asked if cell.group == group)]
@@ -239,22 +239,22 @@ def _of_conditions(asked: set[TypeCell]) -> Iterator[_Pair]:
             facet = "setting" if dimension == "condition" else dimension
             if condition == one != other or (condition == other and dimension == "condition"):
                 a, b = (getattr(each, facet) or PLAIN for each in (one, other))
-                place = _Place(dimension, a, b, group, one._replace(**{facet: ""}))
-                yield _Pair(place, TypeCell(group, one), TypeCell(group, other))
+                place = _ComparisonKey(dimension, a, b, group, one._replace(**{facet: ""}))
+                yield _CellPair(place, TypeCell(group, one), TypeCell(group, other))
 
 
-def _of_languages(asked: set[TypeCell]) -> Iterator[_Pair]:
+def _of_languages(asked: set[TypeCell]) -> Iterator[_CellPair]:
     """Each language that was asked in English, too, and English."""
     languages = sorted({group.language for group, _ in asked} - {ENGLISH})
     for group, condition in sorted(cell for cell in asked if cell.group.language == ENGLISH):
         for language in languages:
             native = TypeCell(group._replace(language=language), condition)
             if native in asked:
-                place = _Place("language", language, ENGLISH, group._replace(language=""), condition)
-                yield _Pair(place, native, TypeCell(group, condition))
+                place = _ComparisonKey("language", language, ENGLISH, group._replace(language=""), condition)
+                yield _CellPair(place, native, TypeCell(group, condition))
 
 
-def _levels(pair: _Pair, again: Collection[ScoreGroup]) -> list[_Place]:
+def _levels(pair: _CellPair, again: Collection[ScoreGroup]) -> list[_ComparisonKey]:
     """The type, all types of its language and culture, and all of the data set, where no context counts twice."""
     place, group = pair.place, pair.place.group
     over_types = group._replace(entity_type="")
@@ -264,7 +264,7 @@ def _levels(pair: _Pair, again: Collection[ScoreGroup]) -> list[_Place]:
     return [place._replace(group=level) for level in levels]
 
 
-def _rows(rule: str, place: _Place, found: _Found, inputs: str) -> Iterator[Difference]:
+def _rows(rule: str, place: _ComparisonKey, found: _Found, inputs: str) -> Iterator[Difference]:
     group, condition, contrasts = place.group, place.condition, found.contrasts
     shared = {"model": group.model, "dataset": group.dataset, "language": group.language, "country": group.culture}
     shared |= {"topic": group.entity_type, "condition": condition.setting, "method": rule}

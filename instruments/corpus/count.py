@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from polyculture.cache.errors import StoreError
-from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, NoText, blocks, texts_of
+from polyculture.collect.mining.corpus import Block, BrokenFileError, CorpusFile, NoText, blocks, texts_of
 from polyculture.collect.mining.shares import Progress, in_shares
 from polyculture.instruments.corpus.model import BITS, ORDER, Keys, Needed, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, HashedTokens, Hashes, cut, mixed, pieces
@@ -25,7 +25,7 @@ _SIEVE = 22  # bits of a hash in the first look-up
 
 
 @dataclass(slots=True)
-class IngestCounts:
+class CorpusSize:
     """How much text was read."""
 
     texts: int = 0
@@ -33,8 +33,8 @@ class IngestCounts:
     tokens: int = 0
     broken: int = 0  # lines or rows that hold no text
 
-    def __add__(self, other: IngestCounts) -> IngestCounts:
-        return IngestCounts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+    def __add__(self, other: CorpusSize) -> CorpusSize:
+        return CorpusSize(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
 @dataclass(slots=True)
@@ -43,10 +43,10 @@ class PartialCounts:
 
     counts: Integers
     followed: Integers
-    intake: IngestCounts = field(default_factory=IngestCounts)
+    intake: CorpusSize = field(default_factory=CorpusSize)
 
 
-class _Known:
+class _SortedValues:
     """Sorted values, with a fast filter for most others."""
 
     def __init__(self, values: Keys, hashes: Hashes) -> None:
@@ -66,8 +66,8 @@ class Counter:
     """Counts needed n-grams in texts."""
 
     def __init__(self, needed: Needed) -> None:
-        self._words = _Known(needed.words, needed.words)
-        self._keys = _Known(needed.keys, mixed(needed.keys))
+        self._words = _SortedValues(needed.words, needed.words)
+        self._keys = _SortedValues(needed.keys, mixed(needed.keys))
         self._followed = needed.followed
         self.share = PartialCounts(np.zeros(len(needed.keys), np.int64), np.zeros(len(needed.keys), np.int64))
 
@@ -115,14 +115,14 @@ def count(
     needed: Needed,
     processes: int = 1,
     progress: Progress = lambda _read: None,
-) -> tuple[NgramModel, IngestCounts]:
+) -> tuple[NgramModel, CorpusSize]:
     """Counts a corpus.
 
     Raises `StoreError` where a file cannot be read to its end or holds no text, `IncompleteError` where a process of
     ours was killed.
     """
-    shares = list(in_shares(_Share(files, needed), processes, progress))
-    intake = sum((share.intake for share in shares), IngestCounts())
+    shares = list(in_shares(_CountShare(files, needed), processes, progress))
+    intake = sum((share.intake for share in shares), CorpusSize())
     if not intake.tokens:
         remedy = "Give JSON lines, plain text or Parquet, and the field of the text with --text-field."
         raise StoreError("there is no text in the corpus", where=files[0].path, remedy=remedy)
@@ -131,7 +131,7 @@ def count(
 
 
 @dataclass(frozen=True)
-class _Share:
+class _CountShare:
     """What one process counts."""
 
     files: Sequence[CorpusFile]
@@ -145,7 +145,7 @@ class _Share:
                     counter.take(file, block)
                     read += block.read
                     report(read)
-            except (OSError, BrokenStreamError, pa.ArrowException) as fault:
+            except (OSError, BrokenFileError, pa.ArrowException) as fault:
                 remedy = "Repair the file or leave it out: its readable part would count as the whole."
                 raise StoreError(f"cannot be read to its end: {fault}", where=file.path, remedy=remedy) from fault
         return counter.share

@@ -30,7 +30,7 @@ class Culture(ClosedModel):
     country: str = ""  # its name in the file
 
 
-class _File(ClosedModel):
+class _CultureFile(ClosedModel):
     levels: tuple[str, ...] = Field(min_length=_FEWEST_LEVELS)
     countries: Mapping[str, Culture] = Field(min_length=1)
     spellings: Mapping[str, tuple[str, ...]] = {}
@@ -69,9 +69,9 @@ def read_cultures(file: Path | None = None) -> Cultures:
     """The cultures of a file, or the study's. Raises `DataSetError`, naming the file and what is wrong in it."""
     file = file or BUILT_IN
     try:
-        told = _File.model_validate(read_toml(file, DataSetError))
+        told = _CultureFile.model_validate(read_toml(file, DataSetError))
     except ValidationError as fault:
-        found = explain(fault, _File, f"Its form is that of {BUILT_IN}.")
+        found = explain(fault, _CultureFile, f"Its form is that of {BUILT_IN}.")
         raise together(DataSetError(what, where=file, remedy=remedy) for what, remedy in found) from fault
     for country, one in told.countries.items():
         if one.level not in told.levels:
@@ -87,7 +87,7 @@ def read_cultures(file: Path | None = None) -> Cultures:
     return Cultures(told.levels, countries, _folded(file, spelt), _folded(file, grouped))
 
 
-def _check_spellings(file: Path, told: _File, groups: list[str]) -> None:
+def _check_spellings(file: Path, told: _CultureFile, groups: list[str]) -> None:
     unknown = sorted(set(told.spellings) - set(groups))
     if unknown:
         what = f"spellings: {unknown[0]!r} is neither a level nor a region of a country"

@@ -84,7 +84,7 @@ _UNTOLD = {
 }
 
 
-class Read(NamedTuple):
+class FileCount(NamedTuple):
     """What the files tell of a count."""
 
     number: float | None  # None where no file tells it
@@ -104,7 +104,7 @@ def published_rows(dataset: DataSet, rules: DatasetRules) -> list[tuple[Any, ...
     return rows
 
 
-def printed_rows(cells: Iterable[PublishedCell], read: Callable[[PublishedCell], Read]) -> list[tuple[Any, ...]]:
+def printed_rows(cells: Iterable[PublishedCell], read: Callable[[PublishedCell], FileCount]) -> list[tuple[Any, ...]]:
     """A row for each number, once with all tables that print it: what was read, and why they differ."""
     counts: dict[tuple[Any, ...], list[PublishedCell]] = {}
     for cell in cells:
@@ -132,7 +132,7 @@ def printed_rows(cells: Iterable[PublishedCell], read: Callable[[PublishedCell],
 
 
 def _compared(
-    found: Read, number: float | None, printed: float, places: int, where: str, notes: Sequence[str] = ()
+    found: FileCount, number: float | None, printed: float, places: int, where: str, notes: Sequence[str] = ()
 ) -> tuple[float | None, str, str]:
     """The columns `difference`, `where` and `why`."""
     difference = None if number is None or not found.is_whole else round(number - printed, places or None)
@@ -150,11 +150,11 @@ def absent_parts(dataset: DataSet, rules: DatasetRules, what: str = "entities") 
     return [word for word in (*rules.cultures, *rules.types) if word not in there]
 
 
-def _of_all(dataset: DataSet, number: float, what: str, absent: Sequence[str]) -> Read:
+def _of_all(dataset: DataSet, number: float, what: str, absent: Sequence[str]) -> FileCount:
     """A count over parts of which some are absent."""
     if not number:
-        return Read(None, f"no row of {what} was read")
-    return Read(number, _missing(dataset, absent) if absent else "", not absent)
+        return FileCount(None, f"no row of {what} was read")
+    return FileCount(number, _missing(dataset, absent) if absent else "", not absent)
 
 
 def _missing(dataset: DataSet, absent: Sequence[str]) -> str:
@@ -177,14 +177,14 @@ def _kept(dataset: DataSet, what: str) -> list[CulturalEntity] | list[MaskedCont
     return list({one.place: one for one in dataset.contexts if one.form != CAUSAL}.values())
 
 
-def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
+def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> FileCount:
     """Entities, contexts; 50 texts a context and side; and the mean length of contexts, their gap being one word."""
     if unknown := [name for name in (*sorted(cell.facets.keys() - _KNOWN), cell.metric) if name in _UNTOLD]:
-        return Read(None, _UNTOLD[unknown[0]])
+        return FileCount(None, _UNTOLD[unknown[0]])
     what = "entities" if cell.metric == "entities" else "contexts"
     absent = absent_parts(dataset, rules, what)
     if own := [word for word in (cell.culture, cell.topic) if word in absent]:
-        return Read(None, _missing(dataset, own))
+        return FileCount(None, _missing(dataset, own))
     if cell.metric == what:
         every = (*(rules.cultures if cell.culture in _ANY else ()), *(rules.types if cell.topic in _ANY else ()))
         return _of_all(dataset, len(_counted(dataset, rules, cell)), what, [word for word in absent if word in every])
@@ -192,10 +192,10 @@ def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
     plain = [one for one in dataset.contexts if one.form != CAUSAL and one.setting in settings]
     texts = list({one.place: one.text for one in plain if one.language == cell.language}.values())
     if not texts:
-        return Read(None, "no row of it was read")
+        return FileCount(None, "no row of it was read")
     if cell.metric == "texts":
-        return Read(_DRAWN * len(texts))
-    return Read(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts))
+        return FileCount(_DRAWN * len(texts))
+    return FileCount(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts))
 
 
 def _counted(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> list[CulturalEntity | MaskedContext]:

@@ -40,7 +40,7 @@ class PaperPart(ClosedModel):
     differs: str = ""  # what it has otherwise than the paper, unless a user gives prompts or a model of the task
 
 
-class Preset(ClosedModel):
+class PaperPreset(ClosedModel):
     """A paper's protocol: options of each command that measures what it measured."""
 
     title: str
@@ -78,10 +78,10 @@ class Preset(ClosedModel):
 
 
 @cache
-def read_preset(name: str) -> Preset:
+def read_preset(name: str) -> PaperPreset:
     """A preset by name. Raises `CatalogError` where there is none of that name."""
     path = PRESETS / f"{name}.toml"
-    return parse_model(Preset, read_toml(path), path)
+    return parse_model(PaperPreset, read_toml(path), path)
 
 
 def with_preset(values: Mapping[str, Any], command: str) -> dict[str, Any]:

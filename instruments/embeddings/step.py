@@ -48,7 +48,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class EmbeddingComparison:
     """Contexts, and the entities of both cultures: those that stand in the same ones of them together."""
 
     contexts: tuple[MaskedContext, ...]
@@ -76,7 +76,7 @@ class EntityInContexts:
 
     keys: tuple[str, ...]  # one per layer
     request_id: str
-    comparison: Comparison
+    comparison: EmbeddingComparison
     comparison_id: str
     contexts: tuple[MaskedContext, ...]
     entity: CulturalEntity
@@ -88,7 +88,7 @@ class RepresentingJob(ModelJob[EntityInContexts]):
 
     job: Job
     form: str  # 'causal' | 'masked': of the contexts that were asked for
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[EmbeddingComparison, ...]
     layers: LayerNames = LAYERS  # that are asked for
     setup: Mapping[str, Any] = field(default_factory=dict)  # of the model
 
@@ -157,7 +157,7 @@ def representing_jobs(
 
 def _comparisons(
     dataset: DataSet, unit: ContextGroup, contexts: Sequence[MaskedContext], selection: DataSelection, say: Say
-) -> Iterator[Comparison]:
+) -> Iterator[EmbeddingComparison]:
     fitting = {context.context_id: dataset.fitting(context) for context in contexts}
     genders = {e.gender for e in dataset.entities if _is_of(e, unit)} | {c.gender for c in contexts}
     sides = {unit[1], dataset.reference}
@@ -182,7 +182,7 @@ def _is_of(entity: CulturalEntity, unit: ContextGroup) -> bool:
 
 def _comparison(
     contexts: Sequence[MaskedContext], fitting: dict[str, list[CulturalEntity]], limit: int | None
-) -> Comparison:
+) -> EmbeddingComparison:
     places: dict[str, list[MaskedContext]] = {}
     entities: dict[str, CulturalEntity] = {}
     for context in contexts:
@@ -194,7 +194,7 @@ def _comparison(
     for entity in chosen:
         own = places[entity.entity_id]
         standing.setdefault(tuple(one.context_id for one in own), (tuple(own), []))[1].append(entity)
-    return Comparison(tuple(contexts), tuple(standing.values()))
+    return EmbeddingComparison(tuple(contexts), tuple(standing.values()))
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import Listing
-from polyculture.instruments.datasets.presets import Preset
+from polyculture.instruments.datasets.presets import PaperPreset
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.claims.claim import PAPERS, read_claims
 from polyculture.metrics.comparison.columns import ComparedRun
@@ -18,7 +18,7 @@ from polyculture.reports.claims import claim_rows
 _HEADS = ("finding", "here it", "compared", "difference", "95 % interval", "why")
 
 
-def answer(run: RunFolder, name: str, preset: Preset, catalog: Catalog, data: str | None = None) -> Listing:
+def answer(run: RunFolder, name: str, preset: PaperPreset, catalog: Catalog, data: str | None = None) -> Listing:
     """A line for each of the paper's claims that the run measured; the others are counted below.
 
     Claims about the paper's data set are of `data`, where that stands in its place.

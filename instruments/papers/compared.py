@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from polyculture.instruments.papers.join import CUT, Cell, JoinedTable, Line
+from polyculture.instruments.papers.join import CUT, JoinedTable, PaperCell, PaperLine
 
 NOT_MEASURED = "not measured"
 
@@ -20,8 +20,8 @@ class ComparedCell:
     model: str
     row: str
     column: str
-    yours: Cell | None
-    published: Mapping[str, Cell]  # by the paper's model
+    yours: PaperCell | None
+    published: Mapping[str, PaperCell]  # by the paper's model
     remarks: tuple[str, ...]  # 'same protocol', or what differs and what is missing; without a number, why
 
 
@@ -58,14 +58,14 @@ def compared_cells(joined: JoinedTable) -> Iterator[ComparedCell]:
     A model without any number in a row where the paper prints none has one cell with the reason.
     """
     of_paper = [line for line in joined.lines if not line.own]
-    printed: dict[tuple[str, str], dict[str, Cell]] = {}
+    printed: dict[tuple[str, str], dict[str, PaperCell]] = {}
     for line in of_paper:
         for column, cell in line.cells.items():
             printed.setdefault((line.row, column), {})[line.model] = cell
     rows = dict.fromkeys(line.row for line in (*of_paper, *joined.lines))
     for model in dict.fromkeys(line.model for line in joined.lines if line.own):
         lines = {line.row: line for line in joined.lines if line.own and line.model == model}
-        rest = Line(model, "", True, {}, lines[""].why if "" in lines else {})
+        rest = PaperLine(model, "", True, {}, lines[""].why if "" in lines else {})
         for row in rows:
             line = lines.get(row, rest)
             columns = [one for one in joined.columns if one in line.cells or (row, one) in printed]
@@ -76,7 +76,7 @@ def compared_cells(joined: JoinedTable) -> Iterator[ComparedCell]:
                 yield ComparedCell(model, row, column, yours, printed.get((row, column), {}), remarks)
 
 
-def difference(yours: Cell, printed: Cell) -> float | None:
+def difference(yours: PaperCell, printed: PaperCell) -> float | None:
     """Yours less the printed number, in the unit of both; None where the two are not alike.
 
     These are a share next to a count of texts, an average over fewer columns than the paper's, and values of p.
@@ -119,7 +119,7 @@ def long_rows(joined: JoinedTable) -> Iterator[LongRow]:
             )
 
 
-def _written(cell: Cell | None, value: float | None) -> float | None:
+def _written(cell: PaperCell | None, value: float | None) -> float | None:
     """A value of a cell for a file: a whole number where the cell is a count, else six decimals."""
     if cell is None or value is None:
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from polyculture.cache.files import replacing
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.compared import LongRow, long_rows
-from polyculture.instruments.papers.join import JoinedTable, Line
+from polyculture.instruments.papers.join import JoinedTable, PaperLine
 from polyculture.instruments.papers.readable import latex, readable
 from polyculture.reports.escaping import csv_text
 
@@ -19,7 +19,7 @@ COMPARED = "compared.csv"
 def with_names(joined: JoinedTable, named: Callable[[str], str]) -> JoinedTable:
     """The table with the names of one's own models as people read them; a variant stays behind its model's name."""
 
-    def shown(line: Line) -> Line:
+    def shown(line: PaperLine) -> PaperLine:
         model, way, variant = line.model.partition(" (")
         return replace(line, model=named(model) + way + variant) if line.own else line
 

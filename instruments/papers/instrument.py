@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyculture.instruments.contract import AskedExperiment, Command, Part, Study, Subject
+from polyculture.instruments.contract import AskedExperiment, Command, CommandPart, Study, Subject
 from polyculture.instruments.papers.options import PaperOptions, paper_parts
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class PaperCommand(Command[PaperOptions]):
         """As of each command."""
         return ()
 
-    def parts_of(self, options: PaperOptions) -> Sequence[Part]:
+    def parts_of(self, options: PaperOptions) -> Sequence[CommandPart]:
         """As of each command."""
         return paper_parts(options)
 

@@ -25,7 +25,7 @@ PAPER = "paper"  # the label of published rows that are of no one model
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PaperCell:
     """A number as it is shown, in its table's unit."""
 
     text: str
@@ -50,13 +50,13 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PaperLine:
     """A model's cells in a row of a table, by column."""
 
     model: str
     row: str
     own: bool
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, PaperCell]
     why: Mapping[str, str] = field(default_factory=dict)  # no cell, by column; '' is every column without one
 
 
@@ -66,7 +66,7 @@ class JoinedTable:
 
     table: PaperTable
     columns: Sequence[str]
-    lines: Sequence[Line]
+    lines: Sequence[PaperLine]
 
 
 def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumber], list[str]]) -> JoinedTable | None:
@@ -104,7 +104,7 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
 
     placed = [(one, heads) for one, heads in placed if one.model in measured]
 
-    lines: list[Line] = []
+    lines: list[PaperLine] = []
     for model, of_model in groupby(sorted(placed, key=key), key=lambda found: key(found)[0]):
         every_row = list(of_model)
         found = [_own_line(table, model, rows[number], list(some), differs)
@@ -113,7 +113,7 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         found += _unread_lines(table, model, {line.row for line in found}, unread)
         lines += found
     without = {name: why for name, why in stopped(table, own).items() if name not in measured}
-    lines += [Line(name, "", True, {}, {"": INCOMPLETE + why}) for name, why in without.items()]
+    lines += [PaperLine(name, "", True, {}, {"": INCOMPLETE + why}) for name, why in without.items()]
     return JoinedTable(table, columns, [*lines, *published_lines(table)])
 
 
@@ -141,7 +141,7 @@ def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
     return {model: ", ".join(largest(some)) for model, some in sorted(found.items())}
 
 
-def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Iterable[OwnNumber]) -> Iterator[Line]:
+def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Iterable[OwnNumber]) -> Iterator[PaperLine]:
     """The rows, other than the filled ones, whose data a model was asked about without a number, with the reason."""
     for one in unread:
         of_data = [
@@ -150,13 +150,13 @@ def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Itera
         for row in dict.fromkeys(of_data):
             if row not in filled:
                 filled.add(row)
-                yield Line(model, row, True, {}, {"": INCOMPLETE + one.lacking})
+                yield PaperLine(model, row, True, {}, {"": INCOMPLETE + one.lacking})
 
 
 def _own_line(
     table: PaperTable, model: str, row: str, some: Sequence[tuple[OwnNumber, Heads]],
     differs: Callable[[OwnNumber], list[str]],
-) -> Line:  # fmt: skip
+) -> PaperLine:  # fmt: skip
     cells = {
         heads.column: _cell(table, one, heads, one.estimate, _remarks(one, differs))
         for one, heads in some
@@ -169,7 +169,9 @@ def _own_line(
         if len(others) > 1:
             value, digits = sum(cell.value for cell in others) / len(others), len(others[0].text.partition(".")[2])
             remarks = dict.fromkeys(one for cell in others for one in cell.remarks)
-            cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN, scale=others[0].scale, remarks=tuple(remarks))
+            cells[column] = PaperCell(
+                f"{value:.{digits}f}", value, note=MEAN, scale=others[0].scale, remarks=tuple(remarks)
+            )
     counted = {heads.column for heads in heads_here}
     counted = counted - means or counted  # an average is no column of its own
     over_topics = {heads.column for one, heads in table.cells if heads.row == row and one.topic == EVERY}
@@ -178,7 +180,7 @@ def _own_line(
     for column in ((means | over_topics) - counted) & cells.keys() if size else ():
         cells[column] = replace(cells[column], text=cells[column].text + CUT)
     why = {heads.column: INCOMPLETE + one.lacking for one, heads in some if heads.column not in cells}
-    return Line(model, row, True, cells, why)
+    return PaperLine(model, row, True, cells, why)
 
 
 def _remarks(one: OwnNumber, differs: Callable[[OwnNumber], list[str]]) -> tuple[str, ...]:
@@ -198,7 +200,7 @@ def largest(lacking: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float, remarks: tuple[str, ...]) -> Cell:
+def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float, remarks: tuple[str, ...]) -> PaperCell:
     unit, digits = table.unit(one, heads)
     factor = 100 if unit == "percent" else 1
     value = factor * estimate
@@ -209,10 +211,10 @@ def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float, rema
     # Of a count few items are the result.
     thin = rests_on(one.n) if one.measure == "entities" and not is_count(one.metric) else None
     note = "; ".join(filter(None, (one.no_interval, thin)))
-    return Cell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit, spread, unit, remarks)
+    return PaperCell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit, spread, unit, remarks)
 
 
-def published_lines(table: PaperTable) -> Iterator[Line]:
+def published_lines(table: PaperTable) -> Iterator[PaperLine]:
     """The lines of the paper's own models."""
     found: dict[tuple[str, str], dict[str, PublishedCell]] = {}
     has_models = any(one.model != NONE for one, _ in table.cells)
@@ -222,11 +224,11 @@ def published_lines(table: PaperTable) -> Iterator[Line]:
         found.setdefault((f"{name}{counts}", heads.row), {})[heads.column] = one
     for (model, row), cells in found.items():
         printed = {column: _printed(one) for column, one in cells.items()}
-        yield Line(model, row, False, printed)
+        yield PaperLine(model, row, False, printed)
 
 
-def _printed(one: PublishedCell) -> Cell:
+def _printed(one: PublishedCell) -> PaperCell:
     spread = f" ± {one.spread}" if one.spread is not None else ""
     remarks = () if one.note == NONE else tuple(one.note.split("; "))
     number = None if one.spread is None else float(one.spread)
-    return Cell(f"{one.value}{spread}", float(one.value), spread=number, scale=one.unit, remarks=remarks)
+    return PaperCell(f"{one.value}{spread}", float(one.value), spread=number, scale=one.unit, remarks=remarks)

@@ -12,9 +12,9 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NameOrFolder, NameOrRules
-from polyculture.instruments.contract import AtLeastOne, Part, in_file
+from polyculture.instruments.contract import AtLeastOne, CommandPart, in_file
 from polyculture.instruments.datasets.opened import open_data_set
-from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
+from polyculture.instruments.datasets.presets import PaperPart, PaperPreset, read_preset
 
 Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
 NAMES: tuple[Name, ...] = get_args(Name)
@@ -148,7 +148,7 @@ class PaperOptions(ClosedModel):
         return AsPaper(self.union, self.paper_countries)
 
     @property
-    def preset(self) -> Preset:
+    def preset(self) -> PaperPreset:
         """The paper's protocol."""
         return read_preset(self.name)
 
@@ -167,13 +167,13 @@ def _chosen(parts: Sequence[PaperPart], wanted: Sequence[str]) -> list[PaperPart
     return [one for one in parts if not wanted or {one.command, title_of(one).lower()} & set(wanted)]
 
 
-def paper_parts(options: PaperOptions) -> list[Part]:
+def paper_parts(options: PaperOptions) -> list[CommandPart]:
     """The commands with their options."""
     found = []
     for one in chosen_parts(options):
         values = {**protocol_values(options.name, one), **_smaller(options, one)}
         times = sum(CONDITIONS[name] for name in values["only"]) if one.after else 0
-        found.append(Part(title_of(one), one.command, values, one.optional, one.after, times))
+        found.append(CommandPart(title_of(one), one.command, values, one.optional, one.after, times))
     return found
 
 

@@ -12,7 +12,7 @@ from polyculture.cache.store.store import Store
 from polyculture.instruments.cbs.measure import scored_types
 from polyculture.instruments.cbs.options import CbsOptions
 from polyculture.instruments.cbs.protocol import PlaceScore, lacking, place_scores, unscored
-from polyculture.instruments.datasets.presets import Preset
+from polyculture.instruments.datasets.presets import PaperPreset
 from polyculture.instruments.papers.options import AsPaper
 from polyculture.metrics.audit.scores import answer_shares, audit_scores
 from polyculture.published.cells import NONE, NumberKey
@@ -48,7 +48,13 @@ class OwnNumber(NumberKey):
 
 
 def own_numbers(
-    store: Store, preset: Preset, measures: Set[str], data: str | None, seed: int, counting: AsPaper, extractor: str
+    store: Store,
+    preset: PaperPreset,
+    measures: Set[str],
+    data: str | None,
+    seed: int,
+    counting: AsPaper,
+    extractor: str,
 ) -> Iterator[OwnNumber]:
     """The numbers of a run of some measures. Those of `data` are in the place of the paper's data set.
 
@@ -108,11 +114,11 @@ def _extraction(store: Store, extractor: str) -> Iterator[OwnNumber]:
             )  # fmt: skip
 
 
-def _placed(one: OwnNumber, preset: Preset, data: str | None) -> OwnNumber:
+def _placed(one: OwnNumber, preset: PaperPreset, data: str | None) -> OwnNumber:
     return replace(one, dataset=preset.data) if data is not None and one.dataset == data else one
 
 
-def _scores(store: Store, preset: Preset, seed: int) -> Iterator[OwnNumber]:
+def _scores(store: Store, preset: PaperPreset, seed: int) -> Iterator[OwnNumber]:
     """Cultural Bias Scores by the paper's protocol, of the rows of the data set as they were last read."""
     options = CbsOptions.model_validate(preset.values("cbs"))
     forms = _forms(store, options.form)

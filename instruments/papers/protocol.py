@@ -15,7 +15,7 @@ from polyculture.cache.store.manifest import Manifest, read_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema.measured import EVERY
 from polyculture.instruments.datasets.load import ANY
-from polyculture.instruments.datasets.presets import PaperPart, Preset
+from polyculture.instruments.datasets.presets import PaperPart, PaperPreset
 from polyculture.instruments.papers.options import DATA_PARTS, protocol_values
 from polyculture.instruments.questions.asking import GENERATED, METHODS
 from polyculture.instruments.questions.layout import ATTENTION
@@ -44,7 +44,7 @@ _ENGLISH = "english"
 class AskedProtocol:
     """What a run asked, beside what a paper asks."""
 
-    def __init__(self, run: RunFolder, name: str, preset: Preset, data: str | None) -> None:
+    def __init__(self, run: RunFolder, name: str, preset: PaperPreset, data: str | None) -> None:
         self._name, self._preset, self._data = name, preset, data
         self._manifest = read_manifest(run.manifest)
         self._calls = list(_calls(run.instruments))
@@ -199,7 +199,7 @@ def _way(call: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in call.items() if name not in _AMOUNT}
 
 
-def _of_texts(preset: Preset, manifest: Manifest | None) -> Iterator[str]:
+def _of_texts(preset: PaperPreset, manifest: Manifest | None) -> Iterator[str]:
     """How far a run's texts are from the paper's; its extraction and links are always its own."""
     if manifest is None:
         return

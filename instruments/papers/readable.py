@@ -14,7 +14,7 @@ import pandas as pd
 from polyculture.cache.text.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.papers.compared import ComparedCell, compared_cells, difference
-from polyculture.instruments.papers.join import COUNTS, CUT, THIN, Cell, JoinedTable
+from polyculture.instruments.papers.join import COUNTS, CUT, THIN, JoinedTable, PaperCell
 from polyculture.instruments.papers.marks import RemarkMarks, missing
 from polyculture.published.cells import NONE
 from polyculture.reports.escaping import latex_text
@@ -22,7 +22,7 @@ from polyculture.reports.latex import end_of, longtable
 from polyculture.reports.numbers import FEWEST
 
 if TYPE_CHECKING:
-    from polyculture.instruments.datasets.presets import Preset
+    from polyculture.instruments.datasets.presets import PaperPreset
     from polyculture.instruments.papers.tables import PaperTable
 
 LONGEST = 78  # characters of a line below a table, in the narrowest of usual terminals
@@ -45,7 +45,7 @@ class ReadableTable:
         return sum(len(lines) for _, lines in self.groups)
 
 
-def readable(preset: Preset, joined: JoinedTable) -> ReadableTable:
+def readable(preset: PaperPreset, joined: JoinedTable) -> ReadableTable:
     """The table with the models of the run one below the other; places without a number of a model are counted only.
 
     A model that has the name of one of the paper's is compared with that one alone.
@@ -94,7 +94,7 @@ def _last_part(name: str) -> str:
     return re.split(r"[:/\\]", name.rstrip("/\\"))[-1].casefold()
 
 
-def _printed(one: ComparedCell, same: str) -> Sequence[Cell]:
+def _printed(one: ComparedCell, same: str) -> Sequence[PaperCell]:
     """The printed numbers that a model's number is compared with, the lowest first."""
     found = [one.published[same]] if same in one.published else one.published.values()
     return sorted(found, key=lambda cell: cell.value)
@@ -128,7 +128,7 @@ def latex(table: ReadableTable, name: str) -> str:
     return longtable(frame, "ll" + "r" * (len(table.heads) - 1), caption, name) + below
 
 
-def title_of(preset: Preset, joined: JoinedTable) -> str:
+def title_of(preset: PaperPreset, joined: JoinedTable) -> str:
     """'Camellia, Table 14: Cultural Bias Score in grounded contexts'."""
     name = joined.table.name
     called = f"{name[:1].upper()}{name[1:]}" if name[0].isalpha() else f"Table {name}"
@@ -159,7 +159,7 @@ def _place(one: ComparedCell) -> str:
     return ": ".join(filter(None, (one.row, one.column))) or "all"
 
 
-def _numbers(printed: Sequence[Cell], yours: Cell, most: int, marks: RemarkMarks) -> Cells:
+def _numbers(printed: Sequence[PaperCell], yours: PaperCell, most: int, marks: RemarkMarks) -> Cells:
     """The cells of a line behind its name; of several printed numbers the lowest and the highest."""
     own = yours.text, yours.interval
     if not most:

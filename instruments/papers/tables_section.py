@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.compared import compared_cells
 from polyculture.instruments.papers.files import notes_of, with_names
-from polyculture.instruments.papers.join import Cell, JoinedTable
+from polyculture.instruments.papers.join import JoinedTable, PaperCell
 from polyculture.instruments.papers.marks import RemarkMarks, missing
 from polyculture.instruments.papers.normalised import normalised_panels
 from polyculture.instruments.papers.readable import title_of, unit_of
@@ -111,7 +111,7 @@ def _models(joined: JoinedTable, marks: RemarkMarks) -> Iterator[_Model]:
         own = {(one.row, one.column): one.yours for one in of_model if one.yours}
         without = [one.remarks[0] for one in of_model if not one.yours]
         yield _model(model, own, marks, missing(len(of_model), without), own=True)
-    published: dict[str, dict[tuple[str, str], Cell]] = {}
+    published: dict[str, dict[tuple[str, str], PaperCell]] = {}
     for line in joined.lines:
         if not line.own:
             of_line = {(line.row, column): cell for column, cell in line.cells.items()}
@@ -121,7 +121,7 @@ def _models(joined: JoinedTable, marks: RemarkMarks) -> Iterator[_Model]:
 
 
 def _model(
-    name: str, cells: Mapping[tuple[str, str], Cell], marks: RemarkMarks, more: Sequence[str], *, own: bool
+    name: str, cells: Mapping[tuple[str, str], PaperCell], marks: RemarkMarks, more: Sequence[str], *, own: bool
 ) -> _Model:
     whole, each = marks.of([cell.remarks for cell in cells.values()], more)
     shown = {

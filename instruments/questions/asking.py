@@ -26,7 +26,7 @@ from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.questions.layout import ASK_METHODS, ATTENTION, QuestionRow, WantedAnswer
-from polyculture.instruments.questions.model import UNKNOWN, Kind, Prompt, Question, QuestionSet
+from polyculture.instruments.questions.model import UNKNOWN, Kind, PromptTemplate, Question, QuestionSet
 
 Order = tuple[int, ...]  # the index of the option at each place
 Orders = Literal["published", "cyclic", "one"]
@@ -47,13 +47,13 @@ def orders_of(options: int, orders: Orders, published: Sequence[Order] = ()) -> 
     return (stands,)
 
 
-def shown_options(question: Question, order: Order, prompt: Prompt | None) -> tuple[str, ...]:
+def shown_options(question: Question, order: Order, prompt: PromptTemplate | None) -> tuple[str, ...]:
     """The text at each place: the prompt's own wording where the option's role is 'unknown' and it has one."""
     own = prompt.unknown if prompt else None
     return tuple(own if own and question.roles[index] == UNKNOWN else question.options[index] for index in order)
 
 
-def labels_of(question: Question, prompt: Prompt) -> tuple[str, ...]:
+def labels_of(question: Question, prompt: PromptTemplate) -> tuple[str, ...]:
     """The label of each place; none of an open question, and where a prompt shows none.
 
     Raises `DataSetError` where a prompt has too few.
@@ -65,7 +65,7 @@ def labels_of(question: Question, prompt: Prompt) -> tuple[str, ...]:
     return prompt.labels[: len(question.options)]
 
 
-def message(question: Question, prompt: Prompt, shown: Sequence[str], labels: Sequence[str]) -> str:
+def message(question: Question, prompt: PromptTemplate, shown: Sequence[str], labels: Sequence[str]) -> str:
     """The whole text that a model reads. A line with the slot of a context that is empty is left out.
 
     Slots are filled in one pass: what looks like a slot in a question's own words stays as it is.
@@ -75,7 +75,7 @@ def message(question: Question, prompt: Prompt, shown: Sequence[str], labels: Se
 
 
 def option_spans(
-    question: Question, prompt: Prompt, shown: Sequence[str], labels: Sequence[str]
+    question: Question, prompt: PromptTemplate, shown: Sequence[str], labels: Sequence[str]
 ) -> tuple[tuple[int, int], ...]:
     """Where the text of each option stands in the message: its first character, and the one behind its last."""
     head = _template(question, prompt).partition("{options}")[0]
@@ -87,7 +87,7 @@ def option_spans(
     return tuple(found)
 
 
-def _template(question: Question, prompt: Prompt) -> str:
+def _template(question: Question, prompt: PromptTemplate) -> str:
     lines = prompt.template.split("\n")
     return "\n".join(line for line in lines if question.context or "{context}" not in line)
 
@@ -96,7 +96,7 @@ def _slots(question: Question) -> dict[str, str]:
     return {"context": question.context, "question": question.text}
 
 
-def _lines(prompt: Prompt, shown: Sequence[str], labels: Sequence[str]) -> list[str]:
+def _lines(prompt: PromptTemplate, shown: Sequence[str], labels: Sequence[str]) -> list[str]:
     """The line of each option; where no labels are shown their slot is empty."""
     return [
         _filled(prompt.option, {"label": label, "option": text})
@@ -131,7 +131,7 @@ def question_rows(of: QuestionSet) -> Iterator[QuestionRow]:
         )  # fmt: skip
 
 
-def _wording(prompt: Prompt | None) -> Any:
+def _wording(prompt: PromptTemplate | None) -> Any:
     return None if prompt is None else (prompt.template, prompt.labels, prompt.option, prompt.unknown)
 
 
@@ -173,7 +173,7 @@ class AskJob(ModelJob[Ask]):
     job: Job
     method: Method
     questions: Sequence[Question]
-    prompts: Sequence[Prompt | None]  # of the language; None of sentences and gaps
+    prompts: Sequence[PromptTemplate | None]  # of the language; None of sentences and gaps
     orders: Orders = "published"
     published: Sequence[Order] = ()  # the set's own orders
     setup: Mapping[str, Any] = field(default_factory=dict)
@@ -219,14 +219,14 @@ class AskJob(ModelJob[Ask]):
             name, settings = prompt.name if prompt else "", self.settings(prompt)
             yield CurrentId(what=what, prompt=name, id=self.asked_id(prompt), settings=settings)
 
-    def asked_id(self, prompt: Prompt | None) -> str:
+    def asked_id(self, prompt: PromptTemplate | None) -> str:
         """A hash of a prompt's wording and of how it is asked: answers under another one do not count.
 
         It is that of all models; what one of them is not sent is in its setup.
         """
         return content_id("asked", self.method, _wording(prompt), *self._decided_for({}))
 
-    def settings(self, prompt: Prompt | None) -> dict[str, Any]:
+    def settings(self, prompt: PromptTemplate | None) -> dict[str, Any]:
         """What `asked_id` is made of, to say what has changed of it."""
         decoding, seed = self._decided_for({})
         wording = None if prompt is None else content_id(_wording(prompt))
@@ -281,7 +281,7 @@ class AskJob(ModelJob[Ask]):
             return orders_of(len(question.options), self.orders, self.published)
         return (tuple(range(len(question.options))),)
 
-    def _samples(self, question: Question, prompt: Prompt | None, order: Order) -> Iterator[Ask]:
+    def _samples(self, question: Question, prompt: PromptTemplate | None, order: Order) -> Iterator[Ask]:
         shown = shown_options(question, order, prompt)
         labels = labels_of(question, prompt) if prompt else ()
         text = message(question, prompt, shown, labels) if prompt else question.text.partition(MASK)[0]

@@ -46,7 +46,7 @@ _NAMED = 3  # rows that a line names
 
 
 @dataclass
-class Taken:
+class GivenAnswers:
     """The answers of a file, and what of it is none."""
 
     answers: dict[str, AnswerRow] = field(default_factory=dict)  # by answer_id
@@ -90,12 +90,12 @@ class AnswerFile:
     several: bool = False  # a record's further texts are further answers, not the same again
     skip_rows: bool = False  # a record with an order that is none is left out
 
-    def take(self, rows: Iterable[Record | BadRow]) -> Taken:
+    def take(self, rows: Iterable[Record | BadRow]) -> GivenAnswers:
         """All answers of the records.
 
         Raises `UnknownOrderError` where a record names an order that is none, unless such rows are skipped.
         """
-        taken, questions = Taken(), QuestionIndex(self.of.questions)
+        taken, questions = GivenAnswers(), QuestionIndex(self.of.questions)
         for row in rows:
             if isinstance(row, BadRow):
                 taken.left_out.append(f"row {row.row}: {row.reason}")
@@ -125,7 +125,7 @@ class AnswerFile:
 
     def _keep(
         self,
-        taken: Taken,
+        taken: GivenAnswers,
         row: Record,
         question: Question,
         numbered: Order | None,

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from polyculture.instruments.questions.asking import Method, Order, message
-from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question
+from polyculture.instruments.questions.model import UNKNOWN, PromptTemplate, Question
 from polyculture.sources.record import Record, find, shown
 
 _LONGEST_NAME = 40  # characters of a prompt's name; what is longer, or of several words, is its text
@@ -125,7 +125,9 @@ def order_of(value: Any, stands: Order, published: Sequence[Order]) -> Order | N
     return tuple(digits)
 
 
-def is_message(asked: str, question: Question, prompt: Prompt, options: Sequence[str], labels: Sequence[str]) -> bool:
+def is_message(
+    asked: str, question: Question, prompt: PromptTemplate, options: Sequence[str], labels: Sequence[str]
+) -> bool:
     return _plain(message(question, prompt, options, labels)) == _plain(asked)
 
 

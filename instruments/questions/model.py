@@ -49,7 +49,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PromptTemplate:
     """The wording of a question in one language."""
 
     name: str  # the publisher's, as '3'; 'house' is ours
@@ -70,7 +70,7 @@ class QuestionSet:
     kind: Kind
     folder: Path
     questions: tuple[Question, ...]
-    prompts: tuple[Prompt, ...]  # of every language of the questions
+    prompts: tuple[PromptTemplate, ...]  # of every language of the questions
     numbers: tuple[str, ...]  # families: 'accuracy' | 'bbq' | 'kobbq' | 'pairs' | 'cloze' | 'exact_match' | 'levels'
     remarks: tuple[LeftOut, ...] = ()
     read_as: tuple[str, ...] = ()  # readers beside ours: 'publisher'

@@ -54,7 +54,7 @@ class ShownOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _OptionText:
     """The text of an option in a prompt."""
 
     index: int
@@ -89,25 +89,25 @@ def shown_in(asked: str, question: Question) -> ShownOptions | None:
         found = found or _last_list(labelled, size, in_turn=True)
         if found is not None:
             return _shown(text, found, tuple(one.label for one in found))
-        bare = _last_list([_Place(one.index, one.start, one.end) for one in places], size)
+        bare = _last_list([_OptionText(one.index, one.start, one.end) for one in places], size)
         if bare is not None and _is_list(text, bare):
             return _shown(text, bare, ())
     return None
 
 
-def _shown(text: str, found: Sequence[_Place], labels: tuple[str, ...]) -> ShownOptions:
+def _shown(text: str, found: Sequence[_OptionText], labels: tuple[str, ...]) -> ShownOptions:
     texts = tuple(" ".join(text[one.start : one.end].split()) for one in found)
     return ShownOptions(tuple(one.index for one in found), labels, texts)
 
 
-def _places(text: str, options: Sequence[str]) -> Iterator[_Place]:
+def _places(text: str, options: Sequence[str]) -> Iterator[_OptionText]:
     """Every place of an option, the longest of those that begin together, with the label before it."""
-    found: dict[int, _Place] = {}
+    found: dict[int, _OptionText] = {}
     for index, option in enumerate(options):
         for match in _pattern(option).finditer(text):
             known = found.get(match.start())
             if known is None or known.end < match.end():
-                found[match.start()] = _labelled(text, _Place(index, match.start(), match.end()))
+                found[match.start()] = _labelled(text, _OptionText(index, match.start(), match.end()))
     for start in sorted(found):
         yield found[start]
 
@@ -127,7 +127,7 @@ def _has_edge(sign: str) -> bool:
     return re.match(r"\w", sign) is not None and not unicodedata.name(sign, "").startswith(_NO_BLANKS)
 
 
-def _labelled(text: str, place: _Place) -> _Place:
+def _labelled(text: str, place: _OptionText) -> _OptionText:
     """A place with the label that stands before it, on its line or the one above."""
     start = max(place.start - _REACH, 0)
     match = _BEFORE.search(text[start : place.start])
@@ -136,7 +136,7 @@ def _labelled(text: str, place: _Place) -> _Place:
     return _with_label(place, match, start)
 
 
-def _with_label(place: _Place, match: re.Match[str], start: int) -> _Place:
+def _with_label(place: _OptionText, match: re.Match[str], start: int) -> _OptionText:
     label = f"{match['open']}{match['sign']}{match['close']}"
     return replace(place, label=label, sign=match["sign"], between=match["between"], at=start + match.start("open"))
 
@@ -146,7 +146,7 @@ def _number(sign: str) -> int:
     return int(sign) if sign.isdecimal() else ord(sign[0])
 
 
-def _last_list(places: Sequence[_Place], size: int, *, in_turn: bool = False) -> list[_Place] | None:
+def _last_list(places: Sequence[_OptionText], size: int, *, in_turn: bool = False) -> list[_OptionText] | None:
     """The last `size` places in a row that are of different options, under different labels of one form.
 
     `in_turn`: under the letters or numbers that follow each other, as labels without any mark do ("A soup B rice").
@@ -170,13 +170,13 @@ def _follow_each_other(signs: Sequence[str]) -> bool:
     return [*map(_number, signs)] == in_order or any("".join(signs) in turn for turn in _TURNS)
 
 
-def _form(place: _Place) -> tuple[str, bool, str]:
+def _form(place: _OptionText) -> tuple[str, bool, str]:
     """What surrounds a label's sign, and whether that is a number."""
     at = place.label.find(place.sign)
     return place.label[:at], place.sign.isdecimal(), place.label[at + len(place.sign) :]
 
 
-def _with_other_unknown(text: str, places: Sequence[_Place], question: Question) -> list[_Place] | None:
+def _with_other_unknown(text: str, places: Sequence[_OptionText], question: Question) -> list[_OptionText] | None:
     """The last list that shows all options but 'unknown', with the text under the label that is left over."""
     if question.roles.count(UNKNOWN) != 1:
         return None
@@ -185,7 +185,7 @@ def _with_other_unknown(text: str, places: Sequence[_Place], question: Question)
     if not persons:
         return None
     others = [
-        _with_label(_Place(unknown, match.end(), match.end()), match, 0)
+        _with_label(_OptionText(unknown, match.end(), match.end()), match, 0)
         for match in _OTHER_LABEL.finditer(text)
         if not any(one.at <= match.start() < one.end for one in persons)
     ]
@@ -203,7 +203,7 @@ def _with_other_unknown(text: str, places: Sequence[_Place], question: Question)
     return sorted((*persons, found), key=lambda one: one.at) if found.end > found.start else None
 
 
-def _end_of_text(text: str, start: int, others: Sequence[_Place]) -> int:
+def _end_of_text(text: str, start: int, others: Sequence[_OptionText]) -> int:
     """Where a wording ends: at the next label, the end of its line, or what stands between the other options."""
     ends = [len(text), text.find("\n", start), *(one.at for one in others)]
     for one, other in itertools.pairwise(others):
@@ -214,7 +214,7 @@ def _end_of_text(text: str, start: int, others: Sequence[_Place]) -> int:
     return start + len(text[start:end].rstrip(" \t,;/|\"'-–—*•·([{<"))
 
 
-def _is_list(text: str, found: Sequence[_Place]) -> bool:
+def _is_list(text: str, found: Sequence[_OptionText]) -> bool:
     """Do texts without labels stand as a list: little between each two, and at most a word such as 'or'?"""
     gaps = [text[one.end : other.start] for one, other in itertools.pairwise(found)]
     return all(len(gap) <= _FEW and len(re.findall(r"\w+", gap)) <= 1 for gap in gaps)

@@ -31,7 +31,7 @@ _Key = tuple[str, ...]
 
 
 @dataclass
-class Scored:
+class ImportedScores:
     """The rows that scores become, and what is to be said of them."""
 
     questions: dict[str, QuestionRow] = field(default_factory=dict)
@@ -53,9 +53,9 @@ class Scored:
         return sorted({job.topic for job in self.answers})
 
 
-def scored_rows(scores: Iterable[ItemScore], ranges: Mapping[str, Range]) -> Scored:
+def scored_rows(scores: Iterable[ItemScore], ranges: Mapping[str, Range]) -> ImportedScores:
     """The rows of all scores. Raises `UserError` where no metric is left, and where a stated range is wrong."""
-    found = Scored()
+    found = ImportedScores()
     kept = list(_each_once(scores, found.lines))
     metrics = _metrics(kept, ranges, found.lines)
     units = _Units(kept)
@@ -198,7 +198,11 @@ class _Item:
 
 
 def _add(
-    found: Scored, job: Job, rows: Mapping[_Key, Sequence[ItemScore]], metrics: Mapping[str, Range], units: _Units
+    found: ImportedScores,
+    job: Job,
+    rows: Mapping[_Key, Sequence[ItemScore]],
+    metrics: Mapping[str, Range],
+    units: _Units,
 ) -> None:
     """Adds the rows of one model's scores in one data set."""
     own = sorted({one.metric for some in rows.values() for one in some if one.value is not None} & metrics.keys())
@@ -267,7 +271,7 @@ def _reader_id(dataset: str, metric: str, span: Range) -> str:
     return content_id("scored", dataset, metric, span)
 
 
-def _shared(found: Scored) -> Iterator[str]:
+def _shared(found: ImportedScores) -> Iterator[str]:
     """How many items of each data set every model has, where they differ: the rest is in no comparison."""
     own: dict[str, dict[str, set[str]]] = defaultdict(dict)
     for job, rows in found.answers.items():

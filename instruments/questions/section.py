@@ -9,7 +9,7 @@ from polyculture.instruments.questions.shown import SCORES, TEXTS
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
-    from polyculture.instruments.questions.attention.maps import Attention
+    from polyculture.instruments.questions.attention.maps import AttentionMaps
     from polyculture.instruments.questions.set_blocks import QuestionSets
 
 _FOLDER = Path(__file__).parent
@@ -21,7 +21,7 @@ def _build(data: ReportData) -> QuestionSets | None:
     return build(data)
 
 
-def _attention(data: ReportData) -> Attention | None:
+def _attention(data: ReportData) -> AttentionMaps | None:
     from polyculture.instruments.questions.attention.maps import attention_groups
 
     return attention_groups(data)

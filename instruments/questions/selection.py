@@ -11,7 +11,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.questions.asking import Method
-from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
+from polyculture.instruments.questions.model import PromptTemplate, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions, SetOptions
 from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.rules.questions import LEFT_OUT
@@ -27,7 +27,7 @@ class AskedPart:
 
     of: QuestionSet
     questions: Sequence[Question]
-    prompts: Mapping[str, Sequence[Prompt | None]]  # by language
+    prompts: Mapping[str, Sequence[PromptTemplate | None]]  # by language
     methods: Sequence[Method]
 
 
@@ -129,7 +129,7 @@ def _drawn(questions: Sequence[Question], units: int | None, number: int | None,
     return [one for turn in turns for one in turn if one is not None][:number]
 
 
-def _prompts(one: QuestionSet, language: str, names: Sequence[str]) -> list[Prompt]:
+def _prompts(one: QuestionSet, language: str, names: Sequence[str]) -> list[PromptTemplate]:
     """The prompts of a language that are named: '3', '1..5'; all of them without a name."""
     there = {prompt.name: prompt for prompt in one.prompts if prompt.language == language}
     if not there:

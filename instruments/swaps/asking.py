@@ -27,7 +27,7 @@ from polyculture.generate.request import as_lists, as_sent, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
-from polyculture.instruments.swaps.prompts import STANDARD, ComparisonWords, Prompts
+from polyculture.instruments.swaps.prompts import STANDARD, ComparisonWords, SwapPrompts
 from polyculture.instruments.swaps.selection import SwapTexts
 from polyculture.instruments.swaps.tasks import AnswerError, Filled, ReaderResult, Task, spoken
 
@@ -106,7 +106,7 @@ class SwapQuestions:
 
     task: Task
     language: str  # of the texts
-    prompts: Prompts
+    prompts: SwapPrompts
     words: ComparisonWords  # how words of the texts are compared
     temperature: float = 0.0
     seed: int = 1  # of the draws
@@ -115,7 +115,7 @@ class SwapQuestions:
     limit: int | None = None  # of an answer, in tokens; None: the task's
     constrained: bool = True  # by a JSON schema, where the engine can
     wording: str = STANDARD  # its name, for the record
-    shared: Prompts | None = None  # by which texts of all languages are asked; None: those of each by its own
+    shared: SwapPrompts | None = None  # by which texts of all languages are asked; None: those of each by its own
 
     @property
     def repeatable(self) -> bool:

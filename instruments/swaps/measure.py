@@ -36,7 +36,7 @@ from polyculture.instruments.swaps.rates import (
     within,
 )
 from polyculture.instruments.swaps.ratios import rate
-from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
+from polyculture.instruments.swaps.swap_differences import ModelAnswers, answer_differences
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.measured import renew
 
@@ -110,7 +110,9 @@ def _differences(store: Store, wholes: Sequence[tuple[Whole, list[AskedType]]], 
     for whole, types in wholes:
         groups.setdefault(whole._replace(model=""), []).append((whole, types))
     for group in groups.values():
-        yield from answer_differences([Answers(whole, types, _read(store, whole)) for whole, types in group], inputs)
+        yield from answer_differences(
+            [ModelAnswers(whole, types, _read(store, whole)) for whole, types in group], inputs
+        )
 
 
 def _asked_types(store: Store, task: str) -> list[AskedType]:

@@ -84,7 +84,7 @@ class ComparisonWords(ClosedModel):
     honorifics: tuple[str, ...] = ()  # the same, behind it
 
 
-class Prompts(ClosedModel):
+class SwapPrompts(ClosedModel):
     """The prompts in one language, and what they know of the languages of texts."""
 
     language: str
@@ -109,7 +109,7 @@ def fill(template: str, **values: str) -> str:
     return _FIELD.sub(lambda field: values[field.group(1)], template)
 
 
-def read_prompts(file: Path = PROMPTS, language: str = "en", task: str | None = None) -> Prompts:
+def read_prompts(file: Path = PROMPTS, language: str = "en", task: str | None = None) -> SwapPrompts:
     """The prompts of a file that asks in `language` where it says no other; without a file ours.
 
     Raises `DataSetError`, naming file and place, where it does not hold what it must, as all that `task` asks by.
@@ -117,7 +117,7 @@ def read_prompts(file: Path = PROMPTS, language: str = "en", task: str | None = 
     return _prompts(read_toml(file, DataSetError), file, language, task)
 
 
-def _prompts(data: Mapping[str, Any], file: Path, language: str, task: str | None) -> Prompts:
+def _prompts(data: Mapping[str, Any], file: Path, language: str, task: str | None) -> SwapPrompts:
     ours = read_toml(PROMPTS, DataSetError)
     language = data.get("language", language)
     in_english = language == ours["language"]
@@ -134,8 +134,8 @@ def _prompts(data: Mapping[str, Any], file: Path, language: str, task: str | Non
     return _checked(merged, file)
 
 
-def _checked(data: dict[str, Any], file: Path) -> Prompts:
-    prompts = parse_model(Prompts, data, file)
+def _checked(data: dict[str, Any], file: Path) -> SwapPrompts:
+    prompts = parse_model(SwapPrompts, data, file)
     if OTHER not in prompts.types:
         raise DataSetError("types: no words for 'other'", where=file, remedy="Add other = '...'.")
     if set(prompts.sentiment.labels) != {"positive", "negative", "neutral"}:
@@ -149,19 +149,21 @@ def _checked(data: dict[str, Any], file: Path) -> Prompts:
 class Worded:
     """The prompts about texts in one language, ready to be filled in."""
 
-    prompts: Prompts  # without `{language}`
+    prompts: SwapPrompts  # without `{language}`
     words: ComparisonWords  # how words of the text's language are compared
     wording: str  # what the prompts are called
-    shared: Prompts | None  # with `{language}`, which ask about texts of all languages; None: those of each by its own
+    shared: (
+        SwapPrompts | None
+    )  # with `{language}`, which ask about texts of all languages; None: those of each by its own
 
 
-def preset_prompts(name: str) -> tuple[str, Prompts] | None:
+def preset_prompts(name: str) -> tuple[str, SwapPrompts] | None:
     """A preset's name and prompts; None of one that asks by ours."""
     found = read_preset(name).prompts if name != OURS else None
     return (name, _prompts(found, PRESETS / f"{name}.toml", "en", None)) if found else None
 
 
-def worded(language: str, task: str, place: Path | None, preset: tuple[str, Prompts] | None) -> Worded:
+def worded(language: str, task: str, place: Path | None, preset: tuple[str, SwapPrompts] | None) -> Worded:
     """The prompts about texts in `language`, by which `task` is asked.
 
     `place` is a user's folder or file. `preset` is the name and the prompts of a preset, where no place is given.
@@ -187,7 +189,7 @@ def _own_file(place: Path, language: str) -> Path:
     return file
 
 
-def _named(prompts: Prompts, language: str, where: Path) -> Prompts:
+def _named(prompts: SwapPrompts, language: str, where: Path) -> SwapPrompts:
     """The prompts with the name of the text's language in its slots."""
     slot, changed = _slot(LANGUAGE), {}
     name = prompts.languages.get(language) or language_names(prompts.language).get(language)

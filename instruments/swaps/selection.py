@@ -85,7 +85,7 @@ def _drawn_into(
     dataset: DataSet, contexts: Sequence[MaskedContext], draws: DrawOptions
 ) -> Iterator[tuple[MaskedContext, Sequence[DrawnEntity]]]:
     """Contexts, each with the entities of all draws."""
-    sides: dict[tuple[str | None, ...], list[_Side]] = {}  # hundreds of contexts ask for the same
+    sides: dict[tuple[str | None, ...], list[_DrawnCulture]] = {}  # hundreds of contexts ask for the same
     for context in contexts:
         kind = context.gender, context.source_language
         if kind not in sides:
@@ -93,25 +93,25 @@ def _drawn_into(
         yield context, _drawn(context, dataset.fitting(context), sides[kind], draws)
 
 
-class _Side(NamedTuple):
+class _DrawnCulture(NamedTuple):
     """The entities of one culture: their positions among all that fit, and what they are drawn by."""
 
     positions: tuple[int, ...]
     ranks: tuple[bytes, ...]  # the end of what is hashed
 
 
-def _sides(entities: Sequence[CulturalEntity], language: str) -> list[_Side]:
+def _sides(entities: Sequence[CulturalEntity], language: str) -> list[_DrawnCulture]:
     cultures: dict[str, list[int]] = {}
     for position, entity in enumerate(entities):
         cultures.setdefault(entity.culture, []).append(position)
     return [
-        _Side(tuple(own), tuple(orjson.dumps(entities[one].rank(language)) + b"]" for one in own))
+        _DrawnCulture(tuple(own), tuple(orjson.dumps(entities[one].rank(language)) + b"]" for one in own))
         for own in cultures.values()
     ]
 
 
 def _drawn(
-    context: MaskedContext, entities: Sequence[CulturalEntity], sides: Sequence[_Side], draws: DrawOptions
+    context: MaskedContext, entities: Sequence[CulturalEntity], sides: Sequence[_DrawnCulture], draws: DrawOptions
 ) -> list[DrawnEntity]:
     """The entities of all draws, each with the draws that contain it."""
     found: dict[int, dict[int, int]] = {}

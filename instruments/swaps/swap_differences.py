@@ -43,7 +43,7 @@ COUNTED = {  # the papers' counts, and the rates that they are of
 }
 
 
-class Answers(NamedTuple):
+class ModelAnswers(NamedTuple):
     """The answers of a model, and the types that it was asked about."""
 
     whole: Whole
@@ -51,7 +51,7 @@ class Answers(NamedTuple):
     columns: AnswerColumns
 
 
-class _Pair(NamedTuple):
+class _AnswerPair(NamedTuple):
     """Two sides' answers about the same texts, in the same order; and the texts that only one was asked about."""
 
     whole: Whole  # what both share
@@ -65,7 +65,7 @@ class _Pair(NamedTuple):
     inputs: str
 
 
-def answer_differences(answers: Sequence[Answers], inputs: str) -> Iterator[Difference]:
+def answer_differences(answers: Sequence[ModelAnswers], inputs: str) -> Iterator[Difference]:
     """The differences of models that were asked about one data set in the same settings, still without q."""
     for one, other in combinations(sorted(answers, key=lambda each: each.whole.model), 2):
         types = [*one.types, *other.types]
@@ -81,7 +81,7 @@ def answer_differences(answers: Sequence[Answers], inputs: str) -> Iterator[Diff
             yield from _counts(each, part, inputs)
 
 
-def _of_languages(answers: Answers, inputs: str) -> Iterator[Difference]:
+def _of_languages(answers: ModelAnswers, inputs: str) -> Iterator[Difference]:
     languages = answers.columns["language"]
     english = chosen(answers.columns, languages == ENGLISH)
     for language in sorted({one.language for one in answers.types} - {ENGLISH}) if len(english["text"]) else ():
@@ -104,14 +104,14 @@ def _over(types: Sequence[AskedType]) -> list[SwapScope]:
 def _paired(
     whole: Whole, dimension: str, names: tuple[str, str], one: AnswerColumns, other: AnswerColumns,
     types: Sequence[AskedType], inputs: str,
-) -> _Pair:  # fmt: skip
+) -> _AnswerPair:  # fmt: skip
     key = "text" if dimension == "language" else "text_here"  # a text is known in all languages, or in one
     shared, of_one, of_other = np.intersect1d(one[key], other[key], return_indices=True)
     left_out = _without(one, key, shared), _without(other, key, shared)
-    return _Pair(whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, types, inputs)
+    return _AnswerPair(whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, types, inputs)
 
 
-def _rows(pair: _Pair, parts: Sequence[SwapScope]) -> Iterator[Difference]:
+def _rows(pair: _AnswerPair, parts: Sequence[SwapScope]) -> Iterator[Difference]:
     cells: dict[tuple[str, str], list[tuple[SwapScope, SharedCell]]] = {}
     for part in parts:
         here = rates.once_within(pair.one, part)
@@ -124,7 +124,7 @@ def _rows(pair: _Pair, parts: Sequence[SwapScope]) -> Iterator[Difference]:
 
 
 def _rate_rows(
-    pair: _Pair,
+    pair: _AnswerPair,
     part: SwapScope,
     rate: RateOfAnswers,
     columns: tuple[AnswerColumns, AnswerColumns],
@@ -176,12 +176,12 @@ def _without(columns: AnswerColumns, key: str, shared: NDArray[Any]) -> AnswerCo
     return chosen(columns, first[~np.isin(texts, shared)])
 
 
-def _left_out(pair: _Pair, part: SwapScope) -> int:
+def _left_out(pair: _AnswerPair, part: SwapScope) -> int:
     """The texts of a part that only one side was asked about."""
     return sum(int(rates.within(side, _whole_part(pair, part)).sum()) for side in pair.left_out)
 
 
-def _whole_part(pair: _Pair, part: SwapScope) -> SwapScope:
+def _whole_part(pair: _AnswerPair, part: SwapScope) -> SwapScope:
     """A part as both sides have it: in the language of each."""
     return part._replace(language="") if pair.dimension == "language" else part
 
@@ -208,7 +208,7 @@ def _place(whole: Whole, part: SwapScope) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _of_sides(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Difference]:
+def _of_sides(answers: ModelAnswers, part: SwapScope, inputs: str) -> Iterator[Difference]:
     """The rates of native less those of Western texts, which stand in the same contexts."""
     once = rates.once_within(answers.columns, part)
     types = _types_in(answers.types, part)
@@ -231,7 +231,7 @@ def _of_sides(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Differ
             )
 
 
-def _counts(answers: Answers, part: SwapScope, inputs: str) -> Iterator[Difference]:
+def _counts(answers: ModelAnswers, part: SwapScope, inputs: str) -> Iterator[Difference]:
     """The mean counts of wrong labels of both sides over draws, with what chance gives for the size of a difference."""
     own = chosen(answers.columns, rates.within(answers.columns, part) & answers.columns["ok"].astype(bool))
     for counted, metric in COUNTED.items():

@@ -15,7 +15,7 @@ import orjson
 
 from polyculture.cache.text.folding import ANSWERS, fold
 from polyculture.instruments.datasets.model import LABELS, MASK, CulturalEntity, Label, MaskedContext, gold_label
-from polyculture.instruments.swaps.prompts import ComparisonWords, Prompts, fill
+from polyculture.instruments.swaps.prompts import ComparisonWords, SwapPrompts, fill
 
 
 class AnswerError(ValueError):
@@ -127,21 +127,21 @@ class Sentiment:
     name = key = "sentiment"
     max_tokens = 48  # some models put spaces into their JSON
 
-    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+    def prompt(self, filled: Filled, prompts: SwapPrompts) -> str:
         return fill(prompts.sentiment.prompt, text=filled.text)
 
-    def schema(self, prompts: Prompts) -> dict[str, Any]:
+    def schema(self, prompts: SwapPrompts) -> dict[str, Any]:
         return answer_schema(
             self.key, {"type": "string", "enum": [prompts.sentiment.labels[label] for label in LABELS]}
         )
 
-    def wording(self, prompts: Prompts) -> Any:
+    def wording(self, prompts: SwapPrompts) -> Any:
         return prompts.sentiment.model_dump()
 
-    def asked(self, prompts: Prompts) -> dict[str, str]:
+    def asked(self, prompts: SwapPrompts) -> dict[str, str]:
         return {"prompt": prompts.sentiment.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
         label = read_label(words(raw, self.key), prompts)
         return JudgedAnswer(label, int(label == gold_label(filled.context)))
 
@@ -153,7 +153,7 @@ def _says(said: str, word: str) -> bool:
     return re.search(rf"(?<![\w.,/-]){word}(?![\w/]|[.,]\d)", said) is not None
 
 
-def read_label(said: str, prompts: Prompts) -> Label:
+def read_label(said: str, prompts: SwapPrompts) -> Label:
     """The one label that an answer names, by its word in the prompt's language or in English.
 
     Raises `AnswerError` where it names none, or several.
@@ -183,19 +183,19 @@ class NameTagging:
     name, key = "ner", "names"
     max_tokens = 256
 
-    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+    def prompt(self, filled: Filled, prompts: SwapPrompts) -> str:
         return fill(prompts.ner.prompt, text=filled.text, type=prompts.type_words(filled.context.entity_type))
 
-    def schema(self, prompts: Prompts) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, prompts: SwapPrompts) -> dict[str, Any]:  # noqa: ARG002
         return answer_schema(self.key, {"type": "array", "items": {"type": "string"}, "maxItems": MOST_NAMES})
 
-    def wording(self, prompts: Prompts) -> Any:
+    def wording(self, prompts: SwapPrompts) -> Any:
         return prompts.ner.model_dump(), dict(prompts.types)
 
-    def asked(self, prompts: Prompts) -> dict[str, str]:
+    def asked(self, prompts: SwapPrompts) -> dict[str, str]:
         return {"prompt": prompts.ner.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
         names = json_value(raw, self.key)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise AnswerError("the answer has no list of names")
@@ -262,21 +262,21 @@ class QuestionAnswering:
     name, key = "qa", "answer"
     max_tokens = 64
 
-    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+    def prompt(self, filled: Filled, prompts: SwapPrompts) -> str:
         kind = prompts.type_words(filled.context.entity_type)
         question = filled.context.question or fill(prompts.qa.question, type=kind)
         return fill(prompts.qa.prompt, text=filled.text, question=question, type=kind)
 
-    def schema(self, prompts: Prompts) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, prompts: SwapPrompts) -> dict[str, Any]:  # noqa: ARG002
         return answer_schema(self.key, {"type": "string"})
 
-    def wording(self, prompts: Prompts) -> Any:
+    def wording(self, prompts: SwapPrompts) -> Any:
         return prompts.qa.model_dump(exclude_defaults=True), dict(prompts.types)
 
-    def asked(self, prompts: Prompts) -> dict[str, str]:
+    def asked(self, prompts: SwapPrompts) -> dict[str, str]:
         return {"prompt": prompts.qa.prompt, "question": prompts.qa.question}
 
-    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:
+    def judge(self, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:
         said, gold = words(raw, self.key), filled.entity.surface
         of_prompt = prompts.words_of(prompts.language)
         nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, of_prompt)

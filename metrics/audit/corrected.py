@@ -44,7 +44,7 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
 from polyculture.metrics.audit.names import names_shifts
 from polyculture.metrics.audit.shift import JUDGED, Shift
-from polyculture.metrics.comparison.compare import Part, Row
+from polyculture.metrics.comparison.compare import ComparisonRow, Part
 from polyculture.metrics.declared import DECLARED, RANGES, Judged, Metric, is_count, is_per_country
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.family import HIGHER, LOWER
@@ -234,7 +234,7 @@ def _shift(response: NDArray[Any], parts: Sequence[Floats], of: Callable[[Floats
     return Shift(value, below[0], above[1], size)
 
 
-def with_judges(rows: Sequence[Row], store: Store) -> list[Row]:
+def with_judges(rows: Sequence[ComparisonRow], store: Store) -> list[ComparisonRow]:
     """The rows, with the corrected difference where judges, or an audit of names, tell it of all languages."""
     if not between_languages(rows) or not is_audited(store):
         return list(rows)
@@ -242,7 +242,7 @@ def with_judges(rows: Sequence[Row], store: Store) -> list[Row]:
     return [_corrected_row(row, shifts) for row in rows]
 
 
-def between_languages(rows: Sequence[Row]) -> bool:
+def between_languages(rows: Sequence[ComparisonRow]) -> bool:
     """Whether any of the rows has sides of different languages."""
     return any(row.difference.dimension in BETWEEN_LANGUAGES for row in rows)
 
@@ -252,7 +252,7 @@ def is_audited(store: Store) -> bool:
     return any(store.sql(f"SELECT 1 FROM {view} LIMIT 1").fetchall() for view in ("judgements", "audited_texts"))  # noqa: S608
 
 
-def turned(row: Row) -> bool:
+def turned(row: ComparisonRow) -> bool:
     """Whether judged errors leave nothing of what the row says: corrected, its interval does not lie on its side."""
     told = row.difference
     if told.verdict not in (HIGHER, LOWER) or told.corrected_low is None or told.corrected_high is None:
@@ -260,7 +260,7 @@ def turned(row: Row) -> bool:
     return told.corrected_low <= 0 if told.verdict == HIGHER else told.corrected_high >= 0
 
 
-def _corrected_row(row: Row, shifts: Shifts) -> Row:
+def _corrected_row(row: ComparisonRow, shifts: Shifts) -> ComparisonRow:
     told = row.difference
     if told.dimension not in BETWEEN_LANGUAGES or told.difference is None:
         return row

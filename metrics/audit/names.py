@@ -34,7 +34,7 @@ import numpy as np
 
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
-from polyculture.metrics.audit.scores import FEWEST, Share, share_limits
+from polyculture.metrics.audit.scores import FEWEST, JudgedShare, share_limits
 from polyculture.metrics.audit.shift import Shift
 from polyculture.metrics.declared import DECLARED, Judged
 from polyculture.metrics.inference.arrays import Floats
@@ -68,7 +68,7 @@ def names_audited(store: Store) -> bool:
     return bool(store.sql("SELECT 1 FROM audited_texts LIMIT 1").fetchall())
 
 
-def name_shares(store: Store) -> list[Share]:
+def name_shares(store: Store) -> list[JudgedShare]:
     """The shares of right names, of all audited languages and of each."""
     found = []
     rows = _texts(store)
@@ -79,7 +79,7 @@ def name_shares(store: Store) -> list[Share]:
                 value = float(right.sum() / of)
                 limits = share_limits(right, given)
                 found.append(
-                    Share(what, language, None, float(right.sum()), float(of), value, *limits, 0, value, value)
+                    JudgedShare(what, language, None, float(right.sum()), float(of), value, *limits, 0, value, value)
                 )
     return found
 
@@ -137,7 +137,7 @@ def error_sources(store: Store) -> ErrorSources:
     )
 
 
-class _Error(NamedTuple):
+class _ErrorShare(NamedTuple):
     """The share of wrong English names with its limits, and the number of texts with any such name."""
 
     share: float
@@ -146,19 +146,19 @@ class _Error(NamedTuple):
     texts: int
 
 
-def _errors(store: Store) -> dict[str | None, _Error]:
+def _errors(store: Store) -> dict[str | None, _ErrorShare]:
     """By language with enough audited texts; by None that of all but English."""
     rows = _texts(store)
     abroad = [own for language, own in rows.items() if language != ENGLISH]
     groups: dict[str | None, Floats] = dict(rows.items())
     if abroad:
         groups[None] = np.concatenate(abroad)
-    found: dict[str | None, _Error] = {}
+    found: dict[str | None, _ErrorShare] = {}
     for language, own in groups.items():
         given, wrong = own[:, 2], own[:, 2] - own[:, 3]
         texts = int(np.count_nonzero(given))
         if texts >= FEWEST:
-            found[language] = _Error(float(wrong.sum() / given.sum()), *share_limits(wrong, given), texts)
+            found[language] = _ErrorShare(float(wrong.sum() / given.sum()), *share_limits(wrong, given), texts)
     return found
 
 
@@ -170,7 +170,9 @@ def _texts(store: Store) -> Mapping[str, Floats]:
     return {language: np.array(rows, dtype=np.float64) for language, rows in found.items()}
 
 
-def _of_shares(error: _Error, items: int, english: int, of_country: int, english_of_country: int) -> Iterator[float]:
+def _of_shares(
+    error: _ErrorShare, items: int, english: int, of_country: int, english_of_country: int
+) -> Iterator[float]:
     """By how much the share of the country among rightly named items differs from that among all: as it is expected,
     at least, and at most."""
     others, at_most = english - english_of_country, error.high
@@ -187,7 +189,7 @@ def _of_shares(error: _Error, items: int, english: int, of_country: int, english
     yield from (value - of_country / items for value in (expected, least, most))
 
 
-def _of_items(error: _Error, items: int, links: int, seen: Sequence[int]) -> Iterator[float]:
+def _of_items(error: _ErrorShare, items: int, links: int, seen: Sequence[int]) -> Iterator[float]:
     """The share of distinct items that are rightly named: as it is expected, at least, and at most.
 
     An item is wrong where all its names are. As many wrong names as may be make the most items wrong where these are

@@ -34,7 +34,7 @@ _NOTHING = np.zeros((1, 7))
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class JudgedShare:
     """A share of judged cases with a 95 % interval; the shares are None without a judged case."""
 
     what: str  # of `SCORES` or `ANSWERS`
@@ -50,7 +50,7 @@ class Share:
     if_right: float | None  # the share if all disputed cases were right
 
 
-def audit_scores(store: Store) -> list[Share]:
+def audit_scores(store: Store) -> list[JudgedShare]:
     """`SCORES` over all, per language, and per language and topic with a judgement.
 
     Extraction precision: right mentions among the judged ones. Extraction recall: right mentions among the right and
@@ -62,7 +62,7 @@ def audit_scores(store: Store) -> list[Share]:
     return [_share(what, place, groups.get((what, place), _NOTHING)) for place in places for what in SCORES]
 
 
-def answer_shares(store: Store) -> list[Share]:
+def answer_shares(store: Store) -> list[JudgedShare]:
     """`ANSWERS` over all, per language, and per language and topic; only those with a judged case.
 
     - F1: 2 right / (2 right + wrong + missed); of extraction in responses that were judged whole, of links in right
@@ -102,7 +102,7 @@ def _order(place: Place) -> tuple[bool, str, str]:
     return topic is not None, language or "", topic or ""
 
 
-def _share(what: str, place: Place, rows: Floats) -> Share:
+def _share(what: str, place: Place, rows: Floats) -> JudgedShare:
     """A share from a row per response: hits, cases, disputed, and hits and cases at best and at worst."""
     hits, cases, disputed, best_hits, best_cases, worst_hits, worst_cases = rows.sum(axis=0).tolist()
     low: float | None = share_limits(rows[:, 5], rows[:, 6])[0]
@@ -117,7 +117,7 @@ def _share(what: str, place: Place, rows: Floats) -> Share:
     value, if_wrong, if_right = values
     if value is None:
         low = high = None
-    return Share(what, *place, hits, cases, value, low, high, int(disputed), if_wrong, if_right)
+    return JudgedShare(what, *place, hits, cases, value, low, high, int(disputed), if_wrong, if_right)
 
 
 def _f1(jaccard: float | None) -> float | None:

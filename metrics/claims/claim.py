@@ -26,7 +26,7 @@ from polyculture.cache.validation import ClosedModel, explain
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.sides import DIMENSIONS
 from polyculture.metrics.declared import COMPARED, ON_REQUEST, RANGES, is_overlap, is_per_country
-from polyculture.metrics.responses import Place
+from polyculture.metrics.responses import DataSlice
 
 PAPERS = {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."
@@ -40,7 +40,7 @@ Dimension = Literal[  # of texts, and of what instruments compare
 Words = Annotated[str, Field(min_length=1)]
 
 
-class Contrast(ClosedModel):
+class ClaimContrast(ClosedModel):
     """Between what: one of `native`, `each`, `a`, `within`, `than`."""
 
     native: Literal[True] | None = None  # a country's own language against the other languages
@@ -52,7 +52,7 @@ class Contrast(ClosedModel):
     than: Annotated[float, Field(allow_inf_nan=False)] | None = None  # each model's number against this one
 
     @model_validator(mode="after")
-    def _one(self) -> Contrast:
+    def _one(self) -> ClaimContrast:
         named = [name for name in ("native", "each", "a", "within", "than") if getattr(self, name) is not None]
         if len(named) != 1:
             raise ValueError(f"a contrast has one of native, each, a, within and than, and there is {named or 'none'}")
@@ -82,7 +82,7 @@ class Claim(ClosedModel):
     metric: str
     where: Mapping[str, Words] = {}  # only numbers with these facets; '-': without the facet
     by: tuple[Words, ...] = ()  # a comparison for each value of these facets
-    contrast: Contrast
+    contrast: ClaimContrast
     expect: Literal["higher", "lower", "same", "different"]
     bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     parts: Literal["all", "any"] | None = None  # of the comparisons of a contrast: which must be so
@@ -105,8 +105,8 @@ class Claim(ClosedModel):
         least, most = RANGES[self.metric]
         if self.bound >= most - least:
             raise ValueError(f"no difference of {self.metric} is as large as the bound {self.bound:g}")
-        if unknown := [name for name in (*self.where, *self.by) if name not in Place._fields]:
-            raise ValueError(f"{MEASURE.name} have no facet {unknown[0]!r}: they have {', '.join(Place._fields)}")
+        if unknown := [name for name in (*self.where, *self.by) if name not in DataSlice._fields]:
+            raise ValueError(f"{MEASURE.name} have no facet {unknown[0]!r}: they have {', '.join(DataSlice._fields)}")
         if self.contrast.within is not None and not is_overlap(self.metric):
             raise ValueError("within is of consensus, which is of two languages")
         if self.contrast.native and is_overlap(self.metric):
@@ -125,11 +125,11 @@ class Claim(ClosedModel):
         return (self.parts or ("any" if self.expect == "different" else "all")) == "all"
 
 
-class _File(ClosedModel):
+class _ClaimFile(ClosedModel):
     claims: Annotated[list[Claim], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _names(self) -> _File:
+    def _names(self) -> _ClaimFile:
         names = [claim.name for claim in self.claims]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two claims have the name {twice[0]!r}")
@@ -141,9 +141,9 @@ def read_claims(file: Path) -> tuple[Claim, ...]:
     file = file if file.exists() else PAPERS.get(str(file), file)
     data = read_toml(file)
     try:
-        return tuple(_File.model_validate(data).claims)
+        return tuple(_ClaimFile.model_validate(data).claims)
     except ValidationError as fault:
-        found = ((_numbered(what), remedy) for what, remedy in explain(fault, _File, _REMEDY))
+        found = ((_numbered(what), remedy) for what, remedy in explain(fault, _ClaimFile, _REMEDY))
         raise together(ExperimentError(what, where=file, remedy=remedy) for what, remedy in found) from fault
 
 

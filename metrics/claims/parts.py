@@ -13,7 +13,7 @@ from polyculture.cache.text.suggestions import did_you_mean, near_words
 from polyculture.metrics import MEASURE
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.comparison.compare import Row, Terms, compare
+from polyculture.metrics.comparison.compare import ComparisonRow, Terms, compare
 from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
 from polyculture.metrics.comparison.stored import StoredDifferences, facet_of, stated, turn
 from polyculture.metrics.declared import is_per_country
@@ -23,7 +23,7 @@ CONDITION = "condition"
 _NEARLY = 80  # of 100: data sets have values that are alike
 
 
-class UntestableError(Exception):
+class UntestableClaimError(Exception):
     """The run lacks what a claim is about; the message says what."""
 
 
@@ -66,25 +66,25 @@ class ClaimedRun:
         """Those that leave texts out."""
         return [name for name in self.run.selections if name != ALL]
 
-    def rows(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
+    def rows(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[ComparisonRow]]:
         """The comparisons of a claim in each selection of texts, in the same order; of what stands in the store of all.
 
-        Raises `UntestableError`.
+        Raises `UntestableClaimError`.
         """
         if claim.contrast.than is None and claim.measure == MEASURE.name:
             return self._of_texts(claim, selections)
         found = self._numbers(claim, claim.contrast.than) if claim.contrast.than is not None else self._stored(claim)
         if claim.measure == MEASURE.name and claim.metric in self.fixed:
             found = [
-                Row(replace(row.difference, low=None, high=None, reason=self.fixed[claim.metric]), None)
+                ComparisonRow(replace(row.difference, low=None, high=None, reason=self.fixed[claim.metric]), None)
                 for row in found
             ]
         return {ALL: found}
 
-    def _numbers(self, claim: Claim, than: float) -> list[Row]:
+    def _numbers(self, claim: Claim, than: float) -> list[ComparisonRow]:
         return self._chosen(claim, self._kept.numbers(claim.measure, claim.metric, than), "number")
 
-    def _stored(self, claim: Claim) -> list[Row]:
+    def _stored(self, claim: Claim) -> list[ComparisonRow]:
         contrast = claim.contrast
         every = [row for row in self._kept.rows if (row.measure, row.metric) == (claim.measure, claim.metric)]
         if contrast.each is not None:
@@ -94,14 +94,14 @@ class ClaimedRun:
             found = [row for row in turned if row.a == contrast.a and row.b in (contrast.named or (row.b,))]
         return self._chosen(claim, found, "comparison")
 
-    def _chosen(self, claim: Claim, rows: Sequence[Difference], what: str) -> list[Row]:
+    def _chosen(self, claim: Claim, rows: Sequence[Difference], what: str) -> list[ComparisonRow]:
         """The coarsest rows that are as the claim says, of each data set, method and reader."""
         found = stated(rows, claim.target, claim.where, claim.by)
         if not found:
             facets = "".join(f", {name} {value}{self._meant(name, value)}" for name, value in claim.where.items())
             each = f" by {' and '.join(claim.by)}" if claim.by else ""
             name = " ".join(dict.fromkeys((claim.measure, claim.metric)))
-            raise UntestableError(f"the run has no such {what} of {name}{facets}{each}")
+            raise UntestableClaimError(f"the run has no such {what} of {name}{facets}{each}")
         return found
 
     def _meant(self, facet: str, value: str) -> str:
@@ -114,24 +114,26 @@ class ClaimedRun:
     def _kept(self) -> StoredDifferences:
         return StoredDifferences(self.run.store)
 
-    def _of_texts(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
+    def _of_texts(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[ComparisonRow]]:
         for name, value in claim.where.items():
             if name in self.run.values and value not in self.run.values[name]:
-                raise UntestableError(f"the run has no {name} {value!r}")
+                raise UntestableClaimError(f"the run has no {name} {value!r}")
         sides = self._sides(claim)
         by = tuple(dict.fromkeys((*claim.where, *claim.by)))
         dimension = sides[0].dimension if sides[0].dimension in self.run.values else "language"
         if dimension in by:
-            raise UntestableError(f"{sides[0].a!r} and {sides[0].b!r} are each a {dimension}: leave {dimension} out")
+            raise UntestableClaimError(
+                f"{sides[0].a!r} and {sides[0].b!r} are each a {dimension}: leave {dimension} out"
+            )
         if dimension != CONDITION and CONDITION not in by and is_per_country(claim.metric):
-            raise UntestableError(f"{claim.metric} is per condition: add where = {{ condition = 'explicit' }}")
+            raise UntestableClaimError(f"{claim.metric} is per condition: add where = {{ condition = 'explicit' }}")
         terms = Terms(by, [claim.metric], [claim.target], tuple(selections), self.fixed)
-        found: dict[str, list[Row]] = {selection: [] for selection in terms.selections}
+        found: dict[str, list[ComparisonRow]] = {selection: [] for selection in terms.selections}
         for row in compare([self.run], sides, terms):
             if all(getattr(row.difference, name) == value for name, value in claim.where.items()):
                 found[row.difference.selection].append(row)
         if not found[terms.selections[0]]:
-            raise UntestableError("no prompt was asked of both sides")
+            raise UntestableClaimError("no prompt was asked of both sides")
         return found
 
     def _sides(self, claim: Claim) -> list[Sides]:
@@ -141,7 +143,7 @@ class ClaimedRun:
         if contrast.within is not None:
             asked = [[code for code in group if code in self.run.values["language"]] for group in contrast.within]
             if sum(map(bool, asked)) < 2:
-                raise UntestableError("the run has languages of fewer than two of the groups")
+                raise UntestableClaimError("the run has languages of fewer than two of the groups")
             return [group_languages(contrast.within)]
         if contrast.each is not None:
             values = self._several(contrast.each)
@@ -153,10 +155,10 @@ class ClaimedRun:
     def _of_one(self, a: str, against: str | tuple[str, ...], named: tuple[str, ...]) -> list[Sides]:
         dimension = next((name for name, values in self.run.values.items() if a in values), None)
         if dimension is None:
-            raise UntestableError(f"the run has no value {a!r}")
+            raise UntestableClaimError(f"the run has no value {a!r}")
         for other in named:
             if other not in self.run.values[dimension]:
-                raise UntestableError(f"the run has no {dimension} {other!r}")
+                raise UntestableClaimError(f"the run has no {dimension} {other!r}")
         if named:
             return [Sides(dimension, a, other) for other in named]
         values = self._several(dimension)
@@ -167,5 +169,5 @@ class ClaimedRun:
     def _several(self, dimension: str) -> list[str]:
         values = sorted(self.run.values[dimension])
         if len(values) < 2:
-            raise UntestableError(f"the run has only one {dimension}")
+            raise UntestableClaimError(f"the run has only one {dimension}")
         return values

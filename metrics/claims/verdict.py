@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from polyculture.metrics.claims.claim import Claim
-from polyculture.metrics.claims.parts import ClaimedRun, UntestableError
-from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.claims.parts import ClaimedRun, UntestableClaimError
+from polyculture.metrics.comparison.compare import ComparisonRow
 from polyculture.metrics.comparison.table import with_remedy
 from polyculture.metrics.inference.limits import Interval
 from polyculture.metrics.responses import ALL
@@ -34,7 +34,7 @@ from polyculture.metrics.responses import ALL
 LEVEL = 0.05
 
 
-class Result(StrEnum):
+class ClaimResult(StrEnum):
     """What a claim comes to."""
 
     HOLDS = "holds"
@@ -47,8 +47,8 @@ class Verdict:
     """A claim with its result, the comparison that it turns on, and why it is not decided."""
 
     claim: Claim
-    result: Result
-    row: Row | None  # of the comparison that decides, or stands most in the way
+    result: ClaimResult
+    row: ComparisonRow | None  # of the comparison that decides, or stands most in the way
     parts: int  # comparisons of the claim
     tested: int  # of these, with an interval
     p: float | None  # the smaller of for and against it
@@ -60,7 +60,7 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class _Judged:
     verdict: Verdict
-    side: Result  # to which the smaller p points
+    side: ClaimResult  # to which the smaller p points
 
 
 def judge(run: ClaimedRun, claims: Sequence[Claim]) -> list[Verdict]:
@@ -98,33 +98,37 @@ def _judged(run: ClaimedRun, claim: Claim, selections: Sequence[str]) -> dict[st
     """What each selection of texts says of a claim."""
     if not selections:
         return {}
-    nothing = Verdict(claim, Result.UNDECIDED, None, 0, 0, None, None)
+    nothing = Verdict(claim, ClaimResult.UNDECIDED, None, 0, 0, None, None)
     try:
         found = run.rows(claim, selections)
-    except UntestableError as fault:
-        return {ALL: _Judged(replace(nothing, why=str(fault)), Result.UNDECIDED)}
+    except UntestableClaimError as fault:
+        return {ALL: _Judged(replace(nothing, why=str(fault)), ClaimResult.UNDECIDED)}
     return {selection: _of_rows(nothing, rows) for selection, rows in found.items()}
 
 
-def _of_rows(nothing: Verdict, rows: Sequence[Row]) -> _Judged:
+def _of_rows(nothing: Verdict, rows: Sequence[ComparisonRow]) -> _Judged:
     claim = nothing.claim
     tested = [(row, row.contrast) for row in rows if row.contrast is not None]
     verdict = replace(nothing, parts=len(rows), tested=len(tested), row=rows[0] if len(rows) == 1 else None)
     if not tested:
         reason = next((row.difference.reason for row in rows if row.difference.reason), "no rows")
-        return _Judged(replace(verdict, why=with_remedy(reason)), Result.UNDECIDED)
+        return _Judged(replace(verdict, why=with_remedy(reason)), ClaimResult.UNDECIDED)
     holds = [(_p_for(claim, contrast), row) for row, contrast in tested]
     fails = [(_p_against(claim, contrast), row) for row, contrast in tested]
     complete = len(tested) == len(rows)
     p_holds, of_holds = _joined(holds, every=claim.of_all, complete=complete)
     p_fails, of_fails = _joined(fails, every=not claim.of_all, complete=complete)
-    side, p, row = min(((Result.HOLDS, p_holds, of_holds), (Result.FAILS, p_fails, of_fails)), key=lambda each: each[1])
+    side, p, row = min(
+        ((ClaimResult.HOLDS, p_holds, of_holds), (ClaimResult.FAILS, p_fails, of_fails)), key=lambda each: each[1]
+    )
     missing = f"{len(rows) - len(tested)} of {len(rows)} comparisons have no interval"
     why = "the interval covers the bound" if complete else f"the intervals cover the bound, and {missing}"
     return _Judged(replace(verdict, row=row if p < 1 else of_holds, p=p, why=why), side)
 
 
-def _joined(found: Sequence[tuple[float, Row]], *, every: bool, complete: bool) -> tuple[float, Row]:
+def _joined(
+    found: Sequence[tuple[float, ComparisonRow]], *, every: bool, complete: bool
+) -> tuple[float, ComparisonRow]:
     """The p of all comparisons together, and the one that it rests on."""
     if every:
         p, row = max(found, key=lambda each: each[0])

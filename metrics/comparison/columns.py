@@ -20,8 +20,8 @@ from polyculture.metrics.cell_changes import CellMetrics, MetricTable
 from polyculture.metrics.comparison.sides import DIMENSIONS, CodedPlaces, Pairing, Roles, Sides, coded_cells, roles_of
 from polyculture.metrics.declared import is_overlap
 from polyculture.metrics.inference.arrays import Floats, Integers
-from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts
-from polyculture.metrics.responses import ALL, Answers, Cell, Place, ResponseReader
+from polyculture.metrics.inference.jackknife import Changes, Clusters, PromptsOfResponses
+from polyculture.metrics.responses import ALL, Cell, DataSlice, ModelResponses, ResponseReader
 from polyculture.metrics.text_doubts import models_alike
 
 _DOUBTS = """
@@ -44,7 +44,7 @@ class ComparedRun:
         self.deterministic = deterministic
         self.store = store
         self._metrics: dict[tuple[str, str], CellMetrics] = {}
-        self.kept_columns: dict[tuple[object, ...], Columns] = {}  # of the metric that was compared last
+        self.kept_columns: dict[tuple[object, ...], MetricColumns] = {}  # of the metric that was compared last
 
     def metrics(self, model: str, selection: str) -> CellMetrics:
         """A model's cells, of the texts that the selection takes."""
@@ -63,7 +63,7 @@ class ComparedRun:
         return self.reader.selections
 
     @cached_property
-    def cell_of(self) -> Mapping[Place, Cell]:
+    def cell_of(self) -> Mapping[DataSlice, Cell]:
         """The cells by what they are of."""
         return {cell.place: cell for cell in self.reader.cells}
 
@@ -78,13 +78,13 @@ class ComparedRun:
         return {name: {getattr(place, name) for place in self.cell_of} - {UNNAMED} for name in DIMENSIONS}
 
     @cached_property
-    def unlinked(self) -> Mapping[Place, tuple[float, float, float]]:
+    def unlinked(self) -> Mapping[DataSlice, tuple[float, float, float]]:
         """Of each cell what is not linked: mentions, specific ones of them, and distinct surfaces."""
         rows = self.store.execute(_DOUBTS).fetchall()
-        return {Place(m, la, WITHOUT, t, c, co, w): tuple(doubt) for m, la, t, c, co, w, *doubt in rows}
+        return {DataSlice(m, la, WITHOUT, t, c, co, w): tuple(doubt) for m, la, t, c, co, w, *doubt in rows}
 
     @cached_property
-    def prompts_of(self) -> Mapping[Place, tuple[str, ...]]:
+    def prompts_of(self) -> Mapping[DataSlice, tuple[str, ...]]:
         """The prompts of each cell."""
         found: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for *asked, prompt in self.store.execute(_PROMPTS).fetchall():
@@ -96,16 +96,16 @@ class ComparedRun:
 
 
 @dataclass(frozen=True)
-class Columns:
+class MetricColumns:
     """One metric of all compared models: each column's place and run, and how it changes without each response.
 
     Many comparisons ask for the same columns: what is read of them place by place is read once.
     """
 
     metric: str
-    places: Sequence[tuple[Place, int]]
+    places: Sequence[tuple[DataSlice, int]]
     found: Changes
-    prompts: Prompts
+    prompts: PromptsOfResponses
     parts: Floats
     runs: Sequence[ComparedRun]
     selection: str
@@ -117,7 +117,7 @@ class Columns:
         return CodedPlaces.of([place for place, _ in self.places]), runs
 
     @cached_property
-    def _cells(self) -> tuple[Sequence[tuple[int, Place]], Integers]:
+    def _cells(self) -> tuple[Sequence[tuple[int, DataSlice]], Integers]:
         """All cells behind the columns, and of each column its first and its second (2 x columns); -1: none."""
         places, runs = self._coded
         several = coded_cells(self.metric, places)
@@ -145,7 +145,7 @@ class Columns:
     @cached_property
     def _named(self) -> Integers:
         """Of each cell the responses that name a linked item, and these items, each once a response: 2 x cells."""
-        known: dict[tuple[int, Place], tuple[int, int]] = {}
+        known: dict[tuple[int, DataSlice], tuple[int, int]] = {}
         for run, model in {(run, place.model) for run, place in self._cells[0]}:
             answers = self.runs[run].metrics(model, self.selection).answers
             places = (cell.place for cell in answers.cells)
@@ -217,12 +217,12 @@ def columns_of(
     metric: str,
     models: Sequence[Iterable[str]],
     selection: str = ALL,
-    sizes: Sequence[Mapping[Place, int]] | None = None,
-) -> Columns:
+    sizes: Sequence[Mapping[DataSlice, int]] | None = None,
+) -> MetricColumns:
     """The columns of `models`, those of each run; counts are taken at `sizes`, likewise of each run."""
     tables: list[MetricTable] = []
-    places: list[tuple[Place, int]] = []
-    answers: list[Answers] = []
+    places: list[tuple[DataSlice, int]] = []
+    answers: list[ModelResponses] = []
     block: list[tuple[int, str]] = []
     for number, run in enumerate(runs):
         for model in models[number]:
@@ -248,10 +248,12 @@ def columns_of(
         np.concatenate([one.rare for one in found]),
     )
     parts = np.concatenate([one.parts for one in tables], axis=1)
-    return Columns(metric, places, stacked, prompts, parts, runs, selection)
+    return MetricColumns(metric, places, stacked, prompts, parts, runs, selection)
 
 
-def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple[list[Integers], Prompts]:
+def _rows(
+    answers: Sequence[ModelResponses], block: Sequence[tuple[int, str]]
+) -> tuple[list[Integers], PromptsOfResponses]:
     """The row of each response: those of one block are the same responses, if they have the same number."""
     rows: dict[int, Integers] = {}
     clusters: list[Clusters] = []
@@ -272,12 +274,12 @@ def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple
         of_response.append(prompt + prompts)
         sizes.append(first.sizes)
         responses, prompts = responses + len(names), prompts + len(first.sizes)
-    return [rows[at] for at in range(len(answers))], Prompts(
+    return [rows[at] for at in range(len(answers))], PromptsOfResponses(
         np.concatenate(of_response), np.concatenate(sizes), tuple(clusters)
     )
 
 
-def least_sizes(columns: Columns, pairs: Pairing) -> list[dict[Place, int]] | None:
+def least_sizes(columns: MetricColumns, pairs: Pairing) -> list[dict[DataSlice, int]] | None:
     """The responses at which counts are compared: the fewest of all columns that stand against one another.
 
     None where all have the same number: then no count is taken at fewer.
@@ -294,7 +296,7 @@ def least_sizes(columns: Columns, pairs: Pairing) -> list[dict[Place, int]] | No
             break
     if (least == columns.sizes).all() and not (is_overlap(columns.metric) and columns.uneven[at].any()):
         return None
-    found: list[dict[Place, int]] = [{} for _ in columns.runs]
+    found: list[dict[DataSlice, int]] = [{} for _ in columns.runs]
     for (place, run), size in zip(columns.places, least.tolist(), strict=True):
         found[run][place] = size
     return found

@@ -29,7 +29,7 @@ from polyculture.cache.store.schema.measured import EVERY, UNNAMED, WITHOUT, Dif
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import cells_behind
-from polyculture.metrics.comparison.columns import Columns, ComparedRun, columns_of, least_sizes
+from polyculture.metrics.comparison.columns import ComparedRun, MetricColumns, columns_of, least_sizes
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, A, B, Pairing, Sides, pairing
 from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.declared import (
@@ -54,7 +54,7 @@ from polyculture.metrics.means import (
     SAME_TEXTS,
     too_few_a_prompt,
 )
-from polyculture.metrics.responses import SELECTIONS, Place
+from polyculture.metrics.responses import SELECTIONS, DataSlice
 
 TARGETS = (SAME_PROMPTS, NEW_PROMPTS)
 UNEQUAL, NO_CELL = "unequal numbers of responses", "no cell has both numbers"
@@ -76,7 +76,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """A row, with what its interval was computed from."""
 
     difference: Difference
@@ -88,7 +88,7 @@ class Row:
 
 def compare(
     runs: Sequence[ComparedRun], several: Sequence[Sides], terms: Terms | None = None, inputs: str = ""
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """A row for each comparison, metric, group, target and selection; q is over those of one target and selection.
 
     A selection that leaves out no text of any run has no rows: its numbers are those of all texts.
@@ -97,7 +97,7 @@ def compare(
     `StoreError` for a column that there is not.
     """
     terms = terms or Terms()
-    found: dict[tuple[int, str, str], list[Row]] = {}
+    found: dict[tuple[int, str, str], list[ComparisonRow]] = {}
     models = _models(runs, several)
     # A metric's columns are read once for all sides, and forgotten before the next one's.
     selections = [one for one in terms.selections if any(one in run.selections for run in runs)]
@@ -109,7 +109,9 @@ def compare(
     return with_q([row for key in order for row in found.get(key, ())])
 
 
-def _kept_columns(runs: Sequence[ComparedRun], metric: str, models: Sequence[Sequence[str]], selection: str) -> Columns:
+def _kept_columns(
+    runs: Sequence[ComparedRun], metric: str, models: Sequence[Sequence[str]], selection: str
+) -> MetricColumns:
     """The columns of a metric; the first run keeps those of one metric, which claims ask for one after the other."""
     kept = runs[0].kept_columns
     asked = (metric, tuple(map(id, runs)), *map(tuple, models), selection)
@@ -120,13 +122,13 @@ def _kept_columns(runs: Sequence[ComparedRun], metric: str, models: Sequence[Seq
     return kept[asked]
 
 
-def with_q(rows: Sequence[Row]) -> list[Row]:
+def with_q(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
     """The rows with q and verdict: those of one target and selection are a family."""
     found = in_families([row.difference for row in rows], lambda told: (told.target, told.selection))
     return [replace(row, difference=told) for row, told in zip(rows, found, strict=True)]
 
 
-def _of_sides(columns: Columns, sides: Sides, terms: Terms, inputs: str) -> list[Row]:
+def _of_sides(columns: MetricColumns, sides: Sides, terms: Terms, inputs: str) -> list[ComparisonRow]:
     runs, metric, selection = columns.runs, columns.metric, columns.selection
     models = _models(runs, [sides])
     if not any(models):
@@ -142,7 +144,7 @@ def _of_sides(columns: Columns, sides: Sides, terms: Terms, inputs: str) -> list
             columns = columns_of(runs, metric, models, selection, sizes)
             pairs = _paired(columns, sides)
     keys, group_of = columns.roles(sides).keys, _grouping(sides, metric, (*terms.by, *sides.by))
-    groups: dict[Place, list[int]] = defaultdict(list)
+    groups: dict[DataSlice, list[int]] = defaultdict(list)
     for at, key in enumerate(pairs.keys.tolist()):
         groups[group_of(keys[key])].append(at)
     left_out = Counter(group_of(keys[key]) for key in pairs.left_out.tolist())
@@ -180,7 +182,7 @@ def _models(runs: Sequence[ComparedRun], several: Sequence[Sides]) -> list[list[
     return [[model for model in run.reader.models if model in own] for run, own in zip(runs, found, strict=True)]
 
 
-def _paired(columns: Columns, sides: Sides) -> Pairing:
+def _paired(columns: MetricColumns, sides: Sides) -> Pairing:
     """The pairs of columns; of two runs those whose cells have the same prompts in both."""
     roles = columns.roles(sides)
     pairs = pairing(roles, sides)
@@ -195,22 +197,22 @@ def _paired(columns: Columns, sides: Sides) -> Pairing:
     return pairs.some(np.array([len(one) == 1 for one in asked], dtype=bool))
 
 
-def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[Place], Place]:
+def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[DataSlice], DataSlice]:
     compared = {"native": "language", RUN: "", SNAPSHOT: "", "within": "language"}.get(sides.dimension, sides.dimension)
-    known = [name for name in Place._fields if name not in (compared, "other_language")]
+    known = [name for name in DataSlice._fields if name not in (compared, "other_language")]
     for column in by:
         if column not in known:
             what = f"a comparison of {sides.a} with {sides.b} has no column {column!r}"
             raise StoreError(what, remedy=did_you_mean(column, known))
     names = {*by, *({"condition"} if is_per_country(metric) and compared != "condition" else ())}
-    kept = [name in names for name in Place._fields]
-    groups: dict[tuple[object, ...], Place] = {}  # seldom many, of many keys
+    kept = [name in names for name in DataSlice._fields]
+    groups: dict[tuple[object, ...], DataSlice] = {}  # seldom many, of many keys
 
-    def group(key: Place) -> Place:
+    def group(key: DataSlice) -> DataSlice:
         own = (*compress(key, kept), key.other_language == WITHOUT)
         if own not in groups:
-            values = zip(Place._fields, key, strict=True)
-            groups[own] = Place(
+            values = zip(DataSlice._fields, key, strict=True)
+            groups[own] = DataSlice(
                 *(value if name in names else WITHOUT if value == WITHOUT else EVERY for name, value in values)
             )
         return groups[own]
@@ -223,10 +225,10 @@ class _Group:
 
     def __init__(
         self,
-        columns: Columns,
+        columns: MetricColumns,
         pairs: Pairing,
         members: Integers,
-        key: Place,
+        key: DataSlice,
         sides: Sides,
         fixed: str | None,
         inputs: str,
@@ -248,7 +250,7 @@ class _Group:
         places = columns.roles(sides).keys
         self.used = [places[key] for key in pairs.keys[used].tolist()]
 
-    def rows(self, targets: Sequence[str], sizes: Sequence[Mapping[Place, int]] | None) -> list[Row]:
+    def rows(self, targets: Sequence[str], sizes: Sequence[Mapping[DataSlice, int]] | None) -> list[ComparisonRow]:
         """A row for each target."""
         if not self.used:
             return [self._row(target, None, NO_CELL, "", 0, None) for target in targets]
@@ -270,7 +272,7 @@ class _Group:
         """Whether neither side names a thing, though both were asked."""
         return NOTHING if is_count(self.columns.metric) and not found.values[:2].any() else None
 
-    def _these(self, found: Moments, at_n: int | None) -> Row:
+    def _these(self, found: Moments, at_n: int | None) -> ComparisonRow:
         of_side = [self.columns.counts(weights) for weights in self.weights]
         units, _ = self.columns.counts(self.weights[0] + self.weights[1])
         reason = self.fixed or self._no_samples(found, of_side)
@@ -284,7 +286,7 @@ class _Group:
             reason = NO_SPREAD
         return self._row(SAME_PROMPTS, None if reason else contrast, reason, "response", units, at_n)
 
-    def _others(self, found: Moments, at_n: int | None) -> Row:
+    def _others(self, found: Moments, at_n: int | None) -> ComparisonRow:
         mean = prompt_mean([key.topic for key in self.used], [key.named_country for key in self.used], self.of_key)
         reason = self.fixed or mean.reason
         value = float(found.values[0]) - float(found.values[1])
@@ -303,7 +305,7 @@ class _Group:
             return SAME_TEXTS
         return FEW_RESPONSES if min(responses for responses, _ in of_side) < FEWEST_RESPONSES else None
 
-    def _at_n(self, sizes: Sequence[Mapping[Place, int]] | None) -> int | None:
+    def _at_n(self, sizes: Sequence[Mapping[DataSlice, int]] | None) -> int | None:
         if sizes is None:
             return None
         used = np.flatnonzero(self.weights[0] + self.weights[1]).tolist()
@@ -312,7 +314,7 @@ class _Group:
 
     def _row(
         self, target: str, contrast: Interval | None, reason: str | None, unit: str, units: int, at_n: int | None
-    ) -> Row:
+    ) -> ComparisonRow:
         lowest, highest = RANGES[self.columns.metric]
         low, high = contrast.interval() if contrast else (None, None)
         found = replace(
@@ -327,7 +329,7 @@ class _Group:
             at_n=at_n,
             freedom=contrast.freedom if contrast else None,
         )
-        return Row(found, contrast, self._languages, self.unasked)
+        return ComparisonRow(found, contrast, self._languages, self.unasked)
 
     @cached_property
     def _languages(self) -> tuple[Mapping[str, Part], Mapping[str, Part]]:

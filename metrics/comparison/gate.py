@@ -28,7 +28,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.store.schema.measured import EVERY
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.compare import ComparisonRow
 from polyculture.metrics.comparison.sides import RUN
 from polyculture.metrics.declared import RANGES, is_per_country
 from polyculture.metrics.inference.family import NO_SAMPLING, RATE, adjusted
@@ -51,7 +51,7 @@ CANNOT_FAIL = "no candidate could differ by so much"
 _SMALLEST_PART = 0.05  # of a metric's range: no gate must find a smaller change
 
 
-class Side(StrEnum):
+class GateDirection(StrEnum):
     """Where a condition looks: at `a` below `b`, above it, or either."""
 
     LOWER = "lower"
@@ -64,7 +64,7 @@ class Condition:
     """A condition on the difference `a` - `b` of a metric; `by`: the difference that it must exceed, in its unit."""
 
     metric: str
-    side: Side
+    side: GateDirection
     by: float = 0.0
     conditions: tuple[str, ...] = ()  # of the prompts; none: of all
     negated: bool = False  # is it that the difference is not there, as `--pass-if` asks?
@@ -84,7 +84,7 @@ class Condition:
         """Whether it is asked of rows that are each of one condition."""
         return bool(self.conditions) or is_per_country(self.metric)
 
-    def asks(self, row: Row) -> bool:
+    def asks(self, row: ComparisonRow) -> bool:
         """Whether it is asked of a row."""
         told = row.difference
         if told.metric != self.metric:
@@ -95,20 +95,22 @@ class Condition:
 
     def is_met_by(self, difference: float) -> bool:
         """Whether a difference is on its side."""
-        if self.side is Side.DIFFERENT:
+        if self.side is GateDirection.DIFFERENT:
             return abs(difference) > self.by
-        return difference > self.by if self.side is Side.HIGHER else difference < -self.by
+        return difference > self.by if self.side is GateDirection.HIGHER else difference < -self.by
 
     def p(self, contrast: Interval) -> float:
         """The p-value that decides it."""
         by = self.by
         if self.negated:
-            margins = {Side.LOWER: (-by,), Side.HIGHER: (by,), Side.DIFFERENT: (-by, by)}[self.side]
+            margins = {GateDirection.LOWER: (-by,), GateDirection.HIGHER: (by,), GateDirection.DIFFERENT: (-by, by)}[
+                self.side
+            ]
             return 1.0 if self.is_met_by(contrast.value) else max(contrast.p(margin) for margin in margins)
-        if self.side is Side.DIFFERENT and by:
+        if self.side is GateDirection.DIFFERENT and by:
             outside = abs(contrast.value) > by
             return contrast.p(math.copysign(by, contrast.value)) if outside else max(contrast.p(by), contrast.p(-by))
-        return contrast.p(by if self.side is Side.HIGHER else -by)
+        return contrast.p(by if self.side is GateDirection.HIGHER else -by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Decision:
     """What a condition comes to in a row; `holds` is None where it cannot be tested, and `why` is the reason."""
 
     condition: Condition
-    row: Row
+    row: ComparisonRow
     holds: bool | None
     q: float | None
     why: str | None = None
@@ -166,7 +168,7 @@ def _read(word: str, metrics: Sequence[str], known: Sequence[str], option: str) 
     if not 0 <= by < highest - lowest or (found["by"] and by == 0):
         limit = "above 0" if math.isinf(highest) else f"between 0 and {highest - lowest:g}"
         raise ExperimentError(f"{option} {word!r}: {found['by']} is not a number {limit}", remedy=_REMEDIES[option])
-    return Condition(metric, Side(found["side"].lower()), by, conditions, bool(found["negated"]))
+    return Condition(metric, GateDirection(found["side"].lower()), by, conditions, bool(found["negated"]))
 
 
 def _number(word: str | None) -> float:
@@ -176,13 +178,15 @@ def _number(word: str | None) -> float:
         return math.nan
 
 
-def decide(conditions: Sequence[Condition], rows: Sequence[Row], same: Sequence[Row] = ()) -> list[Decision]:
+def decide(
+    conditions: Sequence[Condition], rows: Sequence[ComparisonRow], same: Sequence[ComparisonRow] = ()
+) -> list[Decision]:
     """What each condition comes to in each row that it is asked of.
 
     `same` are rows of the same prompts, where `rows` are of new ones.
     """
     asked = [(condition, at) for condition in conditions for at, row in enumerate(rows) if condition.asks(row)]
-    p_values: dict[tuple[int, Side, float], float | None] = {}  # without a margin all sides are one test
+    p_values: dict[tuple[int, GateDirection, float], float | None] = {}  # without a margin all sides are one test
     for condition, at in asked:
         contrast = rows[at].contrast
         if not condition.negated:
@@ -195,11 +199,11 @@ def decide(conditions: Sequence[Condition], rows: Sequence[Row], same: Sequence[
     ]
 
 
-def _test(condition: Condition, at: int) -> tuple[int, Side, float]:
-    return (at, condition.side if condition.by else Side.DIFFERENT, condition.by)
+def _test(condition: Condition, at: int) -> tuple[int, GateDirection, float]:
+    return (at, condition.side if condition.by else GateDirection.DIFFERENT, condition.by)
 
 
-def _place(row: Row) -> tuple[object, ...]:
+def _place(row: ComparisonRow) -> tuple[object, ...]:
     """What a row is of, but for its target."""
     told = row.difference
     facets = (told.model, told.dataset, told.language, told.country, told.topic, told.condition, told.wording)
@@ -207,7 +211,7 @@ def _place(row: Row) -> tuple[object, ...]:
     return (told.measure, told.metric, told.dimension, told.a, told.b, told.selection, *facets, *ways)
 
 
-def _decision(condition: Condition, row: Row, q: float | None, same: Row | None) -> Decision:
+def _decision(condition: Condition, row: ComparisonRow, q: float | None, same: ComparisonRow | None) -> Decision:
     told, contrast = row.difference, row.contrast
     if told.difference is None:
         return Decision(condition, row, None, None, told.reason)
@@ -229,23 +233,23 @@ def _decision(condition: Condition, row: Row, q: float | None, same: Row | None)
     return Decision(condition, row, None, q, BLIND) if _is_blind(condition, row) else Decision(condition, row, False, q)
 
 
-def _is_shown(condition: Condition, row: Row) -> bool:
+def _is_shown(condition: Condition, row: ComparisonRow) -> bool:
     """Whether a row shows by itself what a condition is about."""
     value, contrast = row.difference.difference, row.contrast
     return value is not None and contrast is not None and condition.is_met_by(value) and condition.p(contrast) < RATE
 
 
-def _cannot_fail(condition: Condition, row: Row) -> bool:
+def _cannot_fail(condition: Condition, row: ComparisonRow) -> bool:
     """Whether a margin is so large that the metric's range leaves no number beyond it: it would pass any candidate."""
     told = row.difference
     if told.metric not in RANGES or told.b_estimate is None:
         return False
     (lowest, highest), base = RANGES[told.metric], told.b_estimate
-    rooms = {Side.LOWER: base - lowest, Side.HIGHER: highest - base}
+    rooms = {GateDirection.LOWER: base - lowest, GateDirection.HIGHER: highest - base}
     return condition.by >= rooms.get(condition.side, max(rooms.values()))
 
 
-def _is_blind(condition: Condition, row: Row) -> bool:
+def _is_blind(condition: Condition, row: ComparisonRow) -> bool:
     """Whether a row leaves open a change that any gate is meant to find.
 
     That is one beyond the margin by half of the second side's number or by a twentieth of the metric's range, whichever
@@ -257,6 +261,6 @@ def _is_blind(condition: Condition, row: Row) -> bool:
     (lowest, highest), (low, high), base = RANGES[told.metric], contrast.interval(), told.b_estimate
     part = 0.0 if math.isinf(highest) else _SMALLEST_PART * (highest - lowest)
     change = condition.by + max(abs(base) / 2, part)
-    ends = {Side.LOWER: ((base - lowest, -low),), Side.HIGHER: ((highest - base, high),)}
-    both = (*ends[Side.LOWER], *ends[Side.HIGHER])
+    ends = {GateDirection.LOWER: ((base - lowest, -low),), GateDirection.HIGHER: ((highest - base, high),)}
+    both = (*ends[GateDirection.LOWER], *ends[GateDirection.HIGHER])
     return any(room >= part and reach >= min(change, room) for room, reach in ends.get(condition.side, both))

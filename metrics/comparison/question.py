@@ -1,6 +1,6 @@
 """A comparison as somebody asks for it, of runs that are open: within a run, with baselines, with the links of others.
 
-found = compare_opened(own, facts, Question(("ja", "en")), OtherRuns(), print)
+found = compare_opened(own, facts, ComparisonQuestion(("ja", "en")), OtherRuns(), print)
 found.rows
 """
 
@@ -24,7 +24,7 @@ from polyculture.metrics.comparison.baseline import (
     texts_of_both,
 )
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare, with_q
+from polyculture.metrics.comparison.compare import TARGETS, ComparisonRow, Terms, compare, with_q
 from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, Decision, decide, read_conditions
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
@@ -43,7 +43,7 @@ _OF_TEXTS = (*COMPARED, *ON_REQUEST)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ComparisonQuestion:
     """What is asked of a comparison. Its sides are by name, or native languages, groups, other runs, other links."""
 
     names: tuple[str, ...] = ()  # values of the run, or groups: each pair of them
@@ -104,13 +104,13 @@ class Compared:
     """The rows, those of all sides together, the conditions on them, and what each of these comes to in each row."""
 
     sides: Sequence[Sides]
-    rows: Sequence[Row]
+    rows: Sequence[ComparisonRow]
     conditions: Sequence[Condition] = ()
     decisions: Sequence[Decision] = ()
 
 
 def compare_opened(
-    own: OpenedRun, facts: ExperimentFacts, question: Question, others: OtherRuns, tell: Tell
+    own: OpenedRun, facts: ExperimentFacts, question: ComparisonQuestion, others: OtherRuns, tell: Tell
 ) -> Compared:
     """Compares what is asked for.
 
@@ -171,7 +171,9 @@ def compare_opened(
     return Compared(every, rows, conditions, decide(conditions, rows, same))
 
 
-def choose_sides(known: Mapping[str, set[str]], facts: ExperimentFacts, asked: Question, tell: Tell) -> list[Sides]:
+def choose_sides(
+    known: Mapping[str, set[str]], facts: ExperimentFacts, asked: ComparisonQuestion, tell: Tell
+) -> list[Sides]:
     """The sides that are asked for, of what is `known` by dimension. `tell` takes a line on what is left out, and why.
 
     Raises a `UserError` for none, for only one, or for one not in the run.
@@ -227,7 +229,7 @@ Group = tuple[list[ComparedRun], list[Sides], Mapping[str, str]]  # runs, their 
 
 
 def _terms(
-    question: Question, conditions: Sequence[Condition], targets: Sequence[str], fixed: Mapping[str, str]
+    question: ComparisonQuestion, conditions: Sequence[Condition], targets: Sequence[str], fixed: Mapping[str, str]
 ) -> Iterator[Terms]:
     """What is asked of each metric: of one with conditions in brackets, each condition."""
     if not conditions:
@@ -265,7 +267,7 @@ def _of_texts(sides: Sides, run: ComparedRun) -> bool:
     return all(not run.values[sides.dimension].isdisjoint(values) for values in sides.values)
 
 
-def _check_target(question: Question, rows: Sequence[Row]) -> None:
+def _check_target(question: ComparisonQuestion, rows: Sequence[ComparisonRow]) -> None:
     """Raises `ExperimentError` where nothing was sampled and nobody said of what a condition is meant."""
     exact = [row.difference.metric for row in rows if row.difference.reason == NO_SAMPLING]
     if exact and not question.targets:
@@ -282,7 +284,9 @@ def _models(sides: Sequence[Sides]) -> set[str] | None:
     return {model for each in sides for side in each.values for model in side}
 
 
-def _with_baselines(own: OpenedRun, baselines: Sequence[OpenedRun], question: Question, tell: Tell) -> Iterator[Group]:
+def _with_baselines(
+    own: OpenedRun, baselines: Sequence[OpenedRun], question: ComparisonQuestion, tell: Tell
+) -> Iterator[Group]:
     """This run against each baseline."""
     for other in baselines:
         models = paired_models(own.manifest, other.manifest, *question.names)

@@ -19,9 +19,9 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.declared import is_gain, is_overlap
 from polyculture.metrics.inference.arrays import Floats, Integers
-from polyculture.metrics.responses import Place
+from polyculture.metrics.responses import DataSlice
 
-FIELDS = Place._fields
+FIELDS = DataSlice._fields
 _LANGUAGES = ("language", "other_language")  # they share their numbers: a consensus is of either
 DIMENSIONS = ("model", "language", "condition", "country", "wording")
 NATIVE, RUN, WITHIN, SNAPSHOT = "native", "run", "within", "snapshot"  # dimensions that are no facet of a place
@@ -57,7 +57,7 @@ class Roles:
     `side` is that of the columns whose dimension says it; None for a facet, whose values say it.
     """
 
-    keys: Sequence[Place]  # sorted
+    keys: Sequence[DataSlice]  # sorted
     others: Sequence[str]  # of each key: its other language
     key: Integers  # of each row, its place among the keys
     value: Integers  # of each row, its place among `values`
@@ -196,7 +196,7 @@ class CodedPlaces:
     codes: Mapping[str, Integers]  # by field: of each place
 
     @classmethod
-    def of(cls, places: Sequence[Place]) -> CodedPlaces:
+    def of(cls, places: Sequence[DataSlice]) -> CodedPlaces:
         """From places, in their order."""
         columns = dict(zip(FIELDS, zip(*places, strict=True) if places else [()] * len(FIELDS), strict=True))
         both = {value for field in _LANGUAGES for value in columns[field]}
@@ -248,10 +248,10 @@ class CodedPlaces:
         return found
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[DataSlice]:
         """The places themselves."""
         columns = [np.array(self.values[field], dtype=object)[self.codes[field]].tolist() for field in FIELDS]
-        return [Place(*values) for values in zip(*columns, strict=True)]
+        return [DataSlice(*values) for values in zip(*columns, strict=True)]
 
     def distinct(self) -> tuple[CodedPlaces, Integers]:
         """The different places, sorted, and of each row which one it is."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.compare import ComparisonRow
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.inference.limits import StudentInterval
 
@@ -91,7 +91,7 @@ class StoredDifferences:
 
     def of_sides(
         self, several: Sequence[Sides], metrics: Collection[str], targets: Sequence[str], by: Sequence[str]
-    ) -> list[Row]:
+    ) -> list[ComparisonRow]:
         """The rows of these sides, each at the level that keeps the columns `by` and no more than it must."""
         found: list[Difference] = []
         for sides in several:
@@ -105,7 +105,9 @@ class StoredDifferences:
         return [_row(told) for told in found]
 
 
-def stated(rows: Sequence[Difference], target: str, where: Mapping[str, str], by: Collection[str]) -> list[Row]:
+def stated(
+    rows: Sequence[Difference], target: str, where: Mapping[str, str], by: Collection[str]
+) -> list[ComparisonRow]:
     """The rows that have the facets of `where`, and per data set, method, reader and sides no others but `by`.
 
     '-' in `where` is a facet that a row lacks. Where every row has a further facet, such as a form, all of these stay.
@@ -163,8 +165,8 @@ def _of_target(rows: Sequence[Difference], target: str) -> list[Difference]:
     ]
 
 
-def _row(told: Difference) -> Row:
+def _row(told: Difference) -> ComparisonRow:
     if None in (told.low, told.high, told.difference, told.freedom):
-        return Row(told, None)
+        return ComparisonRow(told, None)
     value, low, high, freedom = told.difference, told.low, told.high, told.freedom
-    return Row(told, StudentInterval(value, value - low, high - value, freedom))  # type: ignore[operator, arg-type]
+    return ComparisonRow(told, StudentInterval(value, value - low, high - value, freedom))  # type: ignore[operator, arg-type]

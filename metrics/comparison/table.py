@@ -17,7 +17,7 @@ from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.corrected import turned
 from polyculture.metrics.comparison.baseline import LINKED_TWICE, SAME_ANSWERS
-from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, Row
+from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL, ComparisonRow
 from polyculture.metrics.comparison.gate import BLIND, CANNOT_FAIL, NOT_COVERED, SHOWN_FOR_SAME
 from polyculture.metrics.comparison.stored import NEW_ALONE
 from polyculture.metrics.declared import is_count, is_overlap
@@ -102,12 +102,12 @@ _REASONS = {
 FACETS = ("dataset", "model", "language", "topic", "condition", "country", "wording", "method", "reader")
 
 
-def as_table(rows: Sequence[Row]) -> pa.Table:
+def as_table(rows: Sequence[ComparisonRow]) -> pa.Table:
     """The rows with the columns of the view `differences`."""
     return objects_to_table(DIFFERENCES, [row.difference for row in rows]).drop(["inputs"])
 
 
-def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def lines_of(rows: Sequence[ComparisonRow]) -> list[dict[str, Any]]:
     """A line for each row of all texts; columns that say nothing in any line are left out.
 
     The sides, and what a row rests on (`units`, `topics`, `left_out`), are in the view `differences` alone: a line must
@@ -172,7 +172,7 @@ def _robust(told: Difference, parts: Sequence[Difference]) -> str | None:
     return ", ".join(others) or None
 
 
-def remarks_of(rows: Sequence[Row]) -> list[str]:
+def remarks_of(rows: Sequence[ComparisonRow]) -> list[str]:
     """What a reader of the lines must know: why some have no interval, and how many could be tested."""
     whole = [row for row in rows if row.difference.selection == ALL]
     if not whole:

@@ -23,7 +23,7 @@ _LEAST = 1e-9  # of a denominator
 def tipping_point(metric: str, parts: Floats, doubts: Floats, signed: Floats) -> float | None:
     """The share at which the difference is 0; None where no share turns it, or the metric has no bound.
 
-    `parts` and `doubts` are those of `Columns`; `signed` are the weights of the columns in the difference, a - b.
+    `parts` and `doubts` are those of `MetricColumns`; `signed` are the weights of the columns in the difference, a - b.
     """
     moved = moves_of(METRICS[metric])
     if moved is None:

@@ -60,7 +60,7 @@ class Clusters:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts:
+class PromptsOfResponses:
     """The prompts that responses answer: of each response its prompt, of each prompt how many responses were read."""
 
     of_response: Integers  # R
@@ -98,7 +98,7 @@ class Moments:
     single: Floats  # G: share of the weight of cells with a prompt of one response, of which nothing is known
 
 
-def moments(found: Changes, prompts: Prompts, weights: csr_array) -> Moments:
+def moments(found: Changes, prompts: PromptsOfResponses, weights: csr_array) -> Moments:
     """The sums of values by `weights` (C x G), whose cells all have a value."""
     groups = int(weights.shape[1])
     change = (found.changes @ weights).tocoo()

@@ -240,7 +240,7 @@ OF_COUNTS: Mapping[Statistic, Callable[[Incidences], tuple[Floats, Floats]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class PairConsensus:
     """The consensus of K pairs of cells; NaN where neither names an item."""
 
     values: Floats  # K
@@ -249,7 +249,7 @@ class Agreement:
     either: Floats  # K: how many items either names
 
 
-def consensus(cells: Incidences, pairs: Integers, sizes: Integers) -> Agreement:
+def consensus(cells: Incidences, pairs: Integers, sizes: Integers) -> PairConsensus:
     """The share of items that responses of both cells of a pair (K x 2) name among those that either's name.
 
     Of all responses: Jaccard's. At fewer (`sizes`, K): the expectation for so many responses of each, a ratio of
@@ -258,7 +258,7 @@ def consensus(cells: Incidences, pairs: Integers, sizes: Integers) -> Agreement:
     work = np.maximum(cells.pairs_of.sizes[pairs].sum(axis=1), 1)
     ends = np.flatnonzero(np.diff(np.cumsum(work) // _AT_ONCE)) + 1
     found = [_agreement(cells, *part) for part in zip(np.split(pairs, ends), np.split(sizes, ends), strict=True)]
-    return Agreement(
+    return PairConsensus(
         np.concatenate([one.values for one in found]),
         csr_array(hstack([one.changes for one in found])),
         np.concatenate([one.rare for one in found]),
@@ -266,8 +266,8 @@ def consensus(cells: Incidences, pairs: Integers, sizes: Integers) -> Agreement:
     )
 
 
-def _agreement(cells: Incidences, pairs: Integers, sizes: Integers) -> Agreement:
-    sides = [_Side.of(cells, pairs[:, one], pairs[:, 1 - one], sizes) for one in (0, 1)]
+def _agreement(cells: Incidences, pairs: Integers, sizes: Integers) -> PairConsensus:
+    sides = [_PairSide.of(cells, pairs[:, one], pairs[:, 1 - one], sizes) for one in (0, 1)]
     totals = [side.per_pair(side.named) for side in sides]
     shared = sides[0].per_pair(sides[0].named * sides[0].other)
     either = totals[0] + totals[1] - shared
@@ -278,11 +278,11 @@ def _agreement(cells: Incidences, pairs: Integers, sizes: Integers) -> Agreement
     rows, columns, data = (np.concatenate(parts) for parts in zip(*changes, strict=True))
     matrix = csr_array(coo_array((data, (rows, columns)), shape=(len(cells.cell), len(pairs))))
     rare = [rare_variance(side.sizes, cells.responses[side.cell], step) for side in sides]
-    return Agreement(values, matrix, rare[0] + rare[1], either)
+    return PairConsensus(values, matrix, rare[0] + rare[1], either)
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _PairSide:
     """One cell of each of K pairs. The entries of all of them stand one after the other."""
 
     cells: Incidences
@@ -295,7 +295,7 @@ class _Side:
     other: Floats  # of each entry: the same of this item in the other cell
 
     @classmethod
-    def of(cls, cells: Incidences, cell: Integers, other: Integers, sizes: Integers) -> _Side:
+    def of(cls, cells: Incidences, cell: Integers, other: Integers, sizes: Integers) -> _PairSide:
         """The cells of one side, where `other` are those of the other side."""
         entry, pair, begins = cells.entries_of.each(cell)
         own = np.minimum(sizes, cells.responses[cell])

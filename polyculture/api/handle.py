@@ -175,7 +175,7 @@ class Run:
         `StoreError` for a side that the run does not have.
         """
         from polyculture.metrics.comparison.compare import TARGETS
-        from polyculture.metrics.comparison.question import Question
+        from polyculture.metrics.comparison.question import ComparisonQuestion
         from polyculture.metrics.comparison.table import as_table, remarks_of
         from polyculture.running.comparing import compared
 
@@ -184,7 +184,7 @@ class Run:
                 raise StoreError(f"there is no target {target!r}", remedy=f"Known: {', '.join(TARGETS)}.")
         others, remarks = tuple(map(Path, baselines)), list[str]()
         terms = tuple(by), tuple(metrics), tuple(targets), others, tuple(snapshots)
-        question = Question(names, native, rest, group, *terms)
+        question = ComparisonQuestion(names, native, rest, group, *terms)
         with self._faults(), ExitStack() as stack:
             found = compared(stack, self._workspace, question, remarks.append)
             frame: pd.DataFrame = as_table(found.rows).to_pandas()

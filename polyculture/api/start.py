@@ -13,7 +13,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.console import shown
 from polyculture.experiment.file import Experiment
-from polyculture.experiment.jobs import Part
+from polyculture.experiment.jobs import JobSelection
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.given import workspace_of
 from polyculture.running.opening import open_workspace
@@ -49,7 +49,7 @@ def run(
     retry = None if retry_failed is False else RetryFailed("" if retry_failed is True else retry_failed)
     with shown() if progress else nullcontext():
         workspace = _workspace(experiment, runs)
-        part = Part(job, model, language, topic)
+        part = JobSelection(job, model, language, topic)
         run_experiment(workspace, part, accept_changes=accept_changes, retry=retry).check()
     return Run(workspace)
 

@@ -26,7 +26,7 @@ from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_met
 from polyculture.metrics.audit.judging import SQL as AUDIT_SQL
 from polyculture.metrics.audit.judging import changed_judgements, judgements_of
 from polyculture.metrics.audit.names import error_sources, name_shares, names_audited
-from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
+from polyculture.metrics.audit.scores import JudgedShare, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
 
 
@@ -127,7 +127,7 @@ def show_audit(
         say(line)
 
 
-def _share_line(one: Share) -> tuple[Any, ...]:
+def _share_line(one: JudgedShare) -> tuple[Any, ...]:
     return (
         one.what,
         one.language or "all",
@@ -157,7 +157,7 @@ def _count(cases: float) -> float:
     return int(cases) if cases.is_integer() else cases
 
 
-def _show_disputed(shares: Sequence[Share], rows: int) -> None:
+def _show_disputed(shares: Sequence[JudgedShare], rows: int) -> None:
     """The number of disputed rows, and the shares with these all wrong, and all right."""
     say(f"{rows} judged rows are disputed{'; an adjudicator may decide them (docs/audit.md)' if rows else ''}")
     lines = [

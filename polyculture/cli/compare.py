@@ -20,7 +20,7 @@ from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision
-from polyculture.metrics.comparison.question import Compared, Question
+from polyculture.metrics.comparison.question import Compared, ComparisonQuestion
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
 from polyculture.metrics.declared import COMPARED, ON_REQUEST
 from polyculture.metrics.inference.family import NO_SAMPLING
@@ -191,7 +191,7 @@ def compare(
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     warn_of_changes(workspace)
-    question = Question(
+    question = ComparisonQuestion(
         tuple(names or ()),
         native,
         rest,

@@ -69,7 +69,7 @@ def fetch(
         say(f"It is not the pinned commit, {source.commit}, which counts in the documentation are of")
 
 
-class Kind(StrEnum):
+class RulesKind(StrEnum):
     """What a rules file is about: entities with contexts, or questions of a kind."""
 
     ENTITIES = "entities"
@@ -82,7 +82,9 @@ class Kind(StrEnum):
 @app.command(epilog="polyculture data new soups.toml --of choice")
 def new(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; its name is the data set's.")],
-    of: Annotated[Kind, typer.Option(help="Entities and contexts, or questions of this kind.")] = Kind.ENTITIES,
+    of: Annotated[
+        RulesKind, typer.Option(help="Entities and contexts, or questions of this kind.")
+    ] = RulesKind.ENTITIES,
 ) -> None:
     """Write a rules file to start from. It names every field; those that you may leave out are comments."""
     from polyculture.instruments.datasets.rules import HEAD, ContextBlock, EntityBlock
@@ -93,8 +95,8 @@ def new(
         raise DataSetError("is no name of a rules file", where=file, remedy=remedy)
     if file.exists():
         raise DataSetError("is there already", where=file, remedy="Choose another name, or remove it first.")
-    blocks = (EntityBlock, ContextBlock) if of is Kind.ENTITIES else (QuestionBlock,)
-    head = HEAD if of is Kind.ENTITIES else head_of(of.value)
+    blocks = (EntityBlock, ContextBlock) if of is RulesKind.ENTITIES else (QuestionBlock,)
+    head = HEAD if of is RulesKind.ENTITIES else head_of(of.value)
     with store_faults(file):
         file.write_text(rules_template(file.stem, head, blocks, of.value), encoding="utf-8")
     say(f"Wrote {file}. Name your files and columns in it, then see what is read: polyculture data check {file}")

@@ -11,7 +11,7 @@ import typer
 from polyculture.cache.files import store_faults
 from polyculture.cli.run import finish_run
 from polyculture.console import say
-from polyculture.experiment.jobs import Part
+from polyculture.experiment.jobs import JobSelection
 from polyculture.running.opening import open_workspace
 from polyculture.running.start import run_experiment
 
@@ -39,7 +39,7 @@ def demo(
             file.write_text(_with_samples(file.read_text(encoding="utf-8"), samples), encoding="utf-8")
         shutil.copytree(RECORDED, recorded, dirs_exist_ok=True)  # a copy that broke off is made whole
     workspace = open_workspace(file)
-    finished = run_experiment(workspace, Part())
+    finished = run_experiment(workspace, JobSelection())
     say("Two of the smallest models, and few texts: an example of a page, and no evidence about any model")
     finish_run(workspace, finished, "polyculture init exp.toml")
 

@@ -12,7 +12,7 @@ import typer
 from polyculture.cli.options import Packs, Runs
 
 
-class Links(StrEnum):
+class LinkOrigin(StrEnum):
     """Whose links a new experiment takes."""
 
     PUBLISHED = "published"
@@ -62,8 +62,8 @@ def import_(
         typer.Option("--format", "-f", help="The format, where its content does not tell it: see docs/importing.md."),
     ] = None,
     links: Annotated[
-        Links, typer.Option(help="Of a study's items: whose links a new experiment takes, the study's or ours.")
-    ] = Links.PUBLISHED,
+        LinkOrigin, typer.Option(help="Of a study's items: whose links a new experiment takes, the study's or ours.")
+    ] = LinkOrigin.PUBLISHED,
     parts: Annotated[
         str | None,
         typer.Option(metavar="COLUMN=PATTERN", help="Fields in one column: 'custom_id={language}-{topic}-{}'."),
@@ -99,15 +99,15 @@ def import_(
     if scores:
         not_read = {
             "--set": set_, "--folder": folder, "--parts": parts, "--inputs": inputs, "--like": like, "--cut": cut,
-            "--catalog": catalog, "--replace": replace, "--links": links is not Links.PUBLISHED,
+            "--catalog": catalog, "--replace": replace, "--links": links is not LinkOrigin.PUBLISHED,
         }  # fmt: skip
         if given := [name for name, value in not_read.items() if value]:
             raise typer.BadParameter(f"{', '.join(given)}: not with --scores, which takes scores and no texts")
         _import_scores([str(file), *(fields or ())], experiment, runs, format, skip_rows=skip_rows)
         return
-    from polyculture.running.importing import Wanted, field_columns, import_file
+    from polyculture.running.importing import ImportRequest, field_columns, import_file
 
-    wanted = Wanted(format=format, columns=field_columns(fields or ()), parts=parts, inputs=inputs,
+    wanted = ImportRequest(format=format, columns=field_columns(fields or ()), parts=parts, inputs=inputs,
                     alike=_alike(like or ()), cut=tuple(cut or ()),
                     catalog=catalog or (), replace_it=replace, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:

@@ -116,7 +116,7 @@ def _ask(
     from polyculture.running.call_list import check_able, check_calls, checked_call, expanded, in_turns
     from polyculture.running.calls import tell_left_out
     from polyculture.running.estimate import estimates
-    from polyculture.running.executor import Answered, ThisProcess, ask
+    from polyculture.running.executor import CallsOutcome, ThisProcess, ask
     from polyculture.running.opening import open_workspace
     from polyculture.running.start import ask_later
     from polyculture.running.steps import StepRunner
@@ -127,7 +127,7 @@ def _ask(
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
-    answered, every = Answered(), list(expanded(asked))
+    answered, every = CallsOutcome(), list(expanded(asked))
     check_able(every)
     check_calls(every, accept_changes=accept_changes)  # what is refused says nothing of costs
     for turn, _ in enumerate(in_turns(every)):
@@ -155,12 +155,12 @@ def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool
     """All that `polyculture run` does, of the model that is named; then the command's tables."""
     from polyculture.cache.log import get_logger
     from polyculture.cli.declared import print_tables
-    from polyculture.experiment.jobs import Part, choose_jobs
+    from polyculture.experiment.jobs import JobSelection, choose_jobs
     from polyculture.running.call_list import calls_in_file, check_able, check_calls
     from polyculture.running.estimate import estimates
     from polyculture.running.start import run_experiment
 
-    part, workspace = Part(model=getattr(asked.options, "model", None)), asked.workspace
+    part, workspace = JobSelection(model=getattr(asked.options, "model", None)), asked.workspace
     part, _ = choose_jobs(workspace.jobs, part, workspace.file)
     calls = calls_in_file(workspace)
     check_able(calls)

@@ -23,7 +23,7 @@ from polyculture.cli.options import (
 from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cluster.connection import NEW_CLUSTER
 from polyculture.cluster.run import RayCluster
-from polyculture.experiment.jobs import Part
+from polyculture.experiment.jobs import JobSelection
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.call_list import MEASURE
 from polyculture.running.linking import LINK
@@ -85,10 +85,10 @@ def run(
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
     """
-    part, retry = Part(job, model, language, topic), retry_failed_of(retry_failed)
+    part, retry = JobSelection(job, model, language, topic), retry_failed_of(retry_failed)
     if only is not None and ray is not None:
         raise typer.BadParameter("--ray does all stages of a job: leave out --only, or --ray")
-    if only in (LINK, MEASURE) and part != Part():
+    if only in (LINK, MEASURE) and part != JobSelection():
         raise typer.BadParameter(f"--only {only} is of all jobs: leave out --job, --model, --language and --topic")
     workspace = open_workspace(experiment, runs)
     if only == MEASURE:

@@ -43,7 +43,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class OrderResult:
     """What came of an order. Faults are text, since not every exception survives the way back."""
 
     outcome: RunOutcome = field(default_factory=RunOutcome)
@@ -71,14 +71,14 @@ class Replica:
         """Frees the model and other open resources before the process ends."""
         self._open.close()
 
-    def work(self, order: Order) -> Result:
+    def work(self, order: Order) -> OrderResult:
         """Does one job of a stage, as `polyculture run --job` would."""
         try:
             return self._work(order)
         except PolycultureError as fault:
-            return Result(fault=str(fault), exit_code=fault.exit_code)
+            return OrderResult(fault=str(fault), exit_code=fault.exit_code)
 
-    def _work(self, order: Order) -> Result:
+    def _work(self, order: Order) -> OrderResult:
         workspace = open_workspace(order.file, order.runs)
         workspace = workspace.joining(require_run(workspace.run))  # another process has prepared the run
         runner = StepRunner(
@@ -90,7 +90,7 @@ class Replica:
         )
         runner.rules.note([] if order.before is None else [order.before])
         found = work_of(workspace, order)
-        return Result(runner.run_step(found.step, [found.work], tell_settled=found.call.tell_settled))
+        return OrderResult(runner.run_step(found.step, [found.work], tell_settled=found.call.tell_settled))
 
     def _models(self, workspace: Workspace) -> LoadedModels:
         """The models of a run, each loaded once; they stay so when an order is done."""

@@ -11,7 +11,7 @@ from typing import Any
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.locks import BEAT, LEASE
 from polyculture.cache.log import get_logger
-from polyculture.cluster.replica import Order, Replica, Result
+from polyculture.cluster.replica import Order, OrderResult, Replica
 from polyculture.running.outcome import RunOutcome
 
 _log = get_logger(__name__)
@@ -28,7 +28,7 @@ CLOSED_WITHIN = 30.0  # seconds that a replica may take to free its model before
 class ClusterError(PolycultureError):
     """A replica's error that ends the run, with its exit code on one machine."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: OrderResult) -> None:
         super().__init__(str(result.fault))
         self.exit_code = result.exit_code
 
@@ -170,7 +170,7 @@ class ReplicaPool:
     def _finished(self, future: Any) -> None:
         replica, order = self._working.pop(future)
         try:
-            result: Result = self._ray.get(future)
+            result: OrderResult = self._ray.get(future)
         except self._ray.exceptions.RayTaskError:
             raise
         except self._ray.exceptions.RayError as fault:
@@ -197,7 +197,7 @@ class ReplicaPool:
         self._waiting = deque(order for order in self._waiting if order.stage != stage)
         self._later = [(moment, order) for moment, order in self._later if order.stage != stage]
 
-    def _note(self, order: Order, result: Result) -> None:
+    def _note(self, order: Order, result: OrderResult) -> None:
         if result.fault is not None:
             raise ClusterError(result)
         outcome = result.outcome

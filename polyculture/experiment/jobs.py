@@ -17,7 +17,7 @@ COLUMNS = ("model", "language", "topic")  # of jobs
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JobSelection:
     """Which jobs are done: all, those of a model, language or topic, or the K-th of N shares ('K/N')."""
 
     job: str | None = None
@@ -32,7 +32,7 @@ class Part:
         return chosen if self.job is None else take_share(chosen, self.job)
 
 
-def choose_jobs(jobs: Sequence[Job], part: Part, file: Path) -> tuple[Part, list[Job]]:
+def choose_jobs(jobs: Sequence[Job], part: JobSelection, file: Path) -> tuple[JobSelection, list[Job]]:
     """The part in the spelling of an experiment's jobs, and those that are in it.
 
     Raises `ExperimentError` for a value that no job has.

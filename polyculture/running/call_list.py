@@ -28,12 +28,12 @@ from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
-from polyculture.instruments.contract import IN_FILE, Part
+from polyculture.instruments.contract import IN_FILE, CommandPart
 from polyculture.running.calls import Call, InstrumentCall, WrittenPaths, read_kept
 from polyculture.running.executor import shared_works
 from polyculture.running.linking import LINK
 from polyculture.running.texts import TextsCall
-from polyculture.running.validity import Comparison, refuse_redone
+from polyculture.running.validity import ValidityChange, refuse_redone
 
 MEASURE = "measure"  # the stage that makes numbers of texts
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from polyculture.experiment.file import Experiment
 
 
-def check_calls(calls: Iterable[Call], *, accept_changes: bool = False) -> list[Comparison]:
+def check_calls(calls: Iterable[Call], *, accept_changes: bool = False) -> list[ValidityChange]:
     """Raises `ChangedExperimentError` where models would have to make rows again that are current, and that was not
     accepted: one error for all calls, since they are accepted as a whole. Returns each beside the last run.
 
@@ -239,7 +239,7 @@ def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     yield from found.values()
 
 
-def _part_call(whole: InstrumentCall, part: Part, follows: InstrumentCall | None) -> InstrumentCall:
+def _part_call(whole: InstrumentCall, part: CommandPart, follows: InstrumentCall | None) -> InstrumentCall:
     entry = entry_of(part.command)
     if entry is None:
         raise LookupError(f"{whole.command}: no instrument has the command {part.command!r}")

@@ -30,7 +30,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import check_can
 from polyculture.generate.engines.capabilities import CAPABILITIES
 from polyculture.instruments import Entry
-from polyculture.instruments.contract import Command, NamesData, Part, Setup, Study
+from polyculture.instruments.contract import Command, CommandPart, NamesData, Setup, Study
 from polyculture.progress import watch
 from polyculture.running.models import loaded_as
 from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid
@@ -68,7 +68,7 @@ def once(tell: Tell) -> Tell:
 
 
 @dataclass(frozen=True)
-class LeftOut(Study):
+class LeftOutPart(Study):
     """A part that nothing of can be asked, where that is a fault: the command does not end with 0."""
 
     line: str = ""
@@ -149,7 +149,7 @@ class Call(ABC):
     workspace: Workspace
     command: str
     whole: Call | None = None  # the command that a part belongs to
-    part: Part | None = None
+    part: CommandPart | None = None
     follows: Call | None = None  # the part whose results it asks about: it is asked once these are measured
     tell_settled = False  # whether jobs that were complete before are reported, too
 
@@ -221,7 +221,7 @@ class InstrumentCall(Call):
     entry: Entry
     options: BaseModel
     whole: InstrumentCall | None = None
-    part: Part | None = None
+    part: CommandPart | None = None
     follows: InstrumentCall | None = None
     paths: WrittenPaths = ()  # that the experiment file says, and no command line
 
@@ -269,7 +269,7 @@ class InstrumentCall(Call):
             raise fault
         line = f"{self.title}: left out: {fault}"
         (tell or _silent)(logging.WARNING, line)
-        return Study() if self.part.optional else LeftOut(line=line)
+        return Study() if self.part.optional else LeftOutPart(line=line)
 
     def _check_paths(self) -> None:
         """Raises `DataSetError` of a path in the experiment file where there is nothing."""

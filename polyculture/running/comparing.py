@@ -1,7 +1,7 @@
 """Opens the runs that somebody wants to compare, for `metrics.comparison`: one, its baselines, or other links of it.
 
 with ExitStack() as stack:
-    found = compared(stack, workspace, Question(("ja", "en")))
+    found = compared(stack, workspace, ComparisonQuestion(("ja", "en")))
 found.rows
 """
 
@@ -27,10 +27,10 @@ from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.question import (
     Compared,
+    ComparisonQuestion,
     ExperimentFacts,
     OpenedRun,
     OtherRuns,
-    Question,
     Tell,
     compare_opened,
 )
@@ -56,7 +56,11 @@ _OF_SNAPSHOT: Mapping[Table[Any], str] = {
 
 
 def compared(
-    stack: ExitStack, workspace: Workspace, question: Question, tell: Tell = _log.warning, runs: Path | None = None
+    stack: ExitStack,
+    workspace: Workspace,
+    question: ComparisonQuestion,
+    tell: Tell = _log.warning,
+    runs: Path | None = None,
 ) -> Compared:
     """Compares what is asked for; `stack` closes what is opened, and nothing is written into a run.
 

@@ -39,7 +39,7 @@ CONDITIONS = ("explicit", "implicit_male", "implicit_female", "neutral", "audien
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class VarianceSource:
     """The variances of comparisons of two sides, and where they come from, in words."""
 
     name: str
@@ -63,7 +63,7 @@ class Detectable:
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
+class DetectableDifferences:
     """What an experiment of this design will find, as far as variances are known."""
 
     differences: tuple[Detectable, ...] = ()
@@ -71,14 +71,14 @@ class Detection:
     untestable: tuple[str, ...] = ()  # lines: what cannot be compared at all, and what would change that
 
 
-def detectable(workspace: Workspace, manifest: Manifest) -> Detection:
+def detectable(workspace: Workspace, manifest: Manifest) -> DetectableDifferences:
     """The smallest difference found, per metric and comparison, and lines that say what the numbers rest on.
 
     `manifest` describes what the experiment asks. A metric in which no difference can be found has a line in place of
     rows, and so has one whose numbers were all alike. Empty if the experiment asks no prompt.
     """
     if not workspace.prompts:
-        return Detection()
+        return DetectableDifferences()
     rows, notes, untestable = [], dict[str, None](), []
     fixed = disqualified(manifest)
     for metric, source in _sources(workspace):
@@ -104,10 +104,10 @@ def detectable(workspace: Workspace, manifest: Manifest) -> Detection:
     if any(row.new_prompts is None for row in rows):
         why = f"it needs {NEEDS}, and a spread that is small enough: add topics and countries"
         untestable.append(f"new prompts: no interval; {why}")
-    return Detection(tuple(rows), tuple(notes), tuple(untestable))
+    return DetectableDifferences(tuple(rows), tuple(notes), tuple(untestable))
 
 
-def _sources(workspace: Workspace) -> Iterator[tuple[str, Source | None]]:
+def _sources(workspace: Workspace) -> Iterator[tuple[str, VarianceSource | None]]:
     """Where each metric's variances come from: the experiment's own run, else the shipped demo."""
     if not workspace.run.manifest.exists():
         yield from ((metric, _of_demo(metric)) for metric in OF_PROMPTS)
@@ -117,7 +117,7 @@ def _sources(workspace: Workspace) -> Iterator[tuple[str, Source | None]]:
     yield from ((metric, _of_run(values[metric], workspace) or _of_demo(metric)) for metric in OF_PROMPTS)
 
 
-def _of_demo(metric: str) -> Source | None:
+def _of_demo(metric: str) -> VarianceSource | None:
     """The variances that ship with Polyculture: of one small model in one language, so the most there can be.
 
     None for a metric that was declared since they were measured (`bench/demo_noise.py`).
@@ -127,10 +127,10 @@ def _of_demo(metric: str) -> Source | None:
         return None
     noise = Noise(**told[metric]["noise"])
     notes = (f"NOT measured on your models but on {told['run']}: a rough guide; fewer responses may be enough",)
-    return Source("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)
+    return VarianceSource("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)
 
 
-def _of_run(values: Sequence[PromptValue], workspace: Workspace) -> Source | None:
+def _of_run(values: Sequence[PromptValue], workspace: Workspace) -> VarianceSource | None:
     found = of_one_condition(values, _conditions(workspace))
     if found is None:
         return None
@@ -141,7 +141,7 @@ def _of_run(values: Sequence[PromptValue], workspace: Workspace) -> Source | Non
     notes = []
     if any(one.wording is None for one in noise.values()):
         notes.append("the run asked one wording, so the variance between wordings is not known")
-    return Source(workspace.run.root.name, condition, noise, tuple(notes))
+    return VarianceSource(workspace.run.root.name, condition, noise, tuple(notes))
 
 
 def _conditions(workspace: Workspace) -> Sequence[str]:
@@ -150,7 +150,7 @@ def _conditions(workspace: Workspace) -> Sequence[str]:
     return sorted(asked, key=lambda one: (CONDITIONS.index(one) if one in CONDITIONS else len(CONDITIONS), one))
 
 
-def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detectable]:
+def _rows(workspace: Workspace, metric: str, source: VarianceSource) -> Iterator[Detectable]:
     asked = _conditions(workspace)
     condition = source.condition if source.condition in asked else asked[0]
     prompts = [prompt for prompt in workspace.prompts if prompt.condition == condition]

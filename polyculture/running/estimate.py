@@ -20,7 +20,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.worker import AnswerText, Load, Step, Work, models_of, works_by_model
 from polyculture.experiment.file import Experiment
-from polyculture.experiment.jobs import Part
+from polyculture.experiment.jobs import JobSelection
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
@@ -34,7 +34,7 @@ from polyculture.running.calls import Call
 from polyculture.running.layout import layout_of
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
-_ALL = Part()
+_ALL = JobSelection()
 _BOUGHT = """
 SELECT stage, asked, topic, count(*) FILTER (status = 'ok') AS answers,
     coalesce(sum(prompt_tokens), 0) AS prompt_tokens, sum(completion_tokens) AS completion_tokens
@@ -95,7 +95,7 @@ class _Means:
 
 
 def estimates(
-    workspace: Workspace, calls: Iterable[Call], retry: RetryFailed | None = None, part: Part = _ALL
+    workspace: Workspace, calls: Iterable[Call], retry: RetryFailed | None = None, part: JobSelection = _ALL
 ) -> Iterator[StageEstimate]:
     """An estimate per step of some calls, and model that it asks about the jobs of a part; where a server names other
     costs than the file's prices, by these.
@@ -186,7 +186,7 @@ class _Ledger:
 
 
 @dataclass
-class _Tokens:
+class _TokenEstimate:
     """The tokens of loads of one model in one stage, as they are expected and at most."""
 
     ledger: _Ledger
@@ -252,7 +252,7 @@ def _estimate(
         return kind.most_tokens(options, 0, most)[1]
 
     topics = {work.job.topic for work in works}
-    found = _Tokens(ledger, topics, ledger.means(stage, model, topics), counter, bound)
+    found = _TokenEstimate(ledger, topics, ledger.means(stage, model, topics), counter, bound)
     for work in works:
         remaining = step.remaining(workspace.run, work, retry)
         settled += remaining.settled

@@ -15,7 +15,7 @@ from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Study
-from polyculture.running.calls import Call, LeftOut, Tell, once
+from polyculture.running.calls import Call, LeftOutPart, Tell, once
 from polyculture.running.layout import store_layout
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner, places_of
@@ -103,14 +103,14 @@ def _topic(one: AskedWork) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Answered:
+class CallsOutcome:
     """What came of some calls: their studies, whose `derive` the caller starts, and what is missing."""
 
     studies: tuple[Study, ...] = ()
     outcome: RunOutcome = field(default_factory=RunOutcome)
 
-    def __add__(self, other: Answered) -> Answered:
-        return Answered(self.studies + other.studies, self.outcome + other.outcome)
+    def __add__(self, other: CallsOutcome) -> CallsOutcome:
+        return CallsOutcome(self.studies + other.studies, self.outcome + other.outcome)
 
     def has_rows(self, workspace: Workspace) -> bool:
         """Whether the run has a row of use in a table that no other step of the studies reads."""
@@ -127,13 +127,13 @@ def ask(
     *,
     stage: str | None = None,
     accept_changes: bool = False,
-) -> Answered:
+) -> CallsOutcome:
     """Asks what is missing of some calls, of a share of their works, or of one stage; call by call.
 
     The parts of one command are asked together. Raises `ChangedExperimentError` where a model has changed and that was
     not accepted.
     """
-    answered = Answered()
+    answered = CallsOutcome()
     for _, group in groupby(calls, key=lambda call: id(call.whole or call)):
         answered += _ask_together(runner, list(group), executor, share, stage, accept_changes=accept_changes)
     return answered
@@ -147,11 +147,11 @@ def _ask_together(
     stage: str | None,
     *,
     accept_changes: bool,
-) -> Answered:
+) -> CallsOutcome:
     """Asks the calls of one command: first all steps that read nothing of this run, then what reads their rows."""
     tell = once(_log.log)
     begun = [(call, begin(call, tell, accept_changes=accept_changes)) for call in calls]
-    outcome = RunOutcome(missing=tuple(study.line.rstrip(".") for _, study in begun if isinstance(study, LeftOut)))
+    outcome = RunOutcome(missing=tuple(study.line.rstrip(".") for _, study in begun if isinstance(study, LeftOutPart)))
     for call, study in begun:
         for step in study.steps:
             runner.recover(step, shared_works(call, step, share))  # one step may read what another keeps
@@ -170,7 +170,7 @@ def _ask_together(
             runner.rules.note(came.stopped)  # of other processes, too
             _say_empty(runner.workspace, works, came)
             outcome += replace(came, empty=())
-    return Answered(tuple(followed(begun)), outcome)
+    return CallsOutcome(tuple(followed(begun)), outcome)
 
 
 def shared_works(call: Call, step: Step[Any, Models], share: Share) -> list[Work[Any]]:

@@ -31,7 +31,7 @@ _SHOWN_REASONS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ImportRequest:
     """What the command line says of an import."""
 
     format: str | None = None
@@ -46,7 +46,7 @@ class Wanted:
     links: str = PUBLISHED  # of items that a file came with: 'published', or 'ours'
 
 
-def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted) -> Taken:
+def import_file(path: Path, experiment: Path, runs: Path | None, wanted: ImportRequest) -> Taken:
     """Imports a file, and says what was taken from where, and what was not. Raises `UserError` where nothing was."""
     for one in (path, *([wanted.inputs] if wanted.inputs else [])):
         if not one.is_file() and not (one is path and one.is_dir()):

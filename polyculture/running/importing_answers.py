@@ -20,7 +20,7 @@ from polyculture.imports.places import outward
 from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source
 from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
-from polyculture.instruments.questions.given import AnswerFile, Taken
+from polyculture.instruments.questions.given import AnswerFile, GivenAnswers
 from polyculture.instruments.questions.instrument import ASK
 from polyculture.instruments.questions.layout import ANSWERS, WANTED_ANSWERS
 from polyculture.instruments.questions.matching import UnknownOrderError, likelihoods_of
@@ -29,7 +29,7 @@ from polyculture.instruments.questions.reading_step import ImportStep
 from polyculture.instruments.questions.selection import tell_remarks
 from polyculture.instruments.questions.study import read_inquiry
 from polyculture.running.calls import ExperimentAsked
-from polyculture.running.importing import Wanted
+from polyculture.running.importing import ImportRequest
 from polyculture.running.opening import open_workspace
 from polyculture.running.steps import StepRunner
 from polyculture.running.validity import Proposal, make_valid
@@ -44,7 +44,7 @@ _log = get_logger(__name__)
 
 
 def import_answers(
-    path: Path, named: str, folder: Path | None, experiment: Path | None, runs: Path | None, wanted: Wanted
+    path: Path, named: str, folder: Path | None, experiment: Path | None, runs: Path | None, wanted: ImportRequest
 ) -> tuple[Workspace, Study]:
     """Takes a file of answers to the set `named` into a run, reads and measures them; returns what to show.
 
@@ -93,7 +93,7 @@ def take_in(workspace: Workspace, study: Study) -> None:
     study.derive()
 
 
-def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
+def _taken(path: Path, of: QuestionSet, wanted: ImportRequest) -> GivenAnswers:
     source = find_source(path, wanted.format, wanted.inputs, wanted.columns)
     told = {name: column for name, column in wanted.columns.items() if not (name == "text" and source.shape.at)}
     columns = {**(source.shape.columns if source.shape.name != PLAIN or source.shape.finds_texts else {}), **told}

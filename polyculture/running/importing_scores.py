@@ -21,7 +21,7 @@ from polyculture.instruments.questions.asking import AskJob
 from polyculture.instruments.questions.instrument import ASK
 from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, SCORED, WANTED_ANSWERS, QuestionRow
 from polyculture.instruments.questions.reading_step import ImportStep
-from polyculture.instruments.questions.scored import Range, Scored, scored_rows
+from polyculture.instruments.questions.scored import ImportedScores, Range, scored_rows
 from polyculture.instruments.questions.shown import SCORES
 from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing_answers import take_in
@@ -130,7 +130,7 @@ def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], lis
     return scores, remarks
 
 
-def _beside_stored(workspace: Workspace, scored: Scored) -> list[str]:
+def _beside_stored(workspace: Workspace, scored: ImportedScores) -> list[str]:
     """A line for each model and data set whose earlier scores have items or metrics that the new ones lack.
 
     Raises `UserError` where scores of other models in a data set are stored that the new ones cannot stand beside:
@@ -163,7 +163,7 @@ def _beside_stored(workspace: Workspace, scored: Scored) -> list[str]:
     return lines
 
 
-def _check_stored(scored: Scored, readers: Iterable[Sequence[str]], units: Iterable[Sequence[str]]) -> None:
+def _check_stored(scored: ImportedScores, readers: Iterable[Sequence[str]], units: Iterable[Sequence[str]]) -> None:
     remedy = "Name the logs of all models of the data set in one command."
     own = {(job.topic, row.reader): row.reader_id for job, rows in scored.readings.items() for row in rows}
     for model, dataset, _, metric, reader_id in readers:
@@ -176,7 +176,7 @@ def _check_stored(scored: Scored, readers: Iterable[Sequence[str]], units: Itera
             raise UserError(what, remedy=f"{remedy} The groups are then the same for all.")
 
 
-def _with_stored(workspace: Workspace, scored: Scored) -> list[QuestionRow]:
+def _with_stored(workspace: Workspace, scored: ImportedScores) -> list[QuestionRow]:
     """The items of the logs, with those of the same data sets that other models have."""
     stored = workspace.run.table(QUESTIONS.name)
     rows = [QuestionRow(**row) for row in read_rows(stored, QUESTIONS).to_pylist()] if stored.exists() else []

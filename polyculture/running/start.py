@@ -16,7 +16,7 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.experiment.jobs import Part, choose_jobs
+from polyculture.experiment.jobs import JobSelection, choose_jobs
 from polyculture.experiment.prompts import design_line
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
@@ -35,7 +35,7 @@ from polyculture.running.call_list import (
 )
 from polyculture.running.calls import Call, read_kept, tell_left_out
 from polyculture.running.changes import warn_of_changes
-from polyculture.running.executor import Answered, Executor, Share, ThisProcess, ask, begin, followed, whole
+from polyculture.running.executor import CallsOutcome, Executor, Share, ThisProcess, ask, begin, followed, whole
 from polyculture.running.layout import store_layout
 from polyculture.running.linking import LINK, check_topics, tell_lacking, tell_uncovered_countries
 from polyculture.running.outcome import RunOutcome
@@ -68,7 +68,7 @@ class FinishedRun:
 
 def run_experiment(
     workspace: Workspace,
-    part: Part,
+    part: JobSelection,
     *,
     accept_changes: bool = False,
     retry: RetryFailed | None = None,
@@ -106,23 +106,28 @@ def run_experiment(
     return FinishedRun(workspace, outcome)
 
 
-def _chosen(workspace: Workspace, calls: Sequence[Call], part: Part) -> tuple[Part, bool]:
+def _chosen(workspace: Workspace, calls: Sequence[Call], part: JobSelection) -> tuple[JobSelection, bool]:
     """A part in the experiment's own spelling, and whether it is all of the run. Raises `ExperimentError` for a value
     that no job has."""
-    if part == Part():
+    if part == JobSelection():
         return part, True
     jobs = jobs_of(calls)
     part, chosen = choose_jobs(jobs, part, workspace.file)
     return part, chosen == jobs
 
 
-def _share_of(part: Part) -> Share:
+def _share_of(part: JobSelection) -> Share:
     """The works of a step that are in a part."""
     return lambda works: part.share(works, lambda work: work.job)
 
 
 def run_stage(
-    workspace: Workspace, stage: str, part: Part, *, accept_changes: bool = False, retry: RetryFailed | None = None
+    workspace: Workspace,
+    stage: str,
+    part: JobSelection,
+    *,
+    accept_changes: bool = False,
+    retry: RetryFailed | None = None,
 ) -> None:
     """Does what is left of one stage: a step of what the run asks, of the chosen jobs, or 'link' of all texts.
 
@@ -174,7 +179,7 @@ class _Asking:
     executor: Executor
     accept_changes: bool
 
-    def ask(self, share: Share) -> Answered:
+    def ask(self, share: Share) -> CallsOutcome:
         """Asks what is left of a share of all works. What asks about their results is left to `later`.
 
         Raises `SystematicFaultError` where steps stopped and left no row to go on with.
@@ -186,15 +191,15 @@ class _Asking:
             FinishedRun(self.runner.workspace, answered.outcome).check()
         return answered
 
-    def later(self) -> Answered:
+    def later(self) -> CallsOutcome:
         """Asks about the results of calls, once these are measured."""
         later = [call for calls in in_turns(self.calls)[1:] for call in calls]
         if not later:
-            return Answered()
+            return CallsOutcome()
         with self.executor:
             return ask_later(self.runner, later, self.executor, accept_changes=self.accept_changes)
 
-    def ask_held(self, held: Mapping[Job, str]) -> Answered:
+    def ask_held(self, held: Mapping[Job, str]) -> CallsOutcome:
         """Waits until nobody holds the jobs that others held, and does what is left of them."""
         workspace = self.runner.workspace
         _log.info(f"waits for {'1 job' if len(held) == 1 else f'{len(held)} jobs'} that other processes hold")
@@ -207,7 +212,7 @@ class _Asking:
 
 def ask_later(
     runner: StepRunner, calls: Sequence[Call], executor: Executor, *, accept_changes: bool = False
-) -> Answered:
+) -> CallsOutcome:
     """Asks calls about the results of others, which are measured now. Nobody could count them before.
 
     Where a call's answers would have to be made again, because the results are others than before, and that was not
@@ -223,7 +228,7 @@ def ask_later(
             refused.append(f"{call.title}: not asked: {fault}".rstrip("."))
             _log.warning(refused[-1])
     answered = ask(runner, accepted, executor, accept_changes=True)
-    return answered + Answered(outcome=RunOutcome(missing=tuple(refused)))
+    return answered + CallsOutcome(outcome=RunOutcome(missing=tuple(refused)))
 
 
 def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:

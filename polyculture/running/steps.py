@@ -22,7 +22,7 @@ from polyculture.cache.work.worker import Step, Work, do_works, end_stage, model
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
-from polyculture.progress import Place, brief, watch
+from polyculture.progress import JobPosition, brief, watch
 from polyculture.running.batching import batches_at_once, in_batches, side_by_side
 from polyculture.running.models import LoadedModels, WorkModels, loaded_as
 from polyculture.running.outcome import RunOutcome
@@ -36,13 +36,13 @@ _ODD_USAGE = (
 RunWork = Callable[[Progress], Outcome]
 
 
-def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], Place]]:
+def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], JobPosition]]:
     """The works in their order, each with its place among them."""
     later = sum(work.size for work in works)
     placed = []
     for number, work in enumerate(works, start=1):
         later -= work.size
-        placed.append((work, Place(number, len(works), later)))
+        placed.append((work, JobPosition(number, len(works), later)))
     return placed
 
 
@@ -72,7 +72,7 @@ class StepRunner:
         return self.run_placed(step, places_of(chosen), tell_settled=tell_settled)
 
     def run_placed(
-        self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], Place]], *, tell_settled: bool
+        self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], JobPosition]], *, tell_settled: bool
     ) -> RunOutcome:
         """Runs some works of a step, those of one model together. Each has its place among all works."""
         self.recover(step, (work for work, _ in placed))
@@ -107,7 +107,7 @@ class StepRunner:
         *,
         job: Job | None = None,
         tell_settled: bool = True,
-        place: Place | None = None,
+        place: JobPosition | None = None,
         asks: bool = True,
     ) -> RunOutcome:
         """Does a piece of work of `total` units (0: unknown); a `job` is left to the process that holds its lock.
@@ -144,7 +144,7 @@ class StepRunner:
             return self._ended(step, models_of(works[0]), rule, (one() for one in [task]))
 
     def _of_one_model(
-        self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], Place]], tell_settled: bool
+        self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], JobPosition]], tell_settled: bool
     ) -> RunOutcome:
         first, _ = placed[0]
         rule = self._rule(step, first)

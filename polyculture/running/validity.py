@@ -85,12 +85,12 @@ class Proposal:
             changed["asked"] = {**base.asked, self.instrument: _asked_now(known, self.validity.ids)}
         return base.model_copy(update=changed)
 
-    def compared(self, before: Manifest | None) -> Comparison:
+    def compared(self, before: Manifest | None) -> ValidityChange:
         """The proposal beside the last run."""
         now, run = self.manifest(before), self.workspace.run
         proposed = self.validity.tables()
         tables = {table: rows for table, rows in proposed.items() if not is_stored(rows, run.table(table.name))}
-        return Comparison(self, before, now if before is None else now.following(before), tables)
+        return ValidityChange(self, before, now if before is None else now.following(before), tables)
 
 
 def _asked_now(before: Iterable[CurrentId], asked: Iterable[CurrentId]) -> list[CurrentId]:
@@ -102,7 +102,7 @@ def _asked_now(before: Iterable[CurrentId], asked: Iterable[CurrentId]) -> list[
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ValidityChange:
     """What would be the run's present, beside what is."""
 
     of: Proposal
@@ -221,7 +221,7 @@ class Comparison:
         return open_store(run, self._layout, manifest=before or self.now, rows=rows)
 
 
-def refuse_redone(compared: Iterable[Comparison]) -> None:
+def refuse_redone(compared: Iterable[ValidityChange]) -> None:
     """Raises `ChangedExperimentError` where models would have to make current rows again."""
     refused = [one for one in compared if one.redone]
     if not refused:

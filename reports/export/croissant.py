@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from polyculture.reports.export.asked import Asked
-from polyculture.reports.export.tables import Column, ExportedTable
+from polyculture.reports.export.tables import ExportedColumn, ExportedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 _CONTEXT = Path(__file__).with_name("croissant_context.json")  # as the specification prints it, term by term
@@ -88,7 +88,7 @@ def _records(table: ExportedTable) -> dict[str, Any]:
     }
 
 
-def _field(table: ExportedTable, column: Column) -> dict[str, Any]:
+def _field(table: ExportedTable, column: ExportedColumn) -> dict[str, Any]:
     listed = column.type.endswith("[]")
     plain = column.type.removesuffix("[]")
     kind = "sc:Integer" if "INT" in plain else _TYPES.get(plain.partition("(")[0], "sc:Text")

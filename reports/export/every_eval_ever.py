@@ -41,7 +41,7 @@ IsHosted = Callable[[str], bool | None]  # whether a model's engine asks a paid 
 
 
 @dataclass(frozen=True)
-class Record:
+class ModelRecord:
     """The record of a model, and where it lies in the export."""
 
     path: str
@@ -55,7 +55,7 @@ class Record:
 
 def records(
     store: Store, manifest: Manifest, redaction: Redaction, made: int, licence: str | None, is_hosted: IsHosted
-) -> Iterator[Record]:
+) -> Iterator[ModelRecord]:
     """A record for each model that has numbers. `made` is when they were measured, in seconds of Unix."""
     rows = store.sql(_ROWS).to_arrow_table().to_pylist()
     for model in manifest.models:
@@ -72,7 +72,7 @@ def _record(
     redaction: Redaction,
     made: int,
     licence: str | None,
-) -> Record:
+) -> ModelRecord:
     identity = _identity(info["name"])
     content = {
         "schema_version": SCHEMA_VERSION,
@@ -92,7 +92,7 @@ def _record(
     }
     name = uuid.UUID(bytes=bytes.fromhex(content_id(content) + content_id(identity)[:8]), version=4)
     developer, _, rest = identity.partition("/")
-    return Record(f"{FOLDER}/{_COLLECTION}/{developer}/{rest.replace('/', '_')}/{name}.json", content)
+    return ModelRecord(f"{FOLDER}/{_COLLECTION}/{developer}/{rest.replace('/', '_')}/{name}.json", content)
 
 
 def _result(row: Mapping[str, Any], manifest: Manifest) -> dict[str, Any]:

@@ -24,7 +24,7 @@ MOST_DERIVED = 1_000_000  # rows of a view that can be computed again from other
 
 
 @dataclass(frozen=True)
-class Column:
+class ExportedColumn:
     """A column of an exported table.
 
     Maps are exported as lists of their keys and values: many a reader of Parquet, `datasets` among them, has no maps.
@@ -52,7 +52,7 @@ class ExportedTable:
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
+    columns: tuple[ExportedColumn, ...]
     rows: int
     left_out: str | None = None
 
@@ -62,12 +62,12 @@ def choose_tables(store: Store, stored: Collection[str]) -> list[ExportedTable]:
 
     `stored` names those that were collected, not computed.
     """
-    said: dict[str, tuple[str, list[Column]]] = {}
+    said: dict[str, tuple[str, list[ExportedColumn]]] = {}
     for view, column, kind, meaning in store.sql(DICTIONARY).fetchall():
         if view in WORKING_VIEWS:
             continue
         if column:
-            said[view][1].append(Column(column, kind, meaning))
+            said[view][1].append(ExportedColumn(column, kind, meaning))
         elif "*" not in view:
             said[view] = (meaning, [])
     found = []
@@ -89,7 +89,7 @@ def rows_of(store: Store, table: ExportedTable, redaction: Redaction) -> pa.Reco
     return found
 
 
-def _cell(column: Column, redaction: Redaction, values: dict[str, str]) -> str:
+def _cell(column: ExportedColumn, redaction: Redaction, values: dict[str, str]) -> str:
     name = f'"{column.name}"'
     if column.type == "VARCHAR":
         return f"{_redacted(name, column.name, redaction, values)} AS {name}"

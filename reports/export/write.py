@@ -28,7 +28,7 @@ from polyculture.metrics import KEPT
 from polyculture.reports.export.asked import Asked, what_was_asked
 from polyculture.reports.export.card import data_card
 from polyculture.reports.export.croissant import croissant, file_name
-from polyculture.reports.export.every_eval_ever import IsHosted, Record, records
+from polyculture.reports.export.every_eval_ever import IsHosted, ModelRecord, records
 from polyculture.reports.export.redaction import redaction_of
 from polyculture.reports.export.tables import ExportedTable, choose_tables, rows_of
 
@@ -83,7 +83,7 @@ def _write_folder(
     tables: list[ExportedTable],
     target: Path,
     licence: str | None,
-    found: Sequence[Record],
+    found: Sequence[ModelRecord],
 ) -> None:
     redaction = redaction_of(manifest, run.root)
     kept = [table for table in tables if table.left_out is None]

@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.metrics.text_selections import TextSelections
-from polyculture.reports.asked_about import CountryLine, Sentence
+from polyculture.reports.asked_about import CountryLine, PictureTitle
 from polyculture.reports.figures.chart import Chart, Links, Margins, Mark
 from polyculture.reports.figures.figure import Figure, Key, Panel, model_keys
 from polyculture.reports.figures.kinds import axis_limits, points
@@ -28,7 +28,7 @@ _TEXT, _APART = 11.0, 4.0  # points: a line of words, and from one model's dot t
 
 def asked_about(
     lines: Sequence[CountryLine],
-    said: Sentence,
+    said: PictureTitle,
     manifest: Manifest,
     names: Names,
     selections: TextSelections = _ALL_TEXTS,
@@ -68,7 +68,7 @@ def asked_about(
     )  # fmt: skip
 
 
-def _shown(lines: Sequence[CountryLine], said: Sentence) -> list[CountryLine]:
+def _shown(lines: Sequence[CountryLine], said: PictureTitle) -> list[CountryLine]:
     """The lines of the picture, in their order."""
 
     def rank(line: CountryLine) -> tuple[bool, int]:

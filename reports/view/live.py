@@ -14,7 +14,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.store.queries import LiveStore, check_query
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
-from polyculture.reports.view.question import Found, Question, ask, stop
+from polyculture.reports.view.question import Found, StoreQuery, ask, stop
 
 SQL = Path(__file__).with_name("sql")
 Process = subprocess.Popen[bytes]
@@ -22,7 +22,7 @@ Ask = Callable[[Store], Found]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryRows:
     """Rows of a query; `more`: there are more than the limit."""
 
     columns: tuple[str, ...]
@@ -40,14 +40,14 @@ class PageStore(LiveStore):
 
     seconds: float | None = 60.0
     _running: set[Store] = field(default_factory=set)
-    _told: dict[tuple[int, str], Answer] = field(default_factory=dict)  # by how often the store was opened
+    _told: dict[tuple[int, str], QueryRows] = field(default_factory=dict)  # by how often the store was opened
     _asking: set[Process] = field(default_factory=set)
 
-    def ask(self, name: str, limit: int = 1_000, **values: Any) -> Answer:
+    def ask(self, name: str, limit: int = 1_000, **values: Any) -> QueryRows:
         """The rows of `sql/<name>.sql`."""
         return self.answer(read_sql(SQL, name), values, limit)
 
-    def told(self, name: str) -> Answer:
+    def told(self, name: str) -> QueryRows:
         """The same rows, kept until the run writes: for queries that read the whole store."""
         self.cursor().close()  # reopens the store where the run has written
         key = (self.opened, name)
@@ -56,7 +56,7 @@ class PageStore(LiveStore):
             self._told[key] = self.ask(name)
         return self._told[key]
 
-    def question(self, query: str, limit: int, longest: int) -> Answer:
+    def question(self, query: str, limit: int, longest: int) -> QueryRows:
         """The rows of a reader's own SELECT; texts and nested values as their first `longest` characters.
 
         Raises `StoreError` for any other statement, and where it fails.
@@ -65,11 +65,11 @@ class PageStore(LiveStore):
             check_query(query)
         except duckdb.Error as fault:
             raise StoreError(str(fault).splitlines()[0]) from fault
-        asked = Question(self.run, self.layout, self.folder, query, limit, longest, self.seconds or 0)
+        asked = StoreQuery(self.run, self.layout, self.folder, query, limit, longest, self.seconds or 0)
         columns, rows = ask(asked, self._asking)
-        return Answer(columns, rows[:limit], len(rows) > limit)
+        return QueryRows(columns, rows[:limit], len(rows) > limit)
 
-    def answer(self, query: str, values: Mapping[str, Any], limit: int) -> Answer:
+    def answer(self, query: str, values: Mapping[str, Any], limit: int) -> QueryRows:
         """At most `limit` rows of a query. Raises `StoreError` where it takes too long, else DuckDB's own errors."""
         return self._again(lambda cursor: _first_rows(cursor, query, values, limit), limit)
 
@@ -80,7 +80,7 @@ class PageStore(LiveStore):
         for process in tuple(self._asking):
             stop(process)
 
-    def _again(self, ask: Ask, limit: int) -> Answer:
+    def _again(self, ask: Ask, limit: int) -> QueryRows:
         def watched(cursor: Store) -> Found:
             self._running.add(cursor)
             try:
@@ -95,7 +95,7 @@ class PageStore(LiveStore):
             raise StoreError(
                 f"that takes longer than {self.seconds:g} seconds, and was stopped", remedy=remedy
             ) from fault
-        return Answer(columns, rows[:limit], len(rows) > limit)
+        return QueryRows(columns, rows[:limit], len(rows) > limit)
 
 
 def _first_rows(cursor: Store, query: str, values: Mapping[str, Any], limit: int) -> Found:

@@ -1,7 +1,7 @@
 """A reader's own question to the run behind the pages, asked in a process of its own that is watched.
 
-`python -m polyculture.reports.view.question` is that process: a pickled `Question` on standard input, a pickled answer,
-or what is wrong with the question, on standard output.
+`python -m polyculture.reports.view.question` is that process: it reads a pickled `StoreQuery` from standard input and
+writes a pickled answer, or what is wrong with the question, to standard output.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LONGER = "use `polyculture sql`, which has a limit of its own"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class StoreQuery:
     """A SELECT to a run's store: `limit` rows, texts of `longest` characters. What it spills lies in `folder`."""
 
     run: RunFolder
@@ -50,7 +50,7 @@ class Question:
     seconds: float
 
 
-def ask(question: Question, at_work: set[subprocess.Popen[bytes]]) -> Found:
+def ask(question: StoreQuery, at_work: set[subprocess.Popen[bytes]]) -> Found:
     """The first rows, one more than the limit. The process that asks is in `at_work` meanwhile.
 
     Raises `StoreError` where the question is wrong, or takes longer or more memory than it may.
@@ -77,7 +77,7 @@ def ask(question: Question, at_work: set[subprocess.Popen[bytes]]) -> Found:
 
 def main() -> None:
     """The process that asks."""
-    question: Question = pickle.loads(sys.stdin.buffer.read())  # noqa: S301, of our own process
+    question: StoreQuery = pickle.loads(sys.stdin.buffer.read())  # noqa: S301, of our own process
     try:
         answer: Found | str = _answer(question)
     except duckdb.InterruptException:
@@ -88,7 +88,7 @@ def main() -> None:
     sys.stdout.buffer.flush()
 
 
-def _answer(question: Question) -> Found:
+def _answer(question: StoreQuery) -> Found:
     with (
         TemporaryDirectory(dir=question.folder, prefix="spill-") as spill,
         open_store(question.run, question.layout, sandbox=Path(spill)) as store,

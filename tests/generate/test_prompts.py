@@ -15,14 +15,14 @@ from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.store.schema import CONDITIONS, Prompt
 from polyculture.generate.design import (
     PLAIN,
-    Preset,
     PromptDesign,
+    PromptPreset,
     known_wordings,
     read_preset,
     read_presets,
     study_wordings,
 )
-from polyculture.generate.integrity import Finding, check_prompts, check_wording, refuse
+from polyculture.generate.integrity import Defect, check_prompts, check_wording, refuse
 from polyculture.generate.names import read_names
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.wording import FOLDER, WRITE, read_wording
@@ -30,7 +30,7 @@ from polyculture.generate.wording import FOLDER, WRITE, read_wording
 CATALOG = read_catalog()
 
 
-def prompts_of(preset: Preset, **changes: Any) -> list[Prompt]:
+def prompts_of(preset: PromptPreset, **changes: Any) -> list[Prompt]:
     asked = {
         "languages": preset.languages,
         "topics": preset.topics,
@@ -194,7 +194,7 @@ def test_a_users_own_topic_and_language_need_no_code(tmp_path: Path) -> None:
     assert check_wording(catalog, ["sw"], ["food"], ["JP"]) == []
 
 
-def findings_of(folder: Path, topic: str = FESTIVALS, language: str = SWAHILI) -> list[Finding]:
+def findings_of(folder: Path, topic: str = FESTIVALS, language: str = SWAHILI) -> list[Defect]:
     catalog = own_catalog(folder, topic, language)
     return [
         *check_wording(catalog, ["en"], ["festivals"], ["JP"]),

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from polyculture.generate.engines import ModelSpec, Scored, ScoreRequest
-from polyculture.generate.engines.vllm.client import Client, ModelFacts
+from polyculture.generate.engines.vllm.client import Client, LoadedModelFacts
 from polyculture.generate.engines.vllm.engine import score
 from tests.tiny_models import byte_level
 
-FACTS = ModelFacts("0.32.0", None, "float32", None, 4, 1024, False, None, None)
+FACTS = LoadedModelFacts("0.32.0", None, "float32", None, 4, 1024, False, None, None)
 
 
 def log_probability(tokens: tuple[int, ...]) -> float:

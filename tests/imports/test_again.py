@@ -26,7 +26,7 @@ from polyculture.experiment.imported import read_imported
 from polyculture.imports.incoming import unreadable
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import NoTextError, TextReader
-from polyculture.running.importing import Wanted, import_file
+from polyculture.running.importing import ImportRequest, import_file
 from polyculture.sources.record import Record
 from tests.imports.conftest import stored, take, write_lines
 from tests.polyculture.test_command_line import polyculture
@@ -36,7 +36,7 @@ from tests.stored import rows
 
 MORE = ("topic==food", "model==m")
 FIRST = {"text": "text", "topic": "=food", "model": "=m", "language": "=en"}
-WANTED = Wanted(columns=FIRST)
+WANTED = ImportRequest(columns=FIRST)
 
 
 def part_of(run: RunFolder, source: str) -> Path:

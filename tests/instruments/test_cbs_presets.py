@@ -14,7 +14,7 @@ from polyculture.instruments.cbs.options import CbsOptions
 from polyculture.instruments.cbs.protocol import ScoreProtocol
 from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.model import DataSet
-from polyculture.instruments.datasets.presets import PRESETS, Preset, read_preset, told
+from polyculture.instruments.datasets.presets import PRESETS, PaperPreset, read_preset, told
 from polyculture.instruments.datasets.selection import DataSelection
 from polyculture.instruments.papers.options import protocol_values
 from polyculture.running.call_list import checked_call, entry_of, expanded
@@ -31,7 +31,7 @@ PAPERS = SHARED.parent / "papers"
 _PLACE = re.compile(r"(Table|Figure|Appendix) \w+|\b\d(?:\.\d)*\b|\b[A-Z]\.\d\b")
 
 
-def places(preset: Preset) -> Iterator[str]:
+def places(preset: PaperPreset) -> Iterator[str]:
     """Every place that a preset names for a choice or a part."""
     for command in COMMANDS:
         yield from (choice.where for choice in preset.choices(command).values())

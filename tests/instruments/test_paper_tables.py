@@ -33,7 +33,7 @@ from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import SeparationEstimate
 from polyculture.instruments.papers.compared import NOT_MEASURED, compared_cells
 from polyculture.instruments.papers.files import COMPARED, write_tables
-from polyculture.instruments.papers.join import SAME, Cell, JoinedTable, Line, join
+from polyculture.instruments.papers.join import SAME, JoinedTable, PaperCell, PaperLine, join
 from polyculture.instruments.papers.normalised import half_width, normalised
 from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
@@ -89,11 +89,11 @@ def tables(run: RunFolder, paper: str, **asked: Any) -> dict[str, JoinedTable]:
     return {one.table.name: one for one in joined_tables(run, paper, 1, **asked)[0]}
 
 
-def own_lines(joined: JoinedTable) -> list[Line]:
+def own_lines(joined: JoinedTable) -> list[PaperLine]:
     return [line for line in joined.lines if line.own]
 
 
-def remarks(line: Line) -> set[str]:
+def remarks(line: PaperLine) -> set[str]:
     """All that is said of a line's cells."""
     return {remark for cell in line.cells.values() for remark in cell.remarks}
 
@@ -633,7 +633,7 @@ def test_what_stands_behind_plus_minus_is_told_and_kept(tmp_path: Path) -> None:
     assert {row["spread"] for row in accuracy} == {"0.141421"}
     [consensus] = [one for one in paper_tables("makieval", published("makieval")) if one.name == "3"]
     assert unit_of(JoinedTable(consensus, [], [])) == "± variance"
-    mine = Line(MODEL, "", True, {"x": Cell("1.0", 1.0)})
+    mine = PaperLine(MODEL, "", True, {"x": PaperCell("1.0", 1.0)})
     assert unit_of(JoinedTable(consensus, ["x"], [mine])) == "± variance (the paper's alone)"
 
 
@@ -687,11 +687,14 @@ def test_a_table_of_models_across_has_ones_own_first_on_the_page() -> None:
 def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> None:
     values = {"m": (0.1, 0.2, 0.6), "b": (0.2, 0.2, 0.8), "c": (0.0, 0.3, 0.5)}
     lines = [
-        Line(model, kind, True, {"diff_bias_a": Cell("", value)})
+        PaperLine(model, kind, True, {"diff_bias_a": PaperCell("", value)})
         for model, own in values.items()
         for kind, value in zip(("average", "age", "ses"), own, strict=True)
     ]
-    lines += [Line("m", "religion", True, {"diff_bias_a": Cell("", 0.3)}), Line("GPT-4", "age", False, {})]
+    lines += [
+        PaperLine("m", "religion", True, {"diff_bias_a": PaperCell("", 0.3)}),
+        PaperLine("GPT-4", "age", False, {}),
+    ]
     [table] = [one for one in paper_tables("kobbq", ()) if one.name == "figure 3"]
     joined = JoinedTable(table, ["diff_bias_a"], lines)
     assert normalised(joined, "diff_bias_a")[:2] == (["age", "ses", "religion"], ["m"])  # the others lack a kind

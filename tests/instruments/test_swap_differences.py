@@ -11,13 +11,13 @@ import pytest
 from polyculture.cache.store.schema.measured import Difference
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.swaps.rates import AskedType, Whole
-from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
+from polyculture.instruments.swaps.swap_differences import ModelAnswers, answer_differences
 
 TYPE = AskedType("qa", "prompt", "a", "own", "qa", "hi", "Indian", "food", "settings", False)
 CONTEXTS, ENTITIES = 12, 10
 
 
-def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str = "qa", seed: int = 0) -> Answers:
+def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str = "qa", seed: int = 0) -> ModelAnswers:
     """Each of the contexts with all entities of both sides, once in each language; 2 draws."""
     random = np.random.default_rng(seed)
     rows: list[tuple[Any, ...]] = []
@@ -53,10 +53,10 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
     gold = np.where(columns["context"] % 2, "positive", "negative").astype(object)
     columns |= {"gold": gold, "answer": np.where(columns["matched"], gold, "neutral").astype(object)}
     types = [TYPE._replace(task=task, model=model, language=one) for one in languages]
-    return Answers(Whole(task, "prompt", model, "own", ("qa",)), types, columns)
+    return ModelAnswers(Whole(task, "prompt", model, "own", ("qa",)), types, columns)
 
 
-def rows_of(*answers: Answers) -> list[Difference]:
+def rows_of(*answers: ModelAnswers) -> list[Difference]:
     return with_verdicts(answer_differences(answers, "inputs"))
 
 

@@ -14,7 +14,7 @@ from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import asking as reading
 from polyculture.instruments.swaps.asking import SwapQuestions
-from polyculture.instruments.swaps.prompts import ComparisonWords, Prompts, read_prompts
+from polyculture.instruments.swaps.prompts import ComparisonWords, SwapPrompts, read_prompts
 from polyculture.instruments.swaps.tasks import TASKS, Filled, JudgedAnswer, Sentiment
 from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
@@ -50,7 +50,7 @@ def mend(patch: pytest.MonkeyPatch) -> None:
     """A reader that knows that bad is negative."""
     judge = Sentiment.judge
 
-    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: ComparisonWords) -> JudgedAnswer:
+    def mended(self: Sentiment, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:
         return judge(self, raw.replace("bad", "negative"), filled, prompts, own)
 
     patch.setattr(Sentiment, "judge", mended)

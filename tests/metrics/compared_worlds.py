@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from polyculture.cache.store.schema.measured import Difference
 from polyculture.metrics.cell_changes import CellMetrics
-from polyculture.metrics.comparison.columns import Columns, ComparedRun
-from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare
+from polyculture.metrics.comparison.columns import ComparedRun, MetricColumns
+from polyculture.metrics.comparison.compare import TARGETS, ComparisonRow, Terms, compare
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.inference.family import HIGHER, LOWER, NEW_PROMPTS, SAME_PROMPTS
-from polyculture.metrics.inference.jackknife import Prompts
-from polyculture.metrics.responses import ALL, ANSWERED, Answers, Cell, Contributions, Place, ResponseReader
+from polyculture.metrics.inference.jackknife import PromptsOfResponses
+from polyculture.metrics.responses import ALL, ANSWERED, Cell, Contributions, DataSlice, ModelResponses, ResponseReader
 
 Random = np.random.Generator
 LANGUAGES = ("de", "ja")
@@ -84,9 +84,9 @@ class DrawnRun:
         self.reader = cast("ResponseReader", SimpleNamespace(models=names))
         self._drawn = {name: self._model(at, name) for at, name in enumerate(names)}
         self._metrics: dict[tuple[str, bool], CellMetrics] = {}
-        self.kept_columns: dict[tuple[object, ...], Columns] = {}
+        self.kept_columns: dict[tuple[object, ...], MetricColumns] = {}
         self.alike = frozenset[str]()  # all write for themselves
-        self.unlinked: Mapping[Place, tuple[float, float, float]] = {}
+        self.unlinked: Mapping[DataSlice, tuple[float, float, float]] = {}
         self.cell_of = {cell.place: cell for answers, _ in self._drawn.values() for cell in answers.cells}
         self.values = {facet: {getattr(place, facet) for place in self.cell_of} for facet in ("model", "language")}
 
@@ -111,7 +111,7 @@ class DrawnRun:
         both = [t for t in range(self.world.topics) if not any(t in self.world.missing.get(m, ()) for m in (0, 1))]
         return float((self.chance[0] - self.chance[1])[both].mean())
 
-    def _model(self, number: int, name: str) -> tuple[Answers, Answers]:
+    def _model(self, number: int, name: str) -> tuple[ModelResponses, ModelResponses]:
         world, random = self.world, self._random
         size = world.responses[min(number, len(world.responses) - 1)]
         declines = world.refused[min(number, len(world.refused) - 1)]
@@ -147,7 +147,7 @@ def _answers(
     response: NDArray[np.int64],
     item: NDArray[np.int64],
     specific: NDArray[np.float64],
-) -> Answers:
+) -> ModelResponses:
     names, place = np.unique(response, return_inverse=True)
     shares = Contributions(
         [cell.place for cell in cells],
@@ -157,10 +157,10 @@ def _answers(
         np.bincount(place, specific, len(names)),
         np.bincount(place, minlength=len(names)).astype(np.float64),
     )
-    return Answers(
+    return ModelResponses(
         cells=cells,
         names=names,
-        prompts=Prompts(of_cell[names], sizes),
+        prompts=PromptsOfResponses(of_cell[names], sizes),
         cell_of_prompt=np.arange(len(cells)),
         response=place,
         item=item,
@@ -208,7 +208,7 @@ def compared(
     metric: str,
     targets: Sequence[str] = TARGETS,
     selections: Sequence[str] = (ALL,),
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """The rows of two models."""
     terms = Terms(metrics=(metric,), targets=targets, selections=selections)
     return compare([cast("ComparedRun", drawn)], [Sides("model", *models)], terms)

@@ -21,7 +21,7 @@ from polyculture.cache.store.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import Corrected, _corrected, _shift, corrected_metrics
 from polyculture.metrics.audit.judging import Case, cases_of, drawn, judgements_of, keep_answer, regions_of
-from polyculture.metrics.audit.scores import Share, audit_scores, share_limits
+from polyculture.metrics.audit.scores import JudgedShare, audit_scores, share_limits
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
@@ -209,7 +209,7 @@ def of_75(extractions: list[str]) -> list[Judgement]:
     ]
 
 
-def scores_of(run: RunFolder) -> dict[str, Share]:
+def scores_of(run: RunFolder) -> dict[str, JudgedShare]:
     with open_store(run, store_layout()) as store:
         return {one.what: one for one in audit_scores(store) if one.language is None}
 

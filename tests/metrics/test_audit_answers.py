@@ -14,7 +14,7 @@ from polyculture.cache.store.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import corrected_metrics
 from polyculture.metrics.audit.judging import Case
-from polyculture.metrics.audit.scores import Share, _share, answer_shares, audit_scores, open_rows
+from polyculture.metrics.audit.scores import JudgedShare, _share, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
 from tests.metrics.test_audit import build, judge, judged, judged_run, run_of, said
 from tests.polyculture.test_command_line import polyculture
@@ -30,7 +30,7 @@ def experiment(tmp_path: Path) -> Path:
     return file
 
 
-def shares_of(run: RunFolder, language: str | None = None) -> dict[str, Share]:
+def shares_of(run: RunFolder, language: str | None = None) -> dict[str, JudgedShare]:
     with open_store(run, store_layout()) as store:
         return {one.what: one for one in answer_shares(store) if one.language == language and one.topic is None}
 

@@ -13,8 +13,8 @@ from polyculture.cache.store.schema import JUDGEMENTS, MENTIONS, Judgement, Prom
 from polyculture.cache.store.shards import committed_parts
 from polyculture.cache.store.store import open_store
 from polyculture.metrics.audit.corrected import judged_shifts, turned
-from polyculture.metrics.comparison.compare import Row
-from polyculture.metrics.comparison.question import Question
+from polyculture.metrics.comparison.compare import ComparisonRow
+from polyculture.metrics.comparison.question import ComparisonQuestion
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import compared
 from polyculture.running.layout import store_layout
@@ -31,8 +31,8 @@ def says(random: Random, model: str, prompt: Prompt) -> list[dict[str, object]]:
     return [mention(item, bool(random.random() < chance)) for item in random.choice(12, 2, replace=False).tolist()]
 
 
-def rows_of(file: Path, *names: str) -> list[Row]:
-    asked = Question(names, metrics=("granularity", "consensus"), targets=("same_prompts",))
+def rows_of(file: Path, *names: str) -> list[ComparisonRow]:
+    asked = ComparisonQuestion(names, metrics=("granularity", "consensus"), targets=("same_prompts",))
     said: list[str] = []
     with ExitStack() as stack:
         return list(compared(stack, open_workspace(file), asked, said.append).rows)

@@ -21,7 +21,7 @@ from polyculture.metrics.audit.corrected import Corrected, _corrected, corrected
 from polyculture.metrics.audit.names import (
     NAMED,
     ErrorSources,
-    _Error,
+    _ErrorShare,
     _of_shares,
     error_sources,
     name_shares,
@@ -109,7 +109,7 @@ def test_limits_with_the_audit_cover_the_truth(wrong: float, by_english: float) 
         low, high = share_of(here.sum(axis=1).astype(float), np.full(150, 3.0)).interval()
         texts = gold(random, wrong)
         given, faults = (np.array([float(one.english - back * one.right_english) for one in texts]) for back in (0, 1))
-        error = _Error(float(faults.sum() / given.sum()), *share_limits(faults, given), len(texts))
+        error = _ErrorShare(float(faults.sum() / given.sum()), *share_limits(faults, given), len(texts))
         counts = here.size, int(english.sum()), int(here.sum()), int((english & here).sum())
         shifts = [Shift(value, 0.0, 0.0, error.texts, NAMED) for value in _of_shares(error, *counts)]
         found = _corrected("specificity", "m", "ja", float(here.mean()), low, high, *shifts)

@@ -23,14 +23,14 @@ from polyculture.instruments.questions.layout import EMPTY
 from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import PAPERS, Claim, read_claims
 from polyculture.metrics.claims.parts import ClaimedRun, check_values
-from polyculture.metrics.claims.verdict import Result, Verdict, holm, judge
+from polyculture.metrics.claims.verdict import ClaimResult, Verdict, holm, judge
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.compare import ComparisonRow
 from polyculture.running.layout import store_layout
 from tests.metrics.compared_runs import specific_with, write_run
 from tests.metrics.test_gate import made
 
-HOLDS, FAILS, UNDECIDED = Result.HOLDS, Result.FAILS, Result.UNDECIDED
+HOLDS, FAILS, UNDECIDED = ClaimResult.HOLDS, ClaimResult.FAILS, ClaimResult.UNDECIDED
 GOOD = """
 [[claims]]
 name = "mine"
@@ -48,10 +48,10 @@ class Rows:
 
     selections = ("answered",)
 
-    def __init__(self, *rows: Row, answered: Sequence[Row] | None = None) -> None:
+    def __init__(self, *rows: ComparisonRow, answered: Sequence[ComparisonRow] | None = None) -> None:
         self.found = {"all": list(rows), "answered": list(answered or rows)}
 
-    def rows(self, claim: Claim, selections: object) -> dict[str, list[Row]]:
+    def rows(self, claim: Claim, selections: object) -> dict[str, list[ComparisonRow]]:
         del claim, selections
         return self.found
 
@@ -74,7 +74,7 @@ def verdict(run: Rows | ClaimedRun, one: Claim) -> Verdict:
 
 
 @pytest.mark.parametrize(("value", "result"), [(0.3, HOLDS), (-0.3, FAILS), (0.01, UNDECIDED)])
-def test_a_direction_holds_fails_or_stays_open_by_the_side_of_its_interval(value: float, result: Result) -> None:
+def test_a_direction_holds_fails_or_stays_open_by_the_side_of_its_interval(value: float, result: ClaimResult) -> None:
     found = verdict(Rows(made(value, 0.05)), claim("higher", {"native": True}))
     assert (found.result, bool(found.why)) == (result, result == UNDECIDED)
     mirrored = verdict(Rows(made(value, 0.05)), claim("lower", {"native": True}))
@@ -82,7 +82,7 @@ def test_a_direction_holds_fails_or_stays_open_by_the_side_of_its_interval(value
 
 
 @pytest.mark.parametrize(("value", "error", "result"), [(0.0, 0.01, HOLDS), (0.2, 0.01, FAILS), (0.0, 0.2, UNDECIDED)])
-def test_the_same_is_shown_by_intervals_within_the_bound(value: float, error: float, result: Result) -> None:
+def test_the_same_is_shown_by_intervals_within_the_bound(value: float, error: float, result: ClaimResult) -> None:
     rows = [made(value, error), made(0.0, error)]
     found = verdict(Rows(*rows), claim("same", {"each": "country"}, bound=0.05))
     assert (found.result, found.parts, found.tested) == (result, 2, 2)
@@ -91,7 +91,7 @@ def test_the_same_is_shown_by_intervals_within_the_bound(value: float, error: fl
 
 
 @pytest.mark.parametrize(("value", "result"), [(0.3, HOLDS), (0.0, FAILS), (0.074, UNDECIDED)])
-def test_different_needs_one_comparison_beyond_the_bound(value: float, result: Result) -> None:
+def test_different_needs_one_comparison_beyond_the_bound(value: float, result: ClaimResult) -> None:
     rows = Rows(made(0.0, 0.01), made(value, 0.01))
     assert verdict(rows, claim("different", {"each": "model"}, bound=0.075)).result == result
     open_end = claim("different", {"each": "model"})

@@ -23,8 +23,8 @@ from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.baseline import LINKED_TWICE
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.comparison.compare import Row
-from polyculture.metrics.comparison.question import Compared, Question, choose_sides
+from polyculture.metrics.comparison.compare import ComparisonRow
+from polyculture.metrics.comparison.question import Compared, ComparisonQuestion, choose_sides
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import compared, experiment_facts, link_changes
@@ -41,10 +41,10 @@ def ask(file: Path, *names: str, said: list[str] | None = None, **question: Any)
     given = {name: question.pop(name) for name in ("rest", "native", "group") if name in question}
     lines: list[str] = [] if said is None else said
     with ExitStack() as stack:
-        return compared(stack, open_workspace(file), Question(names, **given, **question), lines.append)
+        return compared(stack, open_workspace(file), ComparisonQuestion(names, **given, **question), lines.append)
 
 
-def row(rows: Sequence[Row], **facets: str) -> Row:
+def row(rows: Sequence[ComparisonRow], **facets: str) -> ComparisonRow:
     [found] = [one for one in rows if all(getattr(one.difference, name) == value for name, value in facets.items())]
     return found
 
@@ -95,20 +95,20 @@ def test_a_list_is_each_pair_and_the_rest_is_the_mean_of_all_others(pilot: Path,
     found = ask(three, "ja", "de", "en", metrics=("granularity",))
     assert [(sides.a, sides.b) for sides in found.sides] == [("ja", "de"), ("ja", "en"), ("de", "en")]
 
-    def sides_of(file: Path, question: Question) -> list[Sides]:
+    def sides_of(file: Path, question: ComparisonQuestion) -> list[Sides]:
         workspace = open_workspace(file)
         with closing(open_store(workspace.run, METRICS_LAYOUT, KEPT)) as store:
             return list(
                 choose_sides(ComparedRun(store).values, experiment_facts(workspace), question, list[str]().append)
             )
 
-    [rest] = sides_of(three, Question(("JP",), rest=True))
+    [rest] = sides_of(three, ComparisonQuestion(("JP",), rest=True))
     assert (rest.a, rest.of_b) == ("JP", ("DE", "IT"))
-    [native] = sides_of(three, Question(native=True))
+    [native] = sides_of(three, ComparisonQuestion(native=True))
     assert ("ja", "JP") in native.pairs
-    [groups] = sides_of(pilot, Question(group="origin"))
+    [groups] = sides_of(pilot, ComparisonQuestion(group="origin"))
     assert {groups.a, groups.b} == {"US", "CN"}
-    assert [sides.dimension for sides in sides_of(pilot, Question(("JP", "IT", "DE")))] == ["country"] * 3
+    assert [sides.dimension for sides in sides_of(pilot, ComparisonQuestion(("JP", "IT", "DE")))] == ["country"] * 3
 
 
 def test_what_cannot_be_tested_has_its_reason_its_remedy_and_is_counted(pilot: Path) -> None:
@@ -122,16 +122,16 @@ def test_what_cannot_be_tested_has_its_reason_its_remedy_and_is_counted(pilot: P
     assert any("too few countries" in line and "Remedy: 5 topics" in line for line in remarks)
 
 
-MISTAKES: list[tuple[Question, str]] = [
-    (Question((ONE, "openai:tow")), "no 'openai:tow' to compare. Did you mean 'openai:two'?"),
-    (Question(("ja", "explicit")), "of different kinds"),
-    (Question(("ja", "ja")), "compared with itself"),
-    (Question(("ja",)), "two sides are needed"),
-    (Question(), "two sides are needed"),
-    (Question(rest=True), "--rest is what one side is compared with"),
-    (Question(("ja", "de"), native=True), "two sides are needed"),
-    (Question(("US",), group="origin"), "two sides are needed"),
-    (Question(("US", "UK"), group="origin"), "no model has the origin 'UK'"),
+MISTAKES: list[tuple[ComparisonQuestion, str]] = [
+    (ComparisonQuestion((ONE, "openai:tow")), "no 'openai:tow' to compare. Did you mean 'openai:two'?"),
+    (ComparisonQuestion(("ja", "explicit")), "of different kinds"),
+    (ComparisonQuestion(("ja", "ja")), "compared with itself"),
+    (ComparisonQuestion(("ja",)), "two sides are needed"),
+    (ComparisonQuestion(), "two sides are needed"),
+    (ComparisonQuestion(rest=True), "--rest is what one side is compared with"),
+    (ComparisonQuestion(("ja", "de"), native=True), "two sides are needed"),
+    (ComparisonQuestion(("US",), group="origin"), "two sides are needed"),
+    (ComparisonQuestion(("US", "UK"), group="origin"), "no model has the origin 'UK'"),
 ]
 
 

@@ -16,8 +16,8 @@ from scipy.stats import false_discovery_control
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.store.schema.measured import EVERY, Difference
-from polyculture.metrics.comparison.compare import Row
-from polyculture.metrics.comparison.gate import CANNOT_FAIL, Condition, Side, decide, read_conditions
+from polyculture.metrics.comparison.compare import ComparisonRow
+from polyculture.metrics.comparison.gate import CANNOT_FAIL, Condition, GateDirection, decide, read_conditions
 from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.inference.limits import Contrast, Estimate
@@ -27,7 +27,7 @@ from tests.polyculture.test_command_line import polyculture
 CONDITIONS = ("explicit", "neutral")
 
 
-def made(value: float, error: float | None, metric: str = "granularity", condition: str = EVERY) -> Row:
+def made(value: float, error: float | None, metric: str = "granularity", condition: str = EVERY) -> ComparisonRow:
     """A row with Student's interval of ten degrees of freedom; without an error it has none."""
     contrast = None
     if error is not None:
@@ -41,7 +41,7 @@ def made(value: float, error: float | None, metric: str = "granularity", conditi
         reason=None if contrast else "few topics", verdict="not told",
         unit="response", units=20, cells=1, topics=1, topics_same_sign=1, countries=1, countries_same_sign=1, inputs="",
     )  # fmt: skip
-    return Row(told, contrast)
+    return ComparisonRow(told, contrast)
 
 
 def read(*words: str) -> list[Condition]:
@@ -50,8 +50,8 @@ def read(*words: str) -> list[Condition]:
 
 def test_conditions_are_read_once_in_any_case_and_with_brackets() -> None:
     one, other = read("Specificity-Gain LOWER  by more than .1", "specificity [explicit, neutral] different")
-    assert one == Condition("specificity_gain", Side.LOWER, 0.1)
-    assert other == Condition("specificity", Side.DIFFERENT, 0.0, ("explicit", "neutral"))
+    assert one == Condition("specificity_gain", GateDirection.LOWER, 0.1)
+    assert other == Condition("specificity", GateDirection.DIFFERENT, 0.0, ("explicit", "neutral"))
     assert read(str(one), str(one), str(other)) == [one, other]
 
 
@@ -76,21 +76,27 @@ def test_what_is_no_condition_is_one_line_with_an_example_or_the_nearest_name(wo
     assert said in str(raised.value)
 
 
-@given(st.floats(-0.5, 0.5), st.floats(0.01, 0.3), st.sampled_from([0.0, 0.02, 0.2]), st.sampled_from(list(Side)))
+@given(
+    st.floats(-0.5, 0.5), st.floats(0.01, 0.3), st.sampled_from([0.0, 0.02, 0.2]), st.sampled_from(list(GateDirection))
+)
 @settings(max_examples=200, deadline=None)
 def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
-    value: float, error: float, by: float, side: Side
+    value: float, error: float, by: float, side: GateDirection
 ) -> None:
     row = made(value, error)
     low, high = row.contrast.interval()
     if min(abs(abs(limit) - by) for limit in (low, high)) < 1e-6:
         return
     above, below = low > by, high < -by
-    wanted = {Side.HIGHER: above, Side.LOWER: below, Side.DIFFERENT: above or below}[side]
+    wanted = {GateDirection.HIGHER: above, GateDirection.LOWER: below, GateDirection.DIFFERENT: above or below}[side]
     [decision] = decide([Condition("granularity", side, by)], [row])
     assert (decision.holds is True) == wanted
     if by:  # the whole interval must be on the good side of the margin
-        within = {Side.HIGHER: high < by, Side.LOWER: low > -by, Side.DIFFERENT: -by < low and high < by}[side]
+        within = {
+            GateDirection.HIGHER: high < by,
+            GateDirection.LOWER: low > -by,
+            GateDirection.DIFFERENT: -by < low and high < by,
+        }[side]
         [decision] = decide([Condition("granularity", side, by, negated=True)], [row])
         assert (decision.holds, decision.fails) == (within, not within)
 
@@ -130,7 +136,7 @@ def test_a_condition_to_pass_denies_a_side_and_has_a_margin(word: str) -> None:
         read_conditions([word], COMPARED, CONDITIONS, "--pass-if")
 
 
-def of_runs(value: float, error: float | None, **more: object) -> Row:
+def of_runs(value: float, error: float | None, **more: object) -> ComparisonRow:
     """A candidate against a baseline of .4."""
     row = made(value, error)
     told = {"dimension": "run", "b_estimate": 0.4, "a_estimate": 0.4 + value, "cells": 20, **more}
@@ -148,7 +154,7 @@ def of_runs(value: float, error: float | None, **more: object) -> Row:
         (of_runs(0.3, 0.1), None),  # higher
     ],
 )
-def test_what_a_run_could_not_have_found_is_untestable(row: Row, why: str | None) -> None:
+def test_what_a_run_could_not_have_found_is_untestable(row: ComparisonRow, why: str | None) -> None:
     [decision] = decide(read("granularity lower by more than .02"), [row])
     assert (decision.holds, decision.why) == (None if why else False, why)
 

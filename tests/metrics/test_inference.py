@@ -15,7 +15,15 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from polyculture.metrics.inference import named_items
-from polyculture.metrics.inference.jackknife import Changes, Clusters, Prompts, mean_share, moments, share_of, shares
+from polyculture.metrics.inference.jackknife import (
+    Changes,
+    Clusters,
+    PromptsOfResponses,
+    mean_share,
+    moments,
+    share_of,
+    shares,
+)
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.named_items import (
     OF_COUNTS,
@@ -186,7 +194,7 @@ def chances(named: Named, draws: int) -> dict[int, float]:
 def test_responses_that_matter_to_several_cells_change_all_of_them_at_once() -> None:
     random = np.random.default_rng(4)
     tops, bottoms = random.poisson(2, (3, 8)).astype(float), 3 + random.poisson(2, 8).astype(float)
-    prompts = Prompts(np.repeat([0, 1], 4), np.array([4, 4]))
+    prompts = PromptsOfResponses(np.repeat([0, 1], 4), np.array([4, 4]))
     place, response = np.divmod(np.arange(24), 8)
     parts = shares(tops.ravel(), np.tile(bottoms, 3), place, 3)
     found = Changes(
@@ -214,7 +222,9 @@ def test_responses_that_matter_to_several_cells_change_all_of_them_at_once() -> 
 def test_a_cell_that_one_response_tells_takes_the_variance_of_the_others() -> None:
     changes = csr_array(np.array([[0.1, 0.0], [-0.1, 0.0], [0.0, 0.0]]))
     found = Changes(np.array([0.5, 1.0]), changes, np.array([2, 1]), np.array([False, True]), np.zeros(2))
-    told = moments(found, Prompts(np.array([0, 0, 1]), np.array([2, 1])), csr_array(np.array([[0.5], [0.5]])))
+    told = moments(
+        found, PromptsOfResponses(np.array([0, 0, 1]), np.array([2, 1])), csr_array(np.array([[0.5], [0.5]]))
+    )
     assert told.variances[0] == pytest.approx(2 * 0.25 * jackknife(np.array([0.1, -0.1])))
     assert told.single[0] == 0.5
 
@@ -230,7 +240,7 @@ def mean_of_shares(named: NDArray[np.float64], clusters: tuple[Clusters, ...]) -
     matrix = csr_array((change, (np.arange(len(prompt)), prompt)), shape=(len(prompt), prompts))
     cell = np.full(prompts, samples)
     found = Changes(named.mean(axis=1), matrix, cell, np.zeros(prompts, dtype=bool), np.zeros(prompts))
-    told = moments(found, Prompts(prompt, cell, clusters), csr_array(np.full((prompts, 1), 1 / prompts)))
+    told = moments(found, PromptsOfResponses(prompt, cell, clusters), csr_array(np.full((prompts, 1), 1 / prompts)))
     return float(told.values[0]), float(told.variances[0]), float(told.freedom[0])
 
 
@@ -308,7 +318,7 @@ def records_that_name_the_same(random: np.random.Generator) -> tuple[float, list
     variances = [
         moments(
             Changes(values, of, sizes, np.zeros(cells_, dtype=bool), named_items.rare_variance(sizes, sizes)),
-            Prompts(cell, sizes, clusters),
+            PromptsOfResponses(cell, sizes, clusters),
             csr_array(np.full((cells_, 1), 1 / cells_)),
         ).variances[0]
         for of in (own, groups.share_out(own, changes(groups.found)))

@@ -22,7 +22,7 @@ from polyculture.metrics.power import (
     noise_of_sides,
 )
 from polyculture.metrics.prompt_values import PromptValue
-from polyculture.metrics.responses import Place
+from polyculture.metrics.responses import DataSlice
 
 Random = np.random.Generator
 
@@ -30,7 +30,7 @@ Random = np.random.Generator
 def value(
     model: str, language: str, topic: str, country: str, wording: str, estimate: float, variance: float
 ) -> PromptValue:
-    return PromptValue(Place(model, language, "-", topic, "explicit", country, wording), estimate, variance, 20)
+    return PromptValue(DataSlice(model, language, "-", topic, "explicit", country, wording), estimate, variance, 20)
 
 
 def differences(random: Random, noise: Noise, plan: Plan) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

@@ -20,7 +20,7 @@ from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.measure import measure
 from polyculture.metrics.power import LANGUAGE, MODEL, of_one_condition, side_values
 from polyculture.metrics.prompt_values import PromptValue, prompt_values
-from polyculture.metrics.responses import Place
+from polyculture.metrics.responses import DataSlice
 from tests.store_builder import StoreBuilder
 
 
@@ -155,7 +155,7 @@ def test_what_nobody_looked_up_or_read_has_no_value(tmp_path: Path) -> None:
 
 
 def value(model: int, language: int, topic: str, country: str, wording: int, estimate: float) -> PromptValue:
-    place = Place(f"m{model}", f"l{language}", WITHOUT, topic, "explicit", country, f"w{wording}")
+    place = DataSlice(f"m{model}", f"l{language}", WITHOUT, topic, "explicit", country, f"w{wording}")
     return PromptValue(place, estimate, 0.1, 8)
 
 

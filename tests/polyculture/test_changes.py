@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache.files import ABANDONED, sweep
 from polyculture.cache.store.store import open_store
-from polyculture.experiment.jobs import Part
+from polyculture.experiment.jobs import JobSelection
 from polyculture.instruments import questions
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
@@ -177,7 +177,7 @@ def test_numbers_of_a_section_that_was_deleted_are_of_the_models_that_came_back(
         text = ALONE.format(models=", ".join(f'"mock:{model}"' for model in models))
         file.write_text(text + section, encoding="utf-8")
         with without_report():
-            run_experiment(open_workspace(file), Part())
+            run_experiment(open_workspace(file), JobSelection())
         query = "SELECT model, count(*) FROM numbers WHERE measure = 'questions' GROUP BY model ORDER BY model"
         return rows(tmp_path, query)
 

@@ -159,7 +159,7 @@ def test_lines_say_which_job_it_is_and_how_long_all_take(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
-    with console.shown(), progress.watch("generate m en food", 10, progress.Place(1, 2, 10)) as tell:
+    with console.shown(), progress.watch("generate m en food", 10, progress.JobPosition(1, 2, 10)) as tell:
         for number in range(3):
             tell(Outcome(number, 0))
     said = capsys.readouterr().err.splitlines()[-1]

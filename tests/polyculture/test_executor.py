@@ -11,7 +11,7 @@ from typing import Self
 import pytest
 
 from polyculture.cache.work.stop_rule import StoppedStage
-from polyculture.experiment.jobs import Part
+from polyculture.experiment.jobs import JobSelection
 from polyculture.running.executor import AskedWork
 from polyculture.running.opening import open_workspace
 from polyculture.running.outcome import RunOutcome
@@ -54,14 +54,14 @@ def test_a_run_by_another_executor_ends_in_the_same_tables(tmp_path: Path, stub:
     undisturbed(once)
     asked = Counter(stub.asked)
     threads = Threads()
-    finished = run_experiment(open_workspace(other), Part(), executor=threads)
+    finished = run_experiment(open_workspace(other), JobSelection(), executor=threads)
     finished.check()
     assert finished.report is not None
     assert finished.report.exists()
     assert threads.turns == [["generate"], ["extract"]]  # what reads rows comes after what makes them
     assert tables(other) == tables(once)
     assert len(stub.asked) == 2 * asked.total()
-    run_experiment(open_workspace(other), Part(), executor=Threads()).check()
+    run_experiment(open_workspace(other), JobSelection(), executor=Threads()).check()
     assert len(stub.asked) == 2 * asked.total(), "a second run sends no request"
 
 

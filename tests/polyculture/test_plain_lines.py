@@ -13,7 +13,7 @@ import pytest
 from polyculture.cache.errors import EngineError, ExperimentError, StoreError, UserError
 from polyculture.cache.store.run_folder import Job
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.jobs import Part, choose_jobs
+from polyculture.experiment.jobs import JobSelection, choose_jobs
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
 from polyculture.running.opening import open_workspace
@@ -45,11 +45,11 @@ def test_codes_are_known_in_any_case(file: Path) -> None:
     workspace = open_workspace(file)
     e = workspace.experiment
     assert (e.languages, e.topics, e.countries) == (("ja", "zh-tw"), ("food",), ("JP", "IT"))
-    assert choose_jobs(workspace.jobs, Part(language="ZH-tw", topic="FOOD"), workspace.file)[1] == [
+    assert choose_jobs(workspace.jobs, JobSelection(language="ZH-tw", topic="FOOD"), workspace.file)[1] == [
         Job("mock:x", "zh-tw", "food")
     ]
     with pytest.raises(ExperimentError, match=r"language.*'zhtw'"):
-        choose_jobs(workspace.jobs, Part(language="zhtw"), workspace.file)
+        choose_jobs(workspace.jobs, JobSelection(language="zhtw"), workspace.file)
 
 
 def test_a_byte_order_mark_is_passed_over_and_another_encoding_is_told(file: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.store.run_folder import Job
 from polyculture.cluster import replica_pool
-from polyculture.cluster.replica import Order, Result
+from polyculture.cluster.replica import Order, OrderResult
 from polyculture.cluster.replica_pool import Need, ReplicaPool
 from polyculture.running.outcome import RunOutcome
 
@@ -31,7 +31,7 @@ class Cluster:
 
     def _hired(self, _lines: Any) -> Any:
         begun = self._begins.pop(0) if self._begins else None
-        done = Result(outcome=RunOutcome())
+        done = OrderResult(outcome=RunOutcome())
         kinds = {"ready": begun, "work": done, "close": None}
         return SimpleNamespace(
             **{name: SimpleNamespace(remote=lambda *_, of=of: SimpleFuture(of)) for name, of in kinds.items()}

@@ -248,7 +248,7 @@ class _Response(BaseModel):
     body: Any = None
 
 
-class _Error(BaseModel):
+class _BatchError(BaseModel):
     code: str | None = None
     message: str | None = None
 
@@ -258,7 +258,7 @@ class AnswerLine(BaseModel):
 
     custom_id: str
     response: _Response | None = None
-    error: _Error | None = None
+    error: _BatchError | None = None
 
 
 def read_lines(*files: Path) -> Iterator[AnswerLine]:
@@ -278,7 +278,7 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
     """A line as a completion, with the same errors as a direct request."""
     response = line.response
     if line.error is not None or response is None:
-        error = line.error or _Error()
+        error = line.error or _BatchError()
         return failed(ask, chat.server.in_short(f"{error.code or 'no answer'}: {error.message or ''}".rstrip(": ")))
     if response.status_code != 200:
         fault = chat.server.fault(response.status_code, read_error(response.body))

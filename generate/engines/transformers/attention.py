@@ -30,7 +30,7 @@ Render = Callable[[AttentionRequest], Text]
 
 
 @dataclass(frozen=True, slots=True)
-class _Prompt:
+class _PromptTokens:
     """A prompt as tokens, and the places of the tokens under each span."""
 
     request: AttentionRequest
@@ -53,12 +53,12 @@ class AttentionReader:
         while some := list(islice(waiting, _AT_ONCE)):
             prompts = [self._prompt(request, *render(request)) for request in some]
             yield from (one for one in prompts if isinstance(one, Attention))
-            whole = sorted((one for one in prompts if isinstance(one, _Prompt)), key=_length)
+            whole = sorted((one for one in prompts if isinstance(one, _PromptTokens)), key=_length)
             for length, alike in groupby(whole, key=_length):
                 while batch := list(islice(alike, max(1, self._most // length))):
                     yield from self._attention(batch)
 
-    def _prompt(self, request: AttentionRequest, text: str, special: bool) -> _Prompt | Attention:
+    def _prompt(self, request: AttentionRequest, text: str, special: bool) -> _PromptTokens | Attention:
         content = request.messages[-1].content
         start = text.rfind(content.strip())  # many templates take away what stands around it
         at = start - content.find(content.strip())
@@ -76,10 +76,10 @@ class AttentionReader:
         places = tuple(tuple(_under(offsets, (at + start, at + end))) for start, end in request.spans)
         if not all(places):
             return _failed(request, f"no token stands under span {places.index(()) + 1} of the message")
-        return _Prompt(request, tuple(ids), places)
+        return _PromptTokens(request, tuple(ids), places)
 
     @torch.inference_mode()
-    def _attention(self, batch: Sequence[_Prompt]) -> Iterator[Attention]:
+    def _attention(self, batch: Sequence[_PromptTokens]) -> Iterator[Attention]:
         length = len(batch[0].ids)
         fed = torch.tensor([prompt.ids for prompt in batch], device=self._loaded.model.device)
         layers = self._last_rows(fed)
@@ -144,7 +144,7 @@ def _under(offsets: Sequence[Span], span: Span) -> Iterator[int]:
     return (place for place, (start, end) in enumerate(offsets) if start < span[1] and span[0] < end)
 
 
-def _length(prompt: _Prompt) -> int:
+def _length(prompt: _PromptTokens) -> int:
     return len(prompt.ids)
 
 

@@ -59,7 +59,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ModelLocation:
     """The location of the files: a hub name or a folder, with the arguments for `from_pretrained`."""
 
     name: str
@@ -105,7 +105,7 @@ def _device(options: TransformersOptions) -> str:
 
 
 def _loaded(
-    spec: ModelSpec, place: _Place, model: Any, device: str, *, masked: bool = False, drawn: str = ""
+    spec: ModelSpec, place: _ModelLocation, model: Any, device: str, *, masked: bool = False, drawn: str = ""
 ) -> Loaded:
     tokenizer, dtype = _tokenizer(spec, place), str(model.dtype).removeprefix("torch.")
     if not tokenizer.is_fast:
@@ -155,15 +155,15 @@ def tokens_of(loaded: Loaded, text: str, *, bos: bool) -> tuple[list[int], list[
     return ids, offsets
 
 
-def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
+def place_of(spec: ModelSpec, options: TransformersOptions) -> _ModelLocation:
     if is_gguf(spec.name):
         file = find_gguf(spec.name, spec.folder)
-        return _Place(str(file.parent), {"gguf_file": file.name}, gguf=file)
+        return _ModelLocation(str(file.parent), {"gguf_file": file.name}, gguf=file)
     arguments = {"trust_remote_code": options.trust_remote_code}
     folder = spec.place(spec.name)
     if folder.is_dir():
-        return _Place(str(folder), arguments)
-    return _Place(spec.name, {**arguments, "revision": options.revision or "main", **hub_arguments()})
+        return _ModelLocation(str(folder), arguments)
+    return _ModelLocation(spec.name, {**arguments, "revision": options.revision or "main", **hub_arguments()})
 
 
 def is_masked(spec: ModelSpec, options: TransformersOptions) -> bool:
@@ -252,7 +252,7 @@ def _attention(options: TransformersOptions) -> dict[str, Any]:
     return {} if options.attention is None else {"attn_implementation": options.attention}
 
 
-def _version(place: _Place) -> str:
+def _version(place: _ModelLocation) -> str:
     if place.gguf is not None:
         return f"{place.gguf.name} sha256:{model_sha256(place.gguf)[:16]}"
     if "revision" in place.arguments:  # of the hub, whose cache has a folder per commit
@@ -261,7 +261,7 @@ def _version(place: _Place) -> str:
     return f"{Path(place.name).name} sha256:{model_sha256(Path(place.name))[:16]}"
 
 
-def _config(spec: ModelSpec, place: _Place) -> PretrainedConfig:
+def _config(spec: ModelSpec, place: _ModelLocation) -> PretrainedConfig:
     from transformers import AutoConfig
 
     with _opening(spec, place, "config.json"):
@@ -269,7 +269,7 @@ def _config(spec: ModelSpec, place: _Place) -> PretrainedConfig:
     return config
 
 
-def _model(spec: ModelSpec, kind: Any, place: _Place, device: str, arguments: Mapping[str, Any]) -> Any:
+def _model(spec: ModelSpec, kind: Any, place: _ModelLocation, device: str, arguments: Mapping[str, Any]) -> Any:
     """A model with all its weights: transformers draws those that no file holds at random, and only logs it."""
     with _opening(spec, place, "its weights"):
         model, told = kind.from_pretrained(
@@ -291,7 +291,7 @@ def _model(spec: ModelSpec, kind: Any, place: _Place, device: str, arguments: Ma
     return model
 
 
-def _tokenizer(spec: ModelSpec, place: _Place) -> Any:
+def _tokenizer(spec: ModelSpec, place: _ModelLocation) -> Any:
     from transformers import AutoTokenizer
 
     with _opening(spec, place, "its tokenizer"):
@@ -299,7 +299,7 @@ def _tokenizer(spec: ModelSpec, place: _Place) -> Any:
 
 
 @contextmanager
-def _opening(spec: ModelSpec, place: _Place, what: str) -> Iterator[None]:
+def _opening(spec: ModelSpec, place: _ModelLocation, what: str) -> Iterator[None]:
     """Files of strangers are read in the block: any exception of the libraries that read them is one line."""
     try:
         yield
@@ -307,7 +307,7 @@ def _opening(spec: ModelSpec, place: _Place, what: str) -> Iterator[None]:
         raise _cannot_open(spec, place, what, fault) from fault
 
 
-def _cannot_open(spec: ModelSpec, place: _Place, what: str, fault: Exception) -> EngineError:
+def _cannot_open(spec: ModelSpec, place: _ModelLocation, what: str, fault: Exception) -> EngineError:
     reason = " ".join(str(fault).split()) or type(fault).__name__
     if place.arguments.get("local_files_only") and isinstance(fault, OSError):
         reason = SILENT
@@ -330,7 +330,7 @@ def _cannot_open(spec: ModelSpec, place: _Place, what: str, fault: Exception) ->
     return EngineError(f"{what} cannot be opened: {reason[:300]}", where=spec.model, remedy=remedy)
 
 
-def _folder(place: _Place) -> Path:
+def _folder(place: _ModelLocation) -> Path:
     """Where a model's files lie: its own folder, or that of a download."""
     from huggingface_hub import try_to_load_from_cache
 

@@ -22,7 +22,7 @@ Render = Callable[[StatesRequest], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _AnswerTokens:
     """A prompt and its answer as tokens, and the places of the tokens whose states are summed."""
 
     request: StatesRequest
@@ -43,11 +43,11 @@ class StateReader:
         while some := list(islice(waiting, _AT_ONCE)):
             answers = [self._answer(request, prompt(request)) for request in some]
             yield from (one for one in answers if isinstance(one, AnswerStates))
-            whole = sorted((one for one in answers if isinstance(one, _Answer)), key=_length)
+            whole = sorted((one for one in answers if isinstance(one, _AnswerTokens)), key=_length)
             for batch in batches(whole, self._most, _length):
                 yield from self._states(batch)
 
-    def _answer(self, request: StatesRequest, prompt: Sequence[int]) -> _Answer | AnswerStates:
+    def _answer(self, request: StatesRequest, prompt: Sequence[int]) -> _AnswerTokens | AnswerStates:
         read = self._loaded.tokenizer(request.answer, add_special_tokens=False, return_offsets_mapping=True)
         ids = (*prompt, *read["input_ids"])
         if not read["input_ids"]:
@@ -56,10 +56,10 @@ class StateReader:
             return AnswerStates(request.request_id, None, error=why)
         under = [place for place, token in enumerate(read["offset_mapping"]) if _covers(token, request.spans)]
         places = tuple(len(prompt) + place for place in under)
-        return _Answer(request, ids, places or (len(ids) - 1,), not places)
+        return _AnswerTokens(request, ids, places or (len(ids) - 1,), not places)
 
     @torch.inference_mode()
-    def _states(self, batch: Sequence[_Answer]) -> Iterator[AnswerStates]:
+    def _states(self, batch: Sequence[_AnswerTokens]) -> Iterator[AnswerStates]:
         fed, mask = padded([answer.ids for answer in batch], self._loaded.model.device)
         chosen = torch.zeros(fed.shape)
         for row, answer in enumerate(batch):
@@ -86,7 +86,7 @@ class StateReader:
             )
 
 
-def _length(answer: _Answer) -> int:
+def _length(answer: _AnswerTokens) -> int:
     return len(answer.ids)
 
 

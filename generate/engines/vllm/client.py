@@ -34,7 +34,7 @@ _LIST = "`vllm serve --help=all` lists its engine arguments; they are written he
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
+class LoadedModelFacts:
     """Facts that vLLM reports about a loaded model."""
 
     vllm: str  # its version
@@ -85,7 +85,7 @@ class Client:
             self.send(settings)
             answer = self._read()
             self._need_open(answer)
-            self.facts = ModelFacts(**answer["ready"])
+            self.facts = LoadedModelFacts(**answer["ready"])
             self.unk_token_id = self.facts.unk_token_id
         except BaseException:
             self.close()

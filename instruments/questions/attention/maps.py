@@ -38,14 +38,14 @@ class AttentionGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Attention:
+class AttentionMaps:
     """The context of the section."""
 
     groups: tuple[AttentionGroup, ...]
     more: int  # groups that stand in the table alone
 
 
-def attention_groups(data: ReportData) -> Attention | None:
+def attention_groups(data: ReportData) -> AttentionMaps | None:
     """What is drawn; None where no attention was read."""
     lines = data.reading.lines(MAPS)
     if not lines:
@@ -55,7 +55,7 @@ def attention_groups(data: ReportData) -> Attention | None:
         tests.setdefault(_key(row), []).append(row)
     by_key = [(key, list(some)) for key, some in groupby(lines, key=_key)]  # sorted by the query
     shown = [_group(key, some, tests.get(key, []), data) for key, some in by_key[:_SHOWN_GROUPS]]
-    return Attention(tuple(shown), max(0, len(by_key) - _SHOWN_GROUPS))
+    return AttentionMaps(tuple(shown), max(0, len(by_key) - _SHOWN_GROUPS))
 
 
 def _key(row: Row) -> tuple[Any, ...]:

@@ -92,7 +92,7 @@ Studies = Sequence[tuple[AttentionStudy, Sequence[Weighed]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class OptionContrast:
     """Some options against others, in right answers or in wrong ones; of targets of one group, or of all."""
 
     a: str
@@ -175,22 +175,22 @@ def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
     )
 
 
-def contrasts(rows: Sequence[Weighed]) -> Iterator[Contrast]:
+def contrasts(rows: Sequence[Weighed]) -> Iterator[OptionContrast]:
     """What is compared of one study."""
     wrong = [row for row in rows if row.role != RIGHT]
     own = {row.target for row in wrong if row.group == row.target} - {""}
     for answers in ("right", "wrong"):
         some = [row for row in wrong if row.answers == answers]
         biased, others = ([row for row in some if (row.role == BIASED) == side] for side in (True, False))
-        yield Contrast("biased", "others", answers, biased, others)
+        yield OptionContrast("biased", "others", answers, biased, others)
         for target in sorted(own):
             about = [row for row in some if row.target == target]
             for other in sorted({row.group for row in about} - {target}):
                 first, second = ([row for row in about if row.group == group] for group in (target, other))
-                yield Contrast(target, other, answers, first, second, target)
+                yield OptionContrast(target, other, answers, first, second, target)
 
 
-def student_p(one: Contrast) -> float | None:
+def student_p(one: OptionContrast) -> float | None:
     """The p of Student's two-sample t-test over options; None of few numbers, or where all are alike."""
     first, second = (np.array([row.z for row in side]) for side in (one.first, one.second))
     if min(len(first), len(second)) < FEWEST or _alike(np.concatenate([first - first.mean(), second - second.mean()])):
@@ -198,7 +198,7 @@ def student_p(one: Contrast) -> float | None:
     return float(stats.ttest_ind(first, second).pvalue)
 
 
-def paired_units(one: Contrast) -> dict[str, tuple[float, float]]:
+def paired_units(one: OptionContrast) -> dict[str, tuple[float, float]]:
     """For each unit the mean of both sides, over its questions that have both."""
     sides = [_grouped(side, *_QUESTION) for side in (one.first, one.second)]
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)

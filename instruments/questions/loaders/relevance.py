@@ -25,7 +25,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.text.folding import fold
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
+from polyculture.instruments.questions.model import PromptTemplate, Question, QuestionSet
 from polyculture.instruments.questions.probed import AskedPlace, read_concepts, read_probed
 from polyculture.sources.left_out import LeftOut, SourceLocation
 
@@ -82,7 +82,7 @@ def question_set(folder: Path | None, selection: str | None, concepts: Path | No
     remarks += _counted(folder, Counter({"the question names its culture itself": named}), "", "of all asked")
     return QuestionSet(
         name, "Whether what its layers hold helps it", "open", folder, tuple(made.values()),
-        (Prompt("house", "en", _wordings()["open"]["template"].strip()),), ("exact_match",), tuple(remarks),
+        (PromptTemplate("house", "en", _wordings()["open"]["template"].strip()),), ("exact_match",), tuple(remarks),
         unasked=unasked,
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ WeightedCounts = tuple[tuple[float, str], ...]  # what is counted, and how often
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class WeightedShare:
     """A share of answers, with its weight in a number."""
 
     weight: float
@@ -108,7 +108,7 @@ class Declared:
     """A number: a weighted sum of shares."""
 
     name: str
-    shares: tuple[Share, ...]
+    shares: tuple[WeightedShare, ...]
 
     def of(self, at: Tally) -> Ratio:
         """The number of a tally, with its range."""
@@ -160,7 +160,7 @@ class _Line:
     def read(self) -> Declared:
         name = self._take("name")
         self._take("sign", "=")
-        shares: list[Share] = []
+        shares: list[WeightedShare] = []
         sign = -1.0 if self._skip("-") else 1.0
         while True:
             shares += self._term(sign)
@@ -170,16 +170,16 @@ class _Line:
             if sign > 0 and not self._skip("+"):
                 raise self._fault("'+' or '-'")
 
-    def _term(self, sign: float) -> list[Share]:
+    def _term(self, sign: float) -> list[WeightedShare]:
         weight = sign * float(self._take("number")) if self._kind() == "number" else sign
         self._skip("*")
         if self._kind() == "name" and (self._tokens[self._at][1] in self._known):
             own = self._known[self._take("name")]
-            return [Share(weight * one.weight, one.tops, one.bottoms, one.where) for one in own.shares]
+            return [WeightedShare(weight * one.weight, one.tops, one.bottoms, one.where) for one in own.shares]
         tops = self._counts()
         self._take("sign", "/")
         bottoms = self._counts()
-        return [Share(weight, tops, bottoms, self._where())]
+        return [WeightedShare(weight, tops, bottoms, self._where())]
 
     def _counts(self) -> WeightedCounts:
         """A word, or several in brackets, each with its weight."""

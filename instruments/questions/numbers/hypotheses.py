@@ -121,7 +121,7 @@ def level_differences(store: Store, dataset: str, inputs: str) -> Iterator[Diffe
                 yield from difference_rows(sides, found, unit="unit", units=units, inputs=inputs, sampled=sampled)
 
 
-class Side(NamedTuple):
+class HypothesisSide(NamedTuple):
     """One side of a comparison: its name, its answers, and which of them are counted."""
 
     name: str
@@ -148,8 +148,8 @@ class ComparedSides(NamedTuple):
 
     metric: str
     dimension: str
-    first: Side
-    second: Side
+    first: HypothesisSide
+    second: HypothesisSide
 
 
 def contrasts(rows: Sequence[QuestionCounts], levels: Sequence[str]) -> Iterator[ComparedSides]:
@@ -160,8 +160,10 @@ def contrasts(rows: Sequence[QuestionCounts], levels: Sequence[str]) -> Iterator
     higher |= {level: [row for row in rows if row.level == level] for level in levels[1:-1]}
     for metric, what in (("accuracy", "right"), ("biased", "biased")):
         for name, some in higher.items():
-            yield ComparedSides(metric, "level", Side(name, some, what), Side(least, low, what))
-    yield ComparedSides("biased", "option", Side("biased", rows, "biased"), Side("others", rows, "other", 2))
+            yield ComparedSides(metric, "level", HypothesisSide(name, some, what), HypothesisSide(least, low, what))
+    yield ComparedSides(
+        "biased", "option", HypothesisSide("biased", rows, "biased"), HypothesisSide("others", rows, "other", 2)
+    )
 
 
 def comparisons(rows: Sequence[QuestionCounts], levels: Sequence[str]) -> Iterator[OneSided]:
@@ -180,7 +182,7 @@ def comparisons(rows: Sequence[QuestionCounts], levels: Sequence[str]) -> Iterat
         yield from (_z("3", "biased", f"{least} > {level}", low, some) for level, some in between.items())
     for name, some in {ALL: rows, **of_level}.items():
         if _size(some):
-            yield _tested("2", name, Side(name, some, "biased"), Side(name, some, "other", 2))
+            yield _tested("2", name, HypothesisSide(name, some, "biased"), HypothesisSide(name, some, "other", 2))
 
 
 def two_proportions(first: float, first_size: float, second: float, second_size: float) -> float | None:
@@ -193,10 +195,10 @@ def two_proportions(first: float, first_size: float, second: float, second_size:
 def _z(
     hypothesis: str, what: str, side: str, first: Sequence[QuestionCounts], second: Sequence[QuestionCounts]
 ) -> OneSided:
-    return _tested(hypothesis, side, Side("", first, what), Side("", second, what))
+    return _tested(hypothesis, side, HypothesisSide("", first, what), HypothesisSide("", second, what))
 
 
-def _tested(hypothesis: str, name: str, *sides: Side) -> OneSided:
+def _tested(hypothesis: str, name: str, *sides: HypothesisSide) -> OneSided:
     """The test of two sides, or the reason why there is none."""
     first, second = (_size(side.rows) for side in sides)
     one, other = (_sum(side.rows, side.counted) / side.by / _size(side.rows) for side in sides)

@@ -70,7 +70,7 @@ SELECT * REPLACE (pair AS item, own AS condition) FROM sides WHERE own IS NOT NU
 _UNDER = "SELECT set, list(DISTINCT facets['condition']) FROM questions GROUP BY ALL"
 
 
-class _Pair(NamedTuple):
+class _GroupPair(NamedTuple):
     """Two sides, and what they are called in the row."""
 
     one: TallyGroup
@@ -108,18 +108,18 @@ def paired_differences(store: Store, measured: Mapping[str, Sequence[str]], inpu
                     yield from _differences(pair, study, part, some, of_sets[study.dataset], inputs)
 
 
-def _pairs(studies: Sequence[TallyGroup], conditions: Mapping[str, Sequence[str]]) -> Iterator[_Pair]:
+def _pairs(studies: Sequence[TallyGroup], conditions: Mapping[str, Sequence[str]]) -> Iterator[_GroupPair]:
     read = [study for study in studies if study.reader != NOT_READ]
     for study in read:
         known = conditions.get(study.dataset, ())
-        yield from (_Pair(study, study, "condition", names) for names in _CONDITIONS if {*names} <= {*known})
+        yield from (_GroupPair(study, study, "condition", names) for names in _CONDITIONS if {*names} <= {*known})
     for one, other in combinations(read, 2):
         if one._replace(model="") == other._replace(model=""):
-            yield _Pair(one, other, "model", (one.model, other.model))
+            yield _GroupPair(one, other, "model", (one.model, other.model))
 
 
 def _differences(
-    pair: _Pair, study: TallyGroup, part: FacetValue, both: Tally, compared: Sequence[Family], inputs: str
+    pair: _GroupPair, study: TallyGroup, part: FacetValue, both: Tally, compared: Sequence[Family], inputs: str
 ) -> Iterator[Difference]:
     sides = [_side(both, name) for name in ("one", "other")]
     shared = {

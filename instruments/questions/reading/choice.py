@@ -56,7 +56,7 @@ class Ground(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ChoiceReading:
     """The place of the option that an answer picks, as shown; None where it picks none."""
 
     place: int | None
@@ -65,7 +65,9 @@ class Reading:
     matched: float | None = None  # of an open question: how far the answer matches, 0 to 1
 
 
-def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown: int | None, language: str) -> Reading:
+def read_choice(
+    text: str, shown: Sequence[str], labels: Sequence[str], unknown: int | None, language: str
+) -> ChoiceReading:
     """The option that an answer picks: `shown` and `labels` (empty where none were shown) by place.
 
     `unknown` is the place of the option that says that the answer cannot be known; None where there is none.
@@ -75,37 +77,37 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     options = offered(tuple(shown), tuple(labels), language)
     exact = [place for place, option in enumerate(options.spelled) if said == option and said not in labels]
     if len(exact) == 1 and said:
-        return Reading(exact[0], Ground.OPTION)
+        return ChoiceReading(exact[0], Ground.OPTION)
     if not said.strip(MARKS):
-        return Reading(None, Ground.EMPTY)
+        return ChoiceReading(None, Ground.EMPTY)
     if asked := words.next_question(said):  # a base model runs on: what it answers there answers its own question
         before = read_choice(said[:asked], shown, labels, unknown, language)
         if before.ground in (Ground.LETTER, Ground.OPTION, Ground.EXPLICIT):
             return before
     bare = said.strip(MARKS)
     if bare in options.cores:
-        return Reading(options.cores.index(bare), Ground.LETTER)
+        return ChoiceReading(options.cores.index(bare), Ground.LETTER)
     for place, core in enumerate(options.cores):  # "F. I": the text of one option may be the label of another
         text = said.removeprefix(core).lstrip(".): ")
         if said.startswith((f"{core}. ", f"{core}) ", f"{core}: ")) and text == options.spelled[place] in options.cores:
-            return Reading(place, Ground.LETTER)
+            return ChoiceReading(place, Ground.LETTER)
     own = [place for place, option in enumerate(options.spelled) if bare == option.strip(MARKS)]
     if len(own) == 1:
-        return Reading(own[0], Ground.OPTION)
+        return ChoiceReading(own[0], Ground.OPTION)
     texts = options.with_texts(said)
     tokens = options.with_labels(texts)
     if any_case := not re.search(f"[{LABELS}]", tokens):
         tokens = options.with_labels(texts, any_case=True)
-    found = _Answer(folded(tokens), folded(texts), options, any_case=any_case).read(unknown)
+    found = _AnswerText(folded(tokens), folded(texts), options, any_case=any_case).read(unknown)
     if found.ground is Ground.OTHER and not TOKEN.search(texts):
         counted = options.with_ordinals(folded(texts))
         found = (
-            _Answer(counted, folded(texts), options, any_case=False).read(unknown)
+            _AnswerText(counted, folded(texts), options, any_case=False).read(unknown)
             if counted != folded(texts)
             else found
         )
     if found.place is None and found.ground in (Ground.OTHER, Ground.DENIED) and is_refusal(said, language):
-        return Reading(None, Ground.REFUSAL)
+        return ChoiceReading(None, Ground.REFUSAL)
     return found
 
 
@@ -125,23 +127,23 @@ class _Part:
     listed: bool  # of a line in a list of different options
 
 
-class _Answer:
+class _AnswerText:
     """A text in tokens."""
 
     def __init__(self, text: str, without_labels: str, options: Offered, *, any_case: bool) -> None:
         self.text, self.without_labels = _CORRECTED.sub(r"\1", text), without_labels
         self.options, self.words, self.any_case = options, options.language, any_case
 
-    def read(self, unknown: int | None) -> Reading:
+    def read(self, unknown: int | None) -> ChoiceReading:
         """The reading, but for refusals."""
         if (of_each := by_option(self.lines)) is not None:
             ground = Ground.EXPLICIT if len(of_each) == 1 else Ground.SEVERAL if of_each else Ground.DENIED
-            return Reading(of_each[0] if len(of_each) == 1 else None, ground)
+            return ChoiceReading(of_each[0] if len(of_each) == 1 else None, ground)
         listed = {place_of(token) for token in TOKEN.findall(self.text)}
         if len(listed) > 1 and len(self.lines) == 1 and not TOKEN.sub("", self.text).strip(MARKS):
             return self._too_many(listed)
         if self._names_another_letter():
-            return Reading(None, Ground.SEVERAL)
+            return ChoiceReading(None, Ground.SEVERAL)
         named = self.named
         standing = [one for one in named if not one.denied]
         if several := self._depends(standing):  # what stands outside the conditions may still pick one
@@ -150,7 +152,7 @@ class _Answer:
         found = self._read(named, own, unknown)
         if found.ground is Ground.OTHER and len(own) < len(standing):  # "most people there eat rice"
             found = self._read(named, standing, unknown)
-        return Reading(None, Ground.SEVERAL) if several and found.ground is Ground.OTHER else found
+        return ChoiceReading(None, Ground.SEVERAL) if several and found.ground is Ground.OTHER else found
 
     def _depends(self, standing: Sequence[Named]) -> bool:
         """Is more than one option picked, each under its own condition: "If he called, A. If she called, B."?"""
@@ -158,7 +160,7 @@ class _Answer:
         picked = [one for one in standing if one.conditional and not one.shared and one.standing >= least[one.label]]
         return len({one.place for one in picked}) > 1
 
-    def _read(self, named: Sequence[Named], standing: Sequence[Named], unknown: int | None) -> Reading:
+    def _read(self, named: Sequence[Named], standing: Sequence[Named], unknown: int | None) -> ChoiceReading:
         """The reading by the options that are named, and by those of them that stand."""
         labels = [one for one in standing if one.label]
         for decisive in (Standing.VERDICT, Standing.CLAIM):
@@ -167,7 +169,7 @@ class _Answer:
                 without = [one for one in chosen if not one.conditional] or chosen
                 last = without[-1]
                 if last.alone and not last.label and any(one.opens and one.place != last.place for one in without):
-                    return Reading(None, Ground.CONFLICT)  # "**B**", and the text of A on the next line
+                    return ChoiceReading(None, Ground.CONFLICT)  # "**B**", and the text of A on the next line
                 return self._picked(last.place, standing, unknown)
         marked = {one.place for one in labels if one.standing is Standing.MARKED}
         if len(marked) == 1:
@@ -175,7 +177,7 @@ class _Answer:
         if self._says_unknown(standing) or any(
             one.place == unknown and one.standing and not one.label and not one.shared for one in standing
         ):
-            return Reading(unknown, Ground.UNKNOWN) if unknown is not None else Reading(None, Ground.ABSENT)
+            return ChoiceReading(unknown, Ground.UNKNOWN) if unknown is not None else ChoiceReading(None, Ground.ABSENT)
         weak = {one.place for one in labels if one.standing}
         if weak and not self.words.known:  # which of several was meant, words would tell that nobody knows here
             weak = {one.place for one in labels}
@@ -183,17 +185,17 @@ class _Answer:
         if len(weak) == 1 and {one.place for one in standing if not one.label and one.standing} <= weak:
             return self._picked(weak.pop(), standing, unknown)
         if weak:
-            return Reading(None, Ground.SEVERAL)
+            return ChoiceReading(None, Ground.SEVERAL)
         if (opening := self._opening()) is not None:
-            return Reading(opening, Ground.LETTER)
+            return ChoiceReading(opening, Ground.LETTER)
         texts = {one.place for one in standing if not one.label and one.standing}
         if len(texts) == 1 and (not self.options.cores or len(self.sentences) == 1):
-            return Reading(texts.pop(), Ground.NAMED)
+            return ChoiceReading(texts.pop(), Ground.NAMED)
         if len(ending) == 1:  # "It is the grandmother. The grandfather was late."
-            return Reading(ending.pop(), Ground.NAMED)
+            return ChoiceReading(ending.pop(), Ground.NAMED)
         if texts:
-            return Reading(None, Ground.SEVERAL if len(texts) > 1 else Ground.OTHER)
-        return Reading(None, Ground.DENIED if any(one.denied for one in named) else Ground.OTHER)
+            return ChoiceReading(None, Ground.SEVERAL if len(texts) > 1 else Ground.OTHER)
+        return ChoiceReading(None, Ground.DENIED if any(one.denied for one in named) else Ground.OTHER)
 
     def _opening(self) -> int | None:
         """The only label of a text that begins with it and its own text: "B. The woman could not use the phone"."""
@@ -210,21 +212,21 @@ class _Answer:
         letters = all(sign.isascii() and sign.isalpha() for sign in (rest, *cores))
         return len(rest) == 1 and letters and rest not in cores
 
-    def _too_many(self, places: set[int]) -> Reading:
+    def _too_many(self, places: set[int]) -> ChoiceReading:
         joined = [{*pair} for pair in self._joined()]
-        return Reading(None, Ground.CONFLICT if places in joined else Ground.SEVERAL)
+        return ChoiceReading(None, Ground.CONFLICT if places in joined else Ground.SEVERAL)
 
-    def _picked(self, place: int, standing: Sequence[Named], unknown: int | None) -> Reading:
+    def _picked(self, place: int, standing: Sequence[Named], unknown: int | None) -> ChoiceReading:
         joined = set(self._joined())
         if any((label == place) != (text == place) for label, text in joined) and (place, place) not in joined:
-            return Reading(None, Ground.CONFLICT)
+            return ChoiceReading(None, Ground.CONFLICT)
         labels = {one.place for one in standing if one.label and one.standing}
         if labels == {place}:
             if place != unknown is not None and self._is_only_unknown():
-                return Reading(None, Ground.CONFLICT)
-            return Reading(place, Ground.LETTER)
+                return ChoiceReading(None, Ground.CONFLICT)
+            return ChoiceReading(place, Ground.LETTER)
         texts = {one.place for one in standing if not one.label}
-        return Reading(place, Ground.OPTION if not labels and texts == {place} else Ground.EXPLICIT)
+        return ChoiceReading(place, Ground.OPTION if not labels and texts == {place} else Ground.EXPLICIT)
 
     def _joined(self, *lines: str) -> Iterator[tuple[int, int]]:
         """The places of labels, and of the texts that they are joined to: "B: the text", "the text (B)"."""

@@ -24,7 +24,7 @@ from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.refusals import built_in_languages, is_refusal, refusal_rules_id
 from polyculture.instruments.questions.layout import AnswerRow
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Question, QuestionSet
-from polyculture.instruments.questions.reading.choice import Ground, Reading, read_choice
+from polyculture.instruments.questions.reading.choice import ChoiceReading, Ground, read_choice
 from polyculture.instruments.questions.reading.open_answers import MATCHES, matches
 from polyculture.instruments.questions.reading.several import CUT_OFF, read_several
 
@@ -33,7 +33,7 @@ RULES: tuple[LikelihoodRule, ...] = get_args(LikelihoodRule)
 TIE, LIKELIEST = "tie", "likeliest"  # grounds
 
 
-def read_likelihoods(rule: LikelihoodRule, scores: Sequence[float], tokens: Sequence[float] = ()) -> Reading:
+def read_likelihoods(rule: LikelihoodRule, scores: Sequence[float], tokens: Sequence[float] = ()) -> ChoiceReading:
     """The option with the highest value, of natural logarithms by place; none where several have it.
 
     'mean' divides `scores` by `tokens`.
@@ -42,7 +42,7 @@ def read_likelihoods(rule: LikelihoodRule, scores: Sequence[float], tokens: Sequ
     if rule == "mean":
         values = [score / count for score, count in zip(scores, tokens, strict=True)]
     best = max(values)
-    return Reading(None, TIE) if values.count(best) > 1 else Reading(values.index(best), LIKELIEST)
+    return ChoiceReading(None, TIE) if values.count(best) > 1 else ChoiceReading(values.index(best), LIKELIEST)
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -52,7 +52,7 @@ _MARKERS = tuple(re.compile(marker + _CONTENT) for marker in (r"\*\*['\"]?", r"ë
 _JOINED = re.compile(r"[:)]\s*(.*)")
 
 
-def read_as_published(text: str, shown: Sequence[str]) -> Reading:
+def read_as_published(text: str, shown: Sequence[str]) -> ChoiceReading:
     """The place that the publisher's code reads, of options under A, B and C in the order shown; case never counts."""
     options = dict(zip(LETTERS, (option.lower() for option in shown), strict=False))
     part: str | None = text
@@ -65,21 +65,23 @@ def read_as_published(text: str, shown: Sequence[str]) -> Reading:
             if rest and rest[1].strip():
                 named = sum(said.upper().count(option.upper()) for option in options.values())
                 if rest[1].strip().lower() != options[letter] and named > 1:
-                    return Reading(None, Ground.SEVERAL)
-                return Reading(LETTERS.index(letter), Ground.LETTER)
+                    return ChoiceReading(None, Ground.SEVERAL)
+                return ChoiceReading(LETTERS.index(letter), Ground.LETTER)
             if sum(map(said.upper().count, options)) == 1:
-                return Reading(LETTERS.index(letter), Ground.LETTER)
+                return ChoiceReading(LETTERS.index(letter), Ground.LETTER)
         for place, option in enumerate(options.values()):
             if said.lower() == option:
-                return Reading(place, Ground.OPTION)
+                return ChoiceReading(place, Ground.OPTION)
         marked = next((found[1] for marker in _MARKERS if (found := marker.search(part))), None)
         if marked is None:
             joined = [letter for letter in options if re.search(f"{letter}[:)]", part.upper())]
             return (
-                Reading(LETTERS.index(joined[0]), Ground.EXPLICIT) if len(joined) == 1 else Reading(None, Ground.OTHER)
+                ChoiceReading(LETTERS.index(joined[0]), Ground.EXPLICIT)
+                if len(joined) == 1
+                else ChoiceReading(None, Ground.OTHER)
             )
         part = marked
-    return Reading(None, Ground.OTHER)
+    return ChoiceReading(None, Ground.OTHER)
 
 
 _FOLDER = Path(__file__).parent
@@ -94,7 +96,7 @@ class Reader:
     name: str
     rule: str  # what it reads by; of one name there are several
     needs: tuple[str, ...]  # columns of `answers`: what lacks one of them is no answer for it
-    read: Callable[[AnswerRow, Question], Reading]
+    read: Callable[[AnswerRow, Question], ChoiceReading]
 
     @property
     def reader_id(self) -> str:
@@ -102,15 +104,15 @@ class Reader:
         return content_id("questions", self.name, self.rule, _rules())
 
 
-def _choice(answer: AnswerRow, question: Question) -> Reading:
+def _choice(answer: AnswerRow, question: Question) -> ChoiceReading:
     unknown = _unknown_place(answer, question)
     return read_choice(answer.raw or "", answer.shown, answer.labels, unknown, answer.language)
 
 
-def _several(answer: AnswerRow, question: Question) -> Reading:
+def _several(answer: AnswerRow, question: Question) -> ChoiceReading:
     """All options that it picks, with the F1 of these and the right ones."""
     if ending_of(answer.finish_reason) == "cut":
-        return Reading(None, CUT_OFF)  # more might have followed
+        return ChoiceReading(None, CUT_OFF)  # more might have followed
     found = read_several(answer.raw or "", answer.shown, _unknown_place(answer, question), answer.language)
     if found.place is None or not question.right:
         return found
@@ -124,28 +126,28 @@ def _unknown_place(answer: AnswerRow, question: Question) -> int | None:
     return roles.index(UNKNOWN) if UNKNOWN in roles else None
 
 
-def _published(answer: AnswerRow, _question: Question) -> Reading:
+def _published(answer: AnswerRow, _question: Question) -> ChoiceReading:
     return read_as_published(text_in(answer.raw or "") or "", answer.shown)
 
 
-def _likeliest(rule: LikelihoodRule, answer: AnswerRow, _question: Question) -> Reading:
+def _likeliest(rule: LikelihoodRule, answer: AnswerRow, _question: Question) -> ChoiceReading:
     return read_likelihoods(rule, answer.scores or (), answer.tokens or ())
 
 
-def _matched(name: str, answer: AnswerRow, question: Question) -> Reading:
+def _matched(name: str, answer: AnswerRow, question: Question) -> ChoiceReading:
     found = matches(answer.raw or "", question.answers, question.weights, question.language)[name]
-    return Reading(None, "match" if found else "no match", matched=found)
+    return ChoiceReading(None, "match" if found else "no match", matched=found)
 
 
-def _text(answer: AnswerRow, question: Question) -> Reading:
+def _text(answer: AnswerRow, question: Question) -> ChoiceReading:
     """An answer that nothing is compared with: whether it is a text at all, and no refusal."""
     said = text_in(answer.raw or "") or ""
     if not said.strip():
-        return Reading(None, Ground.EMPTY)
-    return Reading(None, Ground.REFUSAL if is_refusal(said, question.language) else TEXT)
+        return ChoiceReading(None, Ground.EMPTY)
+    return ChoiceReading(None, Ground.REFUSAL if is_refusal(said, question.language) else TEXT)
 
 
-def _of_texts(name: str, rule: str, read: Callable[[AnswerRow, Question], Reading]) -> Reader:
+def _of_texts(name: str, rule: str, read: Callable[[AnswerRow, Question], ChoiceReading]) -> Reader:
     return Reader(name, rule, ("raw",), read)
 
 

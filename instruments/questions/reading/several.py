@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from polyculture.generate.refusals import is_refusal
 from polyculture.instruments.questions.reading.answer_text import MARKS, answer_text, plain
-from polyculture.instruments.questions.reading.choice import Ground, Reading
+from polyculture.instruments.questions.reading.choice import ChoiceReading, Ground
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.tokens import LABEL, LABELS, TEXT, TEXTS, TOKEN, is_label, place_of
 
@@ -38,24 +38,24 @@ _PAIR = re.compile(rf"([{LABELS}])[ .):\]*-]*([{TEXTS}])|([{TEXTS}])\s*[(\[]\s*(
 _AROUND = f"{MARKS}/&·|–—•"
 
 
-def read_several(text: str, shown: Sequence[str], unknown: int | None, language: str) -> Reading:
+def read_several(text: str, shown: Sequence[str], unknown: int | None, language: str) -> ChoiceReading:
     """The options that an answer picks, by place: the first of them, and `also` the others."""
     said = answer_text(_CIRCLED.sub(r" \1 ", text), language_of(language).is_answer_key)
     if not said.strip(MARKS):
-        return Reading(None, Ground.EMPTY)
+        return ChoiceReading(None, Ground.EMPTY)
     found = _listed(said, shown)
     if found is Ground.OTHER and (explicit := list(_EXPLICIT.finditer(said))):
         last = _listed(said[explicit[-1].end() :].strip().split("\n", 1)[0], shown)
         found = last if isinstance(last, Ground) else (last[0], Ground.EXPLICIT)
     if found is Ground.OTHER and is_refusal(said, language):
-        return Reading(None, Ground.REFUSAL)
+        return ChoiceReading(None, Ground.REFUSAL)
     if isinstance(found, Ground):
-        return Reading(None, found)
+        return ChoiceReading(None, found)
     places, ground = found
     if unknown in places and len(places) > 1:
-        return Reading(None, Ground.CONFLICT)
+        return ChoiceReading(None, Ground.CONFLICT)
     first, *others = sorted(places)
-    return Reading(first, ground, tuple(others))
+    return ChoiceReading(first, ground, tuple(others))
 
 
 def _listed(said: str, shown: Sequence[str]) -> tuple[set[int], Ground] | Ground:

@@ -16,7 +16,7 @@ from scipy import stats
 
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.cultures.cultures import read_cultures
-from polyculture.instruments.datasets.check import DATA, Read, no_file, printed_rows
+from polyculture.instruments.datasets.check import DATA, FileCount, no_file, printed_rows
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.loaders.culturescope import OWN
 from polyculture.instruments.questions.model import BIASED, OTHER, Question, QuestionSet
@@ -150,13 +150,13 @@ def published_rows(found: QuestionSet) -> list[tuple[Any, ...]]:
     there = {one.facets.get("country") for one in found.questions}
     absent = [country for country in read_cultures().countries if country not in there] if name == "blend" else []
 
-    def read(cell: PublishedCell) -> Read:
+    def read(cell: PublishedCell) -> FileCount:
         number = _read(found, cell)
         if absent and number is not None:
-            return Read(number, no_file(absent), is_whole=False)
+            return FileCount(number, no_file(absent), is_whole=False)
         if number is None:
-            return Read(None, _OF_ALL if cell.metric == "samples" else _UNTOLD)
-        return Read(number, left_out.get(cell.value - Decimal(number), ""))
+            return FileCount(None, _OF_ALL if cell.metric == "samples" else _UNTOLD)
+        return FileCount(number, left_out.get(cell.value - Decimal(number), ""))
 
     return printed_rows(cells, read)
 

@@ -46,7 +46,7 @@ def _listed(rule: OptionsColumn, told: Any) -> list[Any]:
     return list(found)
 
 
-class Options:
+class RowOptions:
     """The options of one row, to find those that rules mean."""
 
     def __init__(self, row: Row, texts: Sequence[str], columns: Sequence[str], category: str) -> None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.text.sanitize import mended
 from polyculture.instruments.questions.asking import SLOT
-from polyculture.instruments.questions.model import Prompt, Question
+from polyculture.instruments.questions.model import PromptTemplate, Question
 from polyculture.instruments.questions.rules.model import ALL, PromptRules, Rules
 from polyculture.sources.files import read_file
 from polyculture.sources.record import BadRow
@@ -26,7 +26,7 @@ _MOST_LETTERS, _MOST_NUMBERS = 26, 99
 Words = TypeVar("Words")
 
 
-def prompts_of(rules: Rules, folder: Path, questions: Sequence[Question]) -> tuple[Prompt, ...]:
+def prompts_of(rules: Rules, folder: Path, questions: Sequence[Question]) -> tuple[PromptTemplate, ...]:
     """The prompts in every language of the questions; none of sentence pairs and gaps, which are asked bare.
 
     Raises `DataSetError` where a language has none: no other takes its place unless the rules say so.
@@ -39,7 +39,7 @@ def prompts_of(rules: Rules, folder: Path, questions: Sequence[Question]) -> tup
     return tuple(prompt for language in languages for prompt in _of_language(rules, questions, language))
 
 
-def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> list[Prompt]:
+def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> list[PromptTemplate]:
     spoken = "en" if rules.prompts.instruction == "en" else language
     templates = _of(rules.prompts.templates, spoken) or rules.prompts.templates.get(ALL)
     if templates:
@@ -89,7 +89,7 @@ def house_template(words: Mapping[str, str], is_open: bool, questions: Sequence[
     return "\n".join(lines)
 
 
-def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str | None = None) -> Prompt:
+def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str | None = None) -> PromptTemplate:
     """A template as a prompt. Raises `DataSetError` where it lacks a slot or has one that is none."""
     told, where = rules.prompts, f"{rules.name}: prompt {name!r}"
     option, label = told.option, told.label
@@ -103,7 +103,7 @@ def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str 
         raise DataSetError(f"slot {{{wrong[0]}}} is missing, or no slot", where=where,
                            remedy="Slots are {context}, {question} and {options}, or {a}, {b}, {c}.")  # fmt: skip
     shown = tuple(_labels(label)) if rules.kind == "choice" else ()
-    return Prompt(name, language, template, shown, option, unknown)
+    return PromptTemplate(name, language, template, shown, option, unknown)
 
 
 def _with_options(template: str, where: str) -> tuple[str, str, tuple[str, ...]]:
@@ -147,7 +147,7 @@ def _labels(label: Sequence[str]) -> list[str]:
     return [f"{first[: sign.start()]}{shown(place)}{first[sign.end() :]}" for place in range(most)]
 
 
-def _read(rules: Rules, folder: Path, language: str) -> list[Prompt]:
+def _read(rules: Rules, folder: Path, language: str) -> list[PromptTemplate]:
     """A publisher's prompts in its file's order. Raises `DataSetError`, naming file and row."""
     told: PromptRules = rules.prompts
     path = (told.files or "").replace("{language}", language)
@@ -155,7 +155,7 @@ def _read(rules: Rules, folder: Path, language: str) -> list[Prompt]:
     if not file.is_file():
         raise DataSetError(f"there is no {path}, which its prompts come from", where=folder,
                            remedy=f"Get it from the publisher: polyculture data fetch {rules.name}.")  # fmt: skip
-    found: dict[str, Prompt] = {}
+    found: dict[str, PromptTemplate] = {}
     for record in read_file(file):
         place = row_place(path, record.row)
         if isinstance(record, BadRow):

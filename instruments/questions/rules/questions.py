@@ -13,7 +13,7 @@ from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.questions.loaders import rows_of
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.model import TARGET, Accepted, OptionsColumn, QuestionBlock, Rules, Wheres
-from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
+from polyculture.instruments.questions.rules.options import RowOptions, options_of, roles_of
 from polyculture.sources.fields import field_text, filled, in_our_words, language_code
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LeftOut
@@ -111,7 +111,7 @@ class Questions:
         if options:
             columns = [str(one) for one in block.options] if isinstance(block.options, tuple) else [
                 str(number) for number in range(len(options))]  # fmt: skip
-            known = Options(row, options, columns, facets.get("category", ""))
+            known = RowOptions(row, options, columns, facets.get("category", ""))
             right = known.find(block.right)
             roles = self._roles(row, block, known, options, right, facets)
         answers, weights = self._answers(row, block)
@@ -167,7 +167,7 @@ class Questions:
         found = list(dict.fromkeys(found))
         return tuple(text for text, _ in found), tuple(weight for _, weight in found)
 
-    def _roles(self, row: Row, block: QuestionBlock, known: Options, options: list[str], right: tuple[int, ...],
+    def _roles(self, row: Row, block: QuestionBlock, known: RowOptions, options: list[str], right: tuple[int, ...],
                facets: dict[str, str]) -> tuple[str, ...]:  # fmt: skip
         if not isinstance(block.roles, Mapping):
             roles = block.roles if isinstance(block.roles, tuple) else tuple(options_of(row, block.roles))
@@ -228,7 +228,7 @@ class Questions:
                            remedy="Let `id` name what tells them apart, or leave one of the files out.")  # fmt: skip
 
 
-def _biased(known: Options, roles: Mapping[str, Wheres], persons: list[int], polarity: str | None) -> int | None:
+def _biased(known: RowOptions, roles: Mapping[str, Wheres], persons: list[int], polarity: str | None) -> int | None:
     """The option that the stereotype expects: named, or whom it is about, or of a counter-biased question the other."""
     if BIASED in roles:
         biased = known.one(BIASED, roles[BIASED], range(len(persons) + 1))

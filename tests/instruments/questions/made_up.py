@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from polyculture.instruments.questions.model import Kind, Prompt, Question, QuestionSet
+from polyculture.instruments.questions.model import Kind, PromptTemplate, Question, QuestionSet
 from polyculture.sources.left_out import SourceLocation
 
 HERE = SourceLocation("made-up.tsv", row=2)
-OWN = Prompt(
+OWN = PromptTemplate(
     "own", "en", "Choose.\n\nContext: {context}\nQuestion: {question}\nOptions:\n{options}\nAnswer:",
     ("A", "B", "C", "D"), "{label}) {option}", "Cannot be known",
 )  # fmt: skip
-OPEN = Prompt("open", "en", "{question}\nAnswer briefly:")
+OPEN = PromptTemplate("open", "en", "{question}\nAnswer briefly:")
 
 
 def choice(number: int = 1, unit: str = "age-1", **changes: object) -> Question:
@@ -37,6 +37,6 @@ ASKED_OPENLY = Question(
 )  # fmt: skip
 
 
-def made_up(*questions: Question, prompts: Sequence[Prompt] = (OWN,), kind: Kind = "choice") -> QuestionSet:
+def made_up(*questions: Question, prompts: Sequence[PromptTemplate] = (OWN,), kind: Kind = "choice") -> QuestionSet:
     """A set of these questions."""
     return QuestionSet("made-up", "Made up", kind, Path(), questions, tuple(prompts), ("accuracy",))

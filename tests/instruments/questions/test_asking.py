@@ -25,7 +25,7 @@ from polyculture.instruments.questions.asking import (
     orders_of,
     shown_options,
 )
-from polyculture.instruments.questions.model import Prompt, Question
+from polyculture.instruments.questions.model import PromptTemplate, Question
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.selection import part_of
@@ -40,7 +40,7 @@ KOBBQ = ((0, 2, 1), (1, 0, 2), (2, 1, 0))
 def job(
     *questions: Question,
     method: Method = "generated",
-    prompts: Sequence[Prompt | None] = (OWN,),
+    prompts: Sequence[PromptTemplate | None] = (OWN,),
     sampling: SamplingSettings = GREEDY,
     setup: Mapping[str, Any] | None = None,
     orders: Orders = "one",

@@ -15,12 +15,12 @@ import pytest
 
 from polyculture.cache.errors import UserError
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
-from polyculture.instruments.questions.given import Taken
+from polyculture.instruments.questions.given import GivenAnswers
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.option_lists import shown_in
 from polyculture.instruments.questions.reading.readers import readers_of
 from polyculture.instruments.questions.rules.opened import open_set
-from polyculture.running.importing import Wanted, field_columns
+from polyculture.running.importing import ImportRequest, field_columns
 from polyculture.running.importing_answers import _taken
 from tests.instruments.questions.answered import UNREAD, Said, numbers
 from tests.instruments.questions.made_up import choice
@@ -40,9 +40,9 @@ def here(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def taken(file: Path, *words: str) -> Taken:
+def taken(file: Path, *words: str) -> GivenAnswers:
     """The answers of a file to the questions of the set beside it."""
-    return _taken(file, open_set(str(file.with_name("made-up.toml"))), Wanted(columns=field_columns(words)))
+    return _taken(file, open_set(str(file.with_name("made-up.toml"))), ImportRequest(columns=field_columns(words)))
 
 
 def shares(file: Path, *words: str, reader: str = "ours") -> tuple[float, int]:
@@ -272,7 +272,7 @@ def test_options_are_found_in_many_forms_of_prompts() -> None:
 @pytest.mark.skipif(not (SHARED / "kobbq" / "peer").is_dir(), reason="KoBBQ's files are not here")
 def test_raw_answers_read_as_the_publisher_does_give_its_numbers() -> None:
     peer, kobbq = SHARED / "kobbq" / "peer", open_set("kobbq", SHARED / "kobbq")
-    found = _taken(peer / "raw-answers-prompt-3.tsv", kobbq, Wanted(columns=field_columns(["prompt==3"])))
+    found = _taken(peer / "raw-answers-prompt-3.tsv", kobbq, ImportRequest(columns=field_columns(["prompt==3"])))
     assert len(found.answers) == 6840
     known = {one.question_id: one for one in kobbq.questions}
     readers = {one.name: one for one in readers_of(kobbq)}
