@@ -18,7 +18,7 @@ POLYCULTURE.addHandler(logging.NullHandler())  # else Python prints warnings for
 _last = [0.0]  # when a record was made in this process, by the monotonic clock
 
 
-class _Safe(logging.Filter):
+class _RedactingFilter(logging.Filter):
     """Takes keys and passwords out of a record, and whatever would steer a terminal: servers and files put it there.
 
     A filter of each module's logger, and not of a handler, so that no handler of anybody gets a key.
@@ -32,7 +32,7 @@ class _Safe(logging.Filter):
         return True
 
 
-_SAFE = _Safe()
+_SAFE = _RedactingFilter()
 
 
 def _safe(text: str) -> str:
@@ -51,7 +51,7 @@ def silent_since() -> float:
     return _last[0]
 
 
-class _AsBefore(logging.Handler):
+class _RootHandlers(logging.Handler):
     """Hands records on to the handlers of the root logger."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -66,7 +66,7 @@ def handled_by(handler: logging.Handler) -> Iterator[None]:
     Other handlers get what they got before: those of the root logger no INFO, unless somebody asked for it.
     """
     level, propagate, effective = POLYCULTURE.level, POLYCULTURE.propagate, POLYCULTURE.getEffectiveLevel()
-    before = _AsBefore(effective)
+    before = _RootHandlers(effective)
     POLYCULTURE.setLevel(min(effective, logging.INFO))
     POLYCULTURE.propagate = False
     POLYCULTURE.addHandler(handler)

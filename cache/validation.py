@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from polyculture.cache.text.sanitize import but_not
 from polyculture.cache.text.suggestions import did_you_mean, near_words
-from polyculture.cache.written_paths import Written
+from polyculture.cache.written_paths import WrittenOptions
 
 REMEDY = "See docs/extending.md."
 _KINDS = {
@@ -51,7 +51,7 @@ class ClosedModel(BaseModel):
 
 def refuse_ignored(options: BaseModel, info: ValidationInfo, names: Iterable[str], why: str) -> None:
     """Raises `ValidationError` of each option that somebody wrote, though the others leave it without an effect."""
-    meant = info.context.meant if isinstance(info.context, Written) else ()
+    meant = info.context.meant if isinstance(info.context, WrittenOptions) else ()
     error = PydanticCustomError("ignored", "{why}", {"why": why})
     faults = [
         InitErrorDetails(type=error, loc=(name,), input=getattr(options, name)) for name in names if name in meant

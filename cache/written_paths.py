@@ -5,8 +5,8 @@ class MyOptions(BaseModel):
     encoder: NameOrFolder = "minilm"    # a name, or the user's folder
     data: NameOrRules = "camel"         # a name, or the user's TOML file
 
-MyOptions.model_validate(values, context=Written(file.parent))      # as an experiment file says them
-MyOptions.model_validate(values)                                    # as somebody typed them
+MyOptions.model_validate(values, context=WrittenOptions(file.parent))       # as an experiment file says them
+MyOptions.model_validate(values)                                            # as somebody typed them
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RULES = ".toml"
 
 
 @dataclass
-class Written:
+class WrittenOptions:
     """Where the values of options were written, as the context of pydantic.
 
     Values are a file's, in `folder`, but for the options in `typed`, which a user typed. The check adds to `paths` what
@@ -87,12 +87,12 @@ def _rules_or_names(words: str, info: ValidationInfo) -> str:
 
 def _folder(info: ValidationInfo) -> Path:
     written = info.context
-    return written.folder if isinstance(written, Written) and info.field_name not in written.typed else Path()
+    return written.folder if isinstance(written, WrittenOptions) and info.field_name not in written.typed else Path()
 
 
 def _note(path: Path, info: ValidationInfo) -> Path:
     written = info.context
-    if isinstance(written, Written) and info.field_name not in written.typed:
+    if isinstance(written, WrittenOptions) and info.field_name not in written.typed:
         written.paths.setdefault(str(info.field_name), []).append(path)
     return path
 

@@ -144,7 +144,7 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _ListedMentions:
     """The JSON in an answer: its values, the mentions in them, and how many parts of it cannot be read."""
 
     values: list[Any]
@@ -160,10 +160,10 @@ def _reader(known: Mapping[str, str]) -> TableReader:
     return reader
 
 
-def _listed(text: str, reader: TableReader) -> _Listed:
+def _listed(text: str, reader: TableReader) -> _ListedMentions:
     """The JSON of a text: of one with the asked form more than once, list by list."""
     if (value := whole_value(text)) is not None:
-        return _Listed([value], list(reader.read(value)), 0, True)
+        return _ListedMentions([value], list(reader.read(value)), 0, True)
     places = [0, *(found.start() for found in _FORM.finditer(text)), len(text)]
     first = _most_entities(text[: places[1]], reader)
     values, entities, unread, whole = first.values, first.entities, first.unreadable, first.whole
@@ -174,7 +174,7 @@ def _listed(text: str, reader: TableReader) -> _Listed:
         takes_back = bool(part.values) and not part.entities and behind_words
         entities = [] if takes_back else _with(entities, part.entities, corrects=behind_words)
         values, unread, whole = [*values, *part.values], unread + part.unreadable, part.whole
-    return _Listed(values, entities, unread, whole)
+    return _ListedMentions(values, entities, unread, whole)
 
 
 def _with(before: list[NamedEntity], listed: list[NamedEntity], *, corrects: bool) -> list[NamedEntity]:
@@ -184,7 +184,7 @@ def _with(before: list[NamedEntity], listed: list[NamedEntity], *, corrects: boo
     return listed if old <= new or (corrects and 2 * len(old & new) > len(new)) else [*before, *listed]
 
 
-def _most_entities(text: str, reader: TableReader) -> _Listed:
+def _most_entities(text: str, reader: TableReader) -> _ListedMentions:
     """The JSON of a text; of a broken one by the reading that finds most."""
     found, broken = strict_values(text)
     values, entities, before = [value for _, value in found], list[NamedEntity](), 0
@@ -193,13 +193,13 @@ def _most_entities(text: str, reader: TableReader) -> _Listed:
         entities = _with(entities, listed, corrects=corrects) if isinstance(value, list) else [*entities, *listed]
         before = start
     if values and not broken:
-        return _Listed(values, entities, 0, True)
+        return _ListedMentions(values, entities, 0, True)
     readings, unreadable = mended_values(text, lambda piece: any(reader.read(piece)) and _has_fields(piece))
-    best = _Listed(values, entities, unreadable if entities else 0, False)
+    best = _ListedMentions(values, entities, unreadable if entities else 0, False)
     for reading in readings:
         good = [entity for value in reading for entity in reader.read(value) if folded(entity.kind) in reader.known]
         if len(good) > len(best.entities):
-            best = _Listed(reading, good, unreadable, False)
+            best = _ListedMentions(reading, good, unreadable, False)
     return best
 
 

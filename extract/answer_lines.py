@@ -59,7 +59,7 @@ def line_entities(text: str, reader: TableReader, *, cut: bool) -> list[NamedEnt
     rows = None if (enumerated := _names_kinds(lines, reader)) else _tables(lines, reader)
     if rows is not None:
         return rows
-    return _Labels(reader).read(lines) or (None if enumerated else _items(lines, reader) or None)
+    return _LabelledLines(reader).read(lines) or (None if enumerated else _items(lines, reader) or None)
 
 
 def _names_kinds(lines: Sequence[str], reader: TableReader) -> bool:
@@ -171,7 +171,7 @@ def _heading(line: str, reader: TableReader) -> str:
     return name if reader.is_kind(name) else ""
 
 
-class _Labels:
+class _LabelledLines:
     """Reads labelled lines: `field: value`, whose records begin with a bullet or a label that is there already, and
     `kind: texts`; both may be under the heading of a kind."""
 

@@ -16,8 +16,8 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import Extraction, Mention
 from polyculture.cache.work.worker import (
     Done,
-    Kept,
     Step,
+    StoredRows,
     Work,
 )
 from polyculture.extract.base import Extracted, Extractor, ResponseText, unpaid
@@ -112,7 +112,9 @@ class TextExtractionStep(Step[ResponseRow, Models]):
                 rows += self.rows(item, found, topic) if found is not None and found.status == "ok" else ()
         return as_tables(rows, self.tables) if rows else None
 
-    def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(
+        self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: StoredRows
+    ) -> Iterator[Done]:
         """The outcome of each response. Paid answers arrive one by one, one for equal texts; the others in bulk."""
         topic = self._catalog.topic(work.job.topic)
         extractor = self._extractor.open(work.job, models)

@@ -16,10 +16,10 @@ from polyculture.generate.engines.models import Wrapper
 
 def admitted(engine: E, needs: Capability[E], rule: StopRule) -> E:
     """`engine`, asked for texts and scores as `rule` admits them; of other capabilities it is returned unchanged."""
-    return cast("E", _Admitted(engine, rule)) if needs in (SAMPLING, SCORING) else engine
+    return cast("E", _AdmittedEngine(engine, rule)) if needs in (SAMPLING, SCORING) else engine
 
 
-class _Admitted(Wrapper):
+class _AdmittedEngine(Wrapper):
     """Asks its engine once for each round of a rule."""
 
     def __init__(self, engine: Any, rule: StopRule) -> None:

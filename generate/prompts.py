@@ -47,12 +47,12 @@ def build_prompts(
         catalog.country(code)
     design = design or PromptDesign()
     names = read_names() if any(condition.startswith("implicit") for condition in conditions) else {}
-    cells: list[_Cell] = []
+    cells: list[_PromptParts] = []
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
         implied = countries if implicit_countries == "all" else [language.first_country]
         people = {**{code: names[code] for code in implied if code in names}, **wording.names}
-        cells.append(_Cell(language, wording, people, countries, implied, conditions, design))
+        cells.append(_PromptParts(language, wording, people, countries, implied, conditions, design))
     for cell in cells:  # before any name is drawn: names are asked for by the wording
         for topic in map(catalog.topic, topics):
             cell.check_wordings(topic)
@@ -80,7 +80,7 @@ def prompt_hashes(prompts: Sequence[Prompt]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Filled:
+class _FilledTemplate:
     condition: Condition
     country: str | None
     name: str | None
@@ -89,7 +89,7 @@ class _Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class _PromptParts:
     """What the prompts of one language are filled with."""
 
     language: Language
@@ -110,27 +110,27 @@ class _Cell:
     def _chosen(self, topic: Topic, name: str) -> TopicWording:
         return topic_wording(topic, self.language, self.wording, name, first=name == self.design.wordings[0])
 
-    def fill(self, topic: Topic, catalog: Catalog, name: str) -> Iterator[_Filled]:
+    def fill(self, topic: Topic, catalog: Catalog, name: str) -> Iterator[_FilledTemplate]:
         """The prompts of a topic in the wording of this name."""
         chosen = self._chosen(topic, name)
         for condition in self.conditions:
             template = template_of(chosen, condition)
             if condition == "neutral":
-                yield _Filled(condition, None, None, template)
+                yield _FilledTemplate(condition, None, None, template)
             elif condition in ("explicit", "audience"):
                 for country in self.countries:
                     own = self.language.code in catalog.countries[country].wording
                     text = fill_country(template, country, self.language, self.wording, own)
-                    yield _Filled(condition, country, None, text)
+                    yield _FilledTemplate(condition, country, None, text)
             else:
                 for country in self.implied:
                     file = names_source(country, self.language, self.wording, catalog.countries)
                     drawn = person_names(country, condition, self.language, self.names, self.design, name, file)
                     for person, spelled in drawn:
-                        yield _Filled(condition, country, spelled, template.replace("{name}", spelled), person)
+                        yield _FilledTemplate(condition, country, spelled, template.replace("{name}", spelled), person)
 
 
-def _prompt(language: Language, topic: Topic, wording: str, filled: _Filled, text: str) -> Prompt:
+def _prompt(language: Language, topic: Topic, wording: str, filled: _FilledTemplate, text: str) -> Prompt:
     key = content_id(language.code, topic.code, filled.condition, filled.country, text)
     where = (language.code, topic.code, filled.condition, filled.country)
     return Prompt(key, *where, filled.name, text, wording, person=filled.person)

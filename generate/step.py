@@ -18,7 +18,17 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import RESPONSES, Prompt, Response
 from polyculture.cache.store.shards import JobShards, part_files, value_of
 from polyculture.cache.work.faults import RetryFailed
-from polyculture.cache.work.worker import Done, Kept, Load, Remaining, Step, Work, WorkCount, count_rows, work_state
+from polyculture.cache.work.worker import (
+    Done,
+    Load,
+    Remaining,
+    Step,
+    StoredRows,
+    Work,
+    WorkCount,
+    count_rows,
+    work_state,
+)
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion, Request
@@ -111,7 +121,7 @@ class SamplingStep(Step[Sample, Models]):
 
         return rows_of_kept(RESPONSES, {sample.response_id: sample for sample in missing}, failed, row)
 
-    def ask(self, work: Work[Sample], items: Iterator[Sample], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(self, work: Work[Sample], items: Iterator[Sample], models: Models, kept: StoredRows) -> Iterator[Done]:
         """A row per sample, as the answers come."""
         samples = list(items)
         prompts = {sample.request_id: sample.prompt for sample in samples}

@@ -69,7 +69,7 @@ Templates = Annotated[Mapping[Condition, Template], Field(min_length=1)]
 WordingName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=50)]
 
 
-class _Unnamed(BaseModel):
+class _UnnamedWordings(BaseModel):
     wording: Mapping[str, Templates]
 
 
@@ -77,7 +77,7 @@ class _Sentences(BaseModel):
     sentences: Mapping[str, Template]
 
 
-class _Named(BaseModel):
+class _NamedWordings(BaseModel):
     wording: Mapping[str, Mapping[WordingName, Templates]]
 
 
@@ -116,9 +116,9 @@ def own_wordings(topic: Topic, language: Language) -> list[TopicWording]:
     file, table = topic_file(topic), topic.wording[language.code]
     data, place = {"wording": {language.code: table}}, f"wording.{language.code}"
     if table and not any(map(_is_template, table.values())):
-        named = parse_model(_Named, data, file).wording[language.code]
+        named = parse_model(_NamedWordings, data, file).wording[language.code]
         return [TopicWording(name, templates, file, f"{place}.{name}") for name, templates in named.items()]
-    return [TopicWording(None, parse_model(_Unnamed, data, file).wording[language.code], file, place)]
+    return [TopicWording(None, parse_model(_UnnamedWordings, data, file).wording[language.code], file, place)]
 
 
 def _is_template(value: object) -> bool:

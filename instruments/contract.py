@@ -103,7 +103,7 @@ class Validity:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PrintedTable:
     """A declared table that a command prints, with values of its parameters and columns (`cache.store.sql_file`)."""
 
     file: Path
@@ -139,11 +139,11 @@ class Study:
     steps: Sequence[Step[Any, Models]] = ()
     validity: Validity = Validity()
     derive: Callable[[], None] = lambda: None  # links and measures, once the steps are done
-    shown: Sequence[Shown] | Callable[[], Iterable[Listing]] = ()
+    shown: Sequence[PrintedTable] | Callable[[], Iterable[Listing]] = ()
 
 
 @dataclass(frozen=True)
-class Prompted:
+class InstrumentPrompt:
     """A prompt of an instrument that keeps a row for each text."""
 
     language: str  # of the job

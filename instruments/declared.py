@@ -21,11 +21,11 @@ from polyculture.cache.store.schema.asked import Requested
 from polyculture.instruments.contract import (
     AskedExperiment,
     Command,
+    InstrumentPrompt,
     Listing,
     O,
-    Prompted,
+    PrintedTable,
     Setup,
-    Shown,
     Study,
     Validity,
 )
@@ -64,7 +64,7 @@ class Inquiry(Generic[J]):
     requests: Callable[[Sequence[J]], Mapping[Table[Any], pa.Table]] | None = None
     setups: Mapping[str, Setup] | None = None  # of models that the options bring; None: those of the experiment
     derive: Callable[[], None] = lambda: None
-    shown: Sequence[Shown] | Callable[[], Iterable[Listing]] = ()
+    shown: Sequence[PrintedTable] | Callable[[], Iterable[Listing]] = ()
     reason: str = ""  # as of `Validity`
     ids: Sequence[CurrentId] = ()  # of what reads the answers; those of the jobs are added
 
@@ -130,7 +130,7 @@ def text_instrument(
     row: type[Answered],
     of: Sequence[str],
     options: type[O],
-    prompts: Callable[[O], Iterable[Prompted]],
+    prompts: Callable[[O], Iterable[InstrumentPrompt]],
     example: str,
     *,
     max_tokens: int,
@@ -155,7 +155,7 @@ def text_instrument(
         return Inquiry(
             lambda _model: jobs,
             lambda jobs: [PromptedStep(answers, read, jobs)],
-            shown=[Shown(one) for one in shown],
+            shown=[PrintedTable(one) for one in shown],
         )
 
     return Instrument(options, example, answers=answers, ask=ask)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from polyculture.cache.store.answers import find_answers, sibling_parts
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.work.worker import Done, Kept, Step, Work
+from polyculture.cache.work.worker import Done, Step, StoredRows, Work
 from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.kept_answers import rows_of_kept
@@ -96,7 +96,7 @@ class TextStep(AnswerStep[A, J]):
         }
         return table.row(**known, **came)
 
-    def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: StoredRows) -> Iterator[Done]:
         """A row per answer, as they come."""
         waiting: dict[str, A] = {}
         for said in self.completions(work.job, _held(items, waiting), models):
@@ -155,7 +155,7 @@ class RowStep(Step[MadeRow, Models]):
     def keys(self, item: MadeRow) -> tuple[str, ...]:
         return (item.key,)
 
-    def ask(self, work: Work[MadeRow], items: Iterator[MadeRow], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(self, work: Work[MadeRow], items: Iterator[MadeRow], models: Models, kept: StoredRows) -> Iterator[Done]:
         """The rows, many at a time."""
         table = self.tables[-1]
         while some := list(islice(items, AT_ONCE)):

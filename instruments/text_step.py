@@ -18,7 +18,7 @@ from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.request import as_lists, as_sent, request_id
 from polyculture.generate.sampling import chat
-from polyculture.instruments.contract import Prompted
+from polyculture.instruments.contract import InstrumentPrompt
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.row_step import TextStep, completion_columns
 
@@ -31,7 +31,7 @@ class PromptedAsk:
 
     answer_id: str
     request_id: str
-    prompted: Prompted
+    prompted: InstrumentPrompt
     request: Request
 
     @property
@@ -44,7 +44,7 @@ class PromptedJob(ModelJob[PromptedAsk]):
     """The prompts of a language and topic."""
 
     job: Job
-    prompts: Sequence[Prompted]
+    prompts: Sequence[InstrumentPrompt]
     max_tokens: int
     row: Callable[..., Any]  # of what is asked now, as the table's row type
     setup: Mapping[str, Any] = field(default_factory=dict)
@@ -72,9 +72,9 @@ class PromptedJob(ModelJob[PromptedAsk]):
             yield self.row(ask.request_id, self.job.model, setup_id(self.setup), **ask.prompted.about)
 
 
-def prompted_jobs(prompts: Iterable[Prompted], max_tokens: int, row: Callable[..., Any]) -> list[PromptedJob]:
+def prompted_jobs(prompts: Iterable[InstrumentPrompt], max_tokens: int, row: Callable[..., Any]) -> list[PromptedJob]:
     """A job for each language and topic of the prompts."""
-    found: dict[Job, list[Prompted]] = {}
+    found: dict[Job, list[InstrumentPrompt]] = {}
     for one in prompts:
         found.setdefault(Job("", one.language, one.topic), []).append(one)
     return [PromptedJob(job, some, max_tokens, row) for job, some in found.items()]

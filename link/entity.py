@@ -30,19 +30,19 @@ class EntityText(Struct, gc=False):
     value: str
 
 
-class _Target(Struct, gc=False, rename="kebab"):
+class _SnakItem(Struct, gc=False, rename="kebab"):
     entity_type: Literal["item"] = "item"
     numeric_id: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
     id: str | None = None  # old dumps have the number alone
 
 
-class _Value(Struct, gc=False):
-    value: _Target
+class _SnakValue(Struct, gc=False):
+    value: _SnakItem
 
 
 class _Snak(Struct, gc=False):
     snaktype: str
-    datavalue: _Value | None = None
+    datavalue: _SnakValue | None = None
 
 
 class _End(Struct, gc=False):
@@ -119,7 +119,7 @@ class DumpItem(Struct, gc=False):
     redirects: Moved | None = None
 
 
-class _Kind(Struct, gc=False):
+class _EntityType(Struct, gc=False):
     type: str | None = None
 
 
@@ -138,7 +138,7 @@ def decoder(languages: tuple[str, ...]) -> Decode:
         try:
             item = read(text)
         except msgspec.ValidationError:
-            _check_kind(msgspec.json.decode(text, type=_Kind).type)
+            _check_kind(msgspec.json.decode(text, type=_EntityType).type)
             raise
         if item.type != "item":
             raise NotAnItemError(item.type)

@@ -148,7 +148,7 @@ def _changed(names: pa.Array[Any], change: Callable[[str], str]) -> pa.Array[Any
     return lines
 
 
-class _Table(dict[int, str]):
+class _KeyTable(dict[int, str]):
     """Code point -> what a key has of it; filled on demand."""
 
     def __init__(self, tonal: bool) -> None:
@@ -179,4 +179,4 @@ def _letter(letter: str, tonal: bool) -> str:
     return " "
 
 
-_TABLES = {tonal: _Table(tonal) for tonal in (False, True)}
+_TABLES = {tonal: _KeyTable(tonal) for tonal in (False, True)}

@@ -27,7 +27,7 @@ class _Words(ClosedModel):
     unknown: str
 
 
-class _Counts(NamedTuple):
+class _SelectionRow(NamedTuple):
     """A row of the view `text_selections`."""
 
     selection: str
@@ -52,17 +52,17 @@ class TextSelections:
 def text_selections(store: Store) -> TextSelections:
     """What the selections of a run leave out."""
     query = "SELECT selection, texts, left_out, unknown FROM text_selections ORDER BY selection"
-    rows = [_Counts(*row) for row in store.execute(query).fetchall()]
+    rows = [_SelectionRow(*row) for row in store.execute(query).fetchall()]
     left_out = (f"{row.left_out:,} {_noun(row)}" for row in rows if row.left_out)
     return TextSelections(tuple(left_out), tuple(_unknown(rows)))
 
 
-def _noun(row: _Counts) -> str:
+def _noun(row: _SelectionRow) -> str:
     words = _read_words()[row.selection]
     return words.one if row.left_out == 1 else words.many
 
 
-def _unknown(rows: Sequence[_Counts]) -> Iterator[str]:
+def _unknown(rows: Sequence[_SelectionRow]) -> Iterator[str]:
     for row in rows:
         if row.unknown > _MANY_UNKNOWN * row.texts:
             all_of = f"{row.texts:,}"

@@ -28,7 +28,7 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-class _Lines(logging.Handler):
+class _PlainLines(logging.Handler):
     """Prints each record as a plain line."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -41,7 +41,7 @@ def shown() -> Iterator[None]:
     from polyculture.progress import shown_by
 
     with ExitStack() as stack:
-        stack.enter_context(handled_by(_Lines()))
+        stack.enter_context(handled_by(_PlainLines()))
         if sys.stderr.isatty():
             stack.enter_context(shown_by(_bar))
         yield

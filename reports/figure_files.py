@@ -51,7 +51,7 @@ class FigureFormat(StrEnum):
     PNG = "png"
 
 
-class Drawn(NamedTuple):
+class DrawnFigure(NamedTuple):
     """A drawing of a section: the figure that it is of, its own title, and its legend."""
 
     section: str
@@ -137,15 +137,15 @@ def _fonts_without_layout() -> Iterator[None]:
         subset.Options._drop_tables_default = dropped
 
 
-def _drawn(section: str, context: object) -> Iterator[Drawn]:
+def _drawn(section: str, context: object) -> Iterator[DrawnFigure]:
     """All drawings in a section's context, wherever in it they are."""
     if isinstance(context, Figure):
         panels = (*(panel for row in context.rows for panel in row), *context.folded)
         for panel in (one for one in panels if not one.drawn_above):
             caption = " ".join(filter(None, (panel.says, context.caption, context.details)))
-            yield Drawn(section, context.title, panel.title, caption, panel.chart, context.keys)
+            yield DrawnFigure(section, context.title, panel.title, caption, panel.chart, context.keys)
     elif isinstance(context, Panel):
-        yield Drawn(section, "", context.title, context.says or context.chart.alternative, context.chart)
+        yield DrawnFigure(section, "", context.title, context.says or context.chart.alternative, context.chart)
     elif is_dataclass(context) and not isinstance(context, type):
         for field in fields(context):
             yield from _drawn(section, getattr(context, field.name))
@@ -157,7 +157,7 @@ def _drawn(section: str, context: object) -> Iterator[Drawn]:
             yield from _drawn(section, value)
 
 
-def _named(drawn: Sequence[Drawn]) -> Iterator[tuple[str, Drawn]]:
+def _named(drawn: Sequence[DrawnFigure]) -> Iterator[tuple[str, DrawnFigure]]:
     """Each drawing with its file's name: 'diversity-03-gpt-6-luna'."""
     numbers: dict[str, int] = {}
     for one in drawn:

@@ -35,19 +35,19 @@ FIRST = 3  # sentences that the first screen shows; the others are in a fold
 _ORDER = ("model", "native by model", "native by country", "language", "condition")
 
 
-class _Claim(ClosedModel):
+class _FindingWords(ClosedModel):
     more: str
     less: str = ""
 
 
-class _Texts(ClosedModel):
+class _FindingTexts(ClosedModel):
     where: Mapping[str, str]
     prompts: Mapping[str, str]
     about: Mapping[str, str]
     new: Mapping[str, str]
     alone: Mapping[str, str]
     rests: Mapping[str, str]
-    claims: Mapping[str, Mapping[str, _Claim]]
+    claims: Mapping[str, Mapping[str, _FindingWords]]
     titles: Mapping[str, str]
     family: Mapping[str, str]
     targets: Mapping[str, str]
@@ -316,6 +316,6 @@ def _untested(rows: Sequence[Row]) -> tuple[Untested, ...]:
 
 
 @cache
-def _texts() -> _Texts:
+def _texts() -> _FindingTexts:
     file = Path(__file__).with_name("findings.toml")
-    return _Texts.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    return _FindingTexts.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))

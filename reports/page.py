@@ -72,7 +72,7 @@ class RenderedSection:
     basis: Markup
 
 
-class _Missing(StrictUndefined):
+class _UndefinedName(StrictUndefined):
     """What a template names and nobody wrote; the template has only words of a section in dictionaries."""
 
     @property
@@ -126,7 +126,7 @@ def page_environment() -> Environment:
         bytecode_cache=FileSystemBytecodeCache(str(kept)) if os.access(kept, os.W_OK) else None,
         loader=ChoiceLoader([FileSystemLoader(_FOLDER / "templates"), FunctionLoader(_load)]),
         autoescape=True,
-        undefined=_Missing,
+        undefined=_UndefinedName,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -155,7 +155,7 @@ class Folded:
         return first, last
 
 
-class _Clusters(dict[str, str]):
+class _FoldedClusters(dict[str, str]):
     """Character, or base character with its marks -> folded form; filled on demand."""
 
     def __missing__(self, cluster: str) -> str:
@@ -164,7 +164,7 @@ class _Clusters(dict[str, str]):
         return self[cluster]
 
 
-_CLUSTERS = _Clusters()
+_CLUSTERS = _FoldedClusters()
 
 
 def fold_with_offsets(text: str) -> Folded:

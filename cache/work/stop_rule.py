@@ -76,7 +76,7 @@ class StoppedStage:
 
 
 @dataclass(slots=True)
-class _Row:
+class _FailureStreak:
     """Failures of one kind since the last answer of use."""
 
     error: str | None = None  # of the last of them
@@ -99,7 +99,7 @@ class StopRule:
     before: StoppedStage | None = None  # another stage of its models, which stopped because of their service
     stopped: SystematicFaultError | None = None
     advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
-    _rows: dict[str, _Row] = field(default_factory=dict)  # by kind of fault
+    _rows: dict[str, _FailureStreak] = field(default_factory=dict)  # by kind of fault
     _ended: dict[str, int] = field(default_factory=dict)  # the longest row of a kind that an answer ended
     _failed: dict[str, Keys] = field(default_factory=dict)  # by kind, all of this command
     _of_use: dict[str, None] = field(default_factory=dict)  # prompts with an answer of use, the last ones
@@ -147,7 +147,7 @@ class StopRule:
         """An answer failed. Sets `stopped` where that makes it systematic."""
         kind = kind_of_error(failure.error)
         with self._lock:
-            row = self._rows.setdefault(kind.name, _Row())
+            row = self._rows.setdefault(kind.name, _FailureStreak())
             row.error = failure.error
             for keys in (row.keys, self._failed.setdefault(kind.name, {})):
                 keys.setdefault(failure.job, set()).add(failure.key)
@@ -214,15 +214,15 @@ class StopRule:
             return None
         return self.before.name
 
-    def _is_enough(self, kind: FaultKind, row: _Row) -> bool:
+    def _is_enough(self, kind: FaultKind, row: _FailureStreak) -> bool:
         """Whether a row of failures stops the stage."""
         several = self.answered or len(row.subjects) > 1
         return several and self._is_long(row, 2 * self._ended.get(kind.name, 0))
 
-    def _is_long(self, row: _Row, least: int = 0) -> bool:
+    def _is_long(self, row: _FailureStreak, least: int = 0) -> bool:
         return self.limits.answers > 0 and len(row.evidence) >= max(self.limits.answers, least)
 
-    def _stop(self, kind: FaultKind, row: _Row, words: str) -> None:
+    def _stop(self, kind: FaultKind, row: _FailureStreak, words: str) -> None:
         own = self.places()
         told = kind.remedy.format(**{"url": "the server", "key": "Check the API key.", **own})
         remedy = self.advice(row.error or "") or told

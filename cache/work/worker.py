@@ -48,7 +48,7 @@ _BODY = "body"  # the column that has the answer of a failure, where it came in 
 A = TypeVar("A")
 
 
-class Kept(Protocol):
+class StoredRows(Protocol):
     """The rows of a job that are on disk already."""
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
@@ -177,7 +177,7 @@ class Step(ABC, Generic[I, M]):
         """The keys of the rows that complete an item."""
 
     @abstractmethod
-    def ask(self, work: Work[I], items: Iterator[I], models: M, kept: Kept) -> Iterator[Done]:
+    def ask(self, work: Work[I], items: Iterator[I], models: M, kept: StoredRows) -> Iterator[Done]:
         """Asks for the missing items. Models are opened here, with the first item."""
 
     def adopt(self, run: RunFolder, work: Work[I], missing: Sequence[I]) -> Mapping[str, pa.Table] | None:

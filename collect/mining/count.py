@@ -27,7 +27,7 @@ _SQL = Path(__file__).with_name("sql")
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedNgrams:
     """The n-grams that pass the filters, as rows of `sql/mined.sql`, and the counts before each filter."""
 
     rows: duckdb.DuckDBPyRelation
@@ -37,7 +37,7 @@ class Counted:
 
 
 @contextmanager
-def counted(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Path) -> Iterator[Counted]:
+def counted(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Path) -> Iterator[CountedNgrams]:
     """Yields the counts of a sweep's hits. `folder` is for data larger than memory.
 
     Raises `StoreError` where the disk is full.
@@ -56,7 +56,7 @@ def counted(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Pa
 
 def _count(
     connection: duckdb.DuckDBPyConnection, swept: SweepReport, chosen: PatternSet, filters: Filters, empty: Path
-) -> Counted:
+) -> CountedNgrams:
     texts = [pattern.text for pattern in chosen.patterns]
     names = pa.table({"number": pa.array(range(len(texts)), pa.uint16()), "pattern": pa.array(texts, pa.string())})
     connection.from_arrow(names).create("patterns")
@@ -71,7 +71,7 @@ def _count(
     connection.execute(read_sql(_SQL, "occurrences"))
     connection.execute("SET preserve_insertion_order = true")
     connection.sql(read_sql(_SQL, "mined"), params={"language": chosen.language}).create("mined")
-    return Counted(connection.table("mined"), *(len(connection.table(name)) for name in _COUNTED))
+    return CountedNgrams(connection.table("mined"), *(len(connection.table(name)) for name in _COUNTED))
 
 
 _COUNTED = ("hits", "counted", "candidates")

@@ -140,7 +140,7 @@ class _ScriptedAnswer(ClosedModel):
     retryable: bool = False
 
 
-class _AnswerFile(ClosedModel):
+class _ScriptFile(ClosedModel):
     answer: tuple[_ScriptedAnswer, ...]
 
 
@@ -167,7 +167,7 @@ class MockAnswers:
 def read_answers(spec: ModelSpec, file: Path) -> tuple[_ScriptedAnswer, ...]:
     """Raises `EngineError` where the file cannot be read, or is none of answers."""
     try:
-        return parse_model(_AnswerFile, read_toml(file), file).answer
+        return parse_model(_ScriptFile, read_toml(file), file).answer
     except CatalogError as fault:
         remedy = "Write [[answer]] tables with prompt, texts, error, retryable."
         raise EngineError(f"answers: {file}: {fault.what}", where=f"options of {spec.model}", remedy=remedy) from fault

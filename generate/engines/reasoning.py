@@ -48,7 +48,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class _Tag:
     """A tag in a text: `key` is equal for an opening tag and the tags that close it."""
 
     start: int
@@ -79,7 +79,7 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     if opened is not None and not any(
         mark.opens and mark.key == opened and not text[: mark.start].strip() for mark in marks
     ):
-        marks.insert(0, _Mark(0, 0, opened, opens=True))
+        marks.insert(0, _Tag(0, 0, opened, opens=True))
     if not cut and len(marks) == 2 and _opens_twice(text, *marks):
         marks[1] = replace(marks[1], opens=False)
     split = _walk(text, marks, cut=cut, prompt_opened=opened is not None)
@@ -91,7 +91,7 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     )
 
 
-def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) -> Split:
+def _walk(text: str, marks: Sequence[_Tag], *, cut: bool, prompt_opened: bool) -> Split:
     reasoning: list[str] = []
     answer, position, number = "", 0, 0
     partners, within = _partners(marks), set[int]()
@@ -135,13 +135,13 @@ def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) 
     return Split(_unwrapped(answer) if reasoning else answer, _joined(reasoning), prompt_opened and bool(reasoning))
 
 
-def _opens_twice(text: str, first: _Mark, second: _Mark) -> bool:
+def _opens_twice(text: str, first: _Tag, second: _Tag) -> bool:
     """Whether a text begins with a tag and has it once more at the beginning of a line, where it must mean its end."""
     same = first.opens and second.opens and text[first.start : first.end] == text[second.start : second.end] != ""
     return same and _is_first(text, 0, first) and text[second.start - 1] == "\n"
 
 
-def _partners(marks: Sequence[_Mark]) -> dict[int, int]:
+def _partners(marks: Sequence[_Tag]) -> dict[int, int]:
     """The place of the mark that closes each opening one: its own, or the last of its name behind it."""
     partners, open_ones, last = dict[int, int](), dict[str, list[int]](), dict[str, int]()
     for place, mark in enumerate(marks):
@@ -155,12 +155,12 @@ def _partners(marks: Sequence[_Mark]) -> dict[int, int]:
     return partners | {place: closing for place, closing in unclosed if closing > place}
 
 
-def _is_glued(text: str, marks: Sequence[_Mark], closing: int | None) -> bool:
+def _is_glued(text: str, marks: Sequence[_Tag], closing: int | None) -> bool:
     """Whether a closing mark stands at a word's beginning, as none does that a sentence mentions."""
     return closing is not None and text[marks[closing].end : marks[closing].end + 1].isalnum()
 
 
-def _closes_alone(text: str, mark: _Mark) -> bool:
+def _closes_alone(text: str, mark: _Tag) -> bool:
     """Whether a closing tag without an opening one ends reasoning, rather than being mentioned in a sentence: there it
     stands alone as a word does, or in quotes."""
     glued = text[mark.start - 1 : mark.start].isalnum() and text[mark.end : mark.end + 1].isalnum()
@@ -168,7 +168,7 @@ def _closes_alone(text: str, mark: _Mark) -> bool:
     return mark.start <= _LONGEST_LONE and at_an_end
 
 
-def _is_first(text: str, position: int, mark: _Mark) -> bool:
+def _is_first(text: str, position: int, mark: _Tag) -> bool:
     """Whether nothing but white space stands between a position and a mark."""
     word = _WORD.search(text, position)
     return word is None or word.start() >= mark.start
@@ -315,22 +315,22 @@ def _opened(prompt_tail: str) -> str | None:
     return last.key if last is not None and last.opens and last.end == len(end) else None
 
 
-def _marks(text: str) -> Iterator[_Mark]:
+def _marks(text: str) -> Iterator[_Tag]:
     """The marks of reasoning in a text, in their order."""
     if not _may_have_marks().search(text):
         return iter(())
     # Any name closes any other: only the bracket must be the same.
-    found = [_Mark(one.start(), one.end(), one[0][0], _is_opening(one)) for one in _tags("names").finditer(text)]
+    found = [_Tag(one.start(), one.end(), one[0][0], _is_opening(one)) for one in _tags("names").finditer(text)]
     names = {(mark.start, mark.end) for mark in found}
     for number, pair in enumerate(_pairs()):
         begins = [] if pair.bare else pair.open.finditer(text)
         opened = [
-            _Mark(*one.span(), f"pair {number}", True)
+            _Tag(*one.span(), f"pair {number}", True)
             for one in begins
             if one.span() not in names or pair.close.search(text, one.end())
         ]
         if opened or (pair.lone and not pair.bare):
-            found += [*opened, *(_Mark(*one.span(), f"pair {number}", False) for one in pair.close.finditer(text))]
+            found += [*opened, *(_Tag(*one.span(), f"pair {number}", False) for one in pair.close.finditer(text))]
     return iter(sorted(found, key=lambda mark: (mark.start, -mark.end, not mark.key.startswith("pair"))))
 
 

@@ -65,13 +65,13 @@ def split_pairs(
     """
     if bos is None and not suffix and not request.prefix.strip(SPACES):
         bos = first
-    reader = _Reader(tokenizer, request, suffix, bos)
+    reader = _ContinuationReader(tokenizer, request, suffix, bos)
     continuations = enumerate(request.continuations)
     while some := list(islice(continuations, _AT_ONCE)):
         yield from reader.read(some)
 
 
-class _Reader:
+class _ContinuationReader:
     """Reads the continuations behind one context."""
 
     def __init__(self, tokenizer: Tokenizer, request: ScoreRequest, suffix: bool, bos: int | None) -> None:

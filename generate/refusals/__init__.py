@@ -142,7 +142,7 @@ _OPTION = re.compile(r"\s*(?:\([^\W\d_]\)|[A-Za-z]\)|[A-Z]\.\s|[A-Za-z]\s*$)|[^\
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class _FoldedSentence:
     folded: str
     aside: bool
 
@@ -172,12 +172,12 @@ class RefusalDetector:
         sentences = self._sentences(spoken)
         return self._judge(sentences, "declines", self._long) or self._judge(sentences, "disclaims", BRIEF)
 
-    def _sentences(self, text: str) -> list[_Sentence]:
+    def _sentences(self, text: str) -> list[_FoldedSentence]:
         """The sentences of a text that are not dialogue and contain a letter."""
         folded = [fold_text(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
-        return [_Sentence(part, self._has("asides", part)) for part in folded if part.strip()]
+        return [_FoldedSentence(part, self._has("asides", part)) for part in folded if part.strip()]
 
-    def _judge(self, sentences: Sequence[_Sentence], kind: Kind, limit: int) -> str | None:
+    def _judge(self, sentences: Sequence[_FoldedSentence], kind: Kind, limit: int) -> str | None:
         for number, sentence in enumerate(sentences[:OPENING]):
             match = self._patterns[kind].search(sentence.folded[:WINDOW])
             if match is None or self._has("unless", sentence.folded):
@@ -191,13 +191,13 @@ class RefusalDetector:
             return match.group().strip()
         return None
 
-    def _answers(self, kind: Kind, rest: str, after: Sequence[_Sentence]) -> bool:
+    def _answers(self, kind: Kind, rest: str, after: Sequence[_FoldedSentence]) -> bool:
         """Does an answer follow the refusal?"""
         parts = [rest] * (not self._has("asides", rest)) + [one.folded for one in after if not one.aside]
         kinds: tuple[Kind, ...] = ("turns",) if kind == "declines" else ("turns", "contrasts")
         return any(self._has(turn, part) for part in parts for turn in kinds)
 
-    def _said(self, rest: str, after: Sequence[_Sentence]) -> int:
+    def _said(self, rest: str, after: Sequence[_FoldedSentence]) -> int:
         """The number of characters with content outside the refusal."""
         others = [one for one in after if not (self._has("declines", one.folded) or self._has("disclaims", one.folded))]
         return max(0, len(rest) - RUN_ON) + sum(one.size for one in others)

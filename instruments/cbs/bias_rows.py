@@ -152,7 +152,7 @@ class _CellPair(NamedTuple):
 
 
 @dataclass
-class _Found:
+class _RowContrasts:
     """What a row is made of."""
 
     contrasts: list[ScoreContrast] = field(default_factory=list)
@@ -175,11 +175,11 @@ def bias_differences(types: Sequence[ScoredType], asked: set[TypeCell], inputs: 
     for rule in dict.fromkeys(one.rule for one in types):
         of_rule = [one for one in types if one.rule == rule]
         tallies = {TypeCell(one.group, condition): found for one in of_rule for condition, found in one.tallies.items()}
-        places: dict[_ComparisonKey, _Found] = {}
+        places: dict[_ComparisonKey, _RowContrasts] = {}
         for pair in pairs:
             contrast = _contrast(tallies, pair)
             for place in _levels(pair, again):
-                _add(places.setdefault(place, _Found()), pair, contrast, asked, tallies)
+                _add(places.setdefault(place, _RowContrasts()), pair, contrast, asked, tallies)
         for place, found in places.items():
             if found.contrasts:
                 yield from _rows(rule, place, found, inputs)
@@ -195,7 +195,7 @@ def _contrast(tallies: Mapping[TypeCell, TypeScores], pair: _CellPair) -> ScoreC
 
 
 def _add(
-    found: _Found,
+    found: _RowContrasts,
     pair: _CellPair,
     contrast: ScoreContrast | None,
     asked: set[TypeCell],
@@ -264,7 +264,7 @@ def _levels(pair: _CellPair, again: Collection[ScoreGroup]) -> list[_ComparisonK
     return [place._replace(group=level) for level in levels]
 
 
-def _rows(rule: str, place: _ComparisonKey, found: _Found, inputs: str) -> Iterator[Difference]:
+def _rows(rule: str, place: _ComparisonKey, found: _RowContrasts, inputs: str) -> Iterator[Difference]:
     group, condition, contrasts = place.group, place.condition, found.contrasts
     shared = {"model": group.model, "dataset": group.dataset, "language": group.language, "country": group.culture}
     shared |= {"topic": group.entity_type, "condition": condition.setting, "method": rule}

@@ -23,7 +23,7 @@ from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import present_rows, read_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
-from polyculture.cache.work.worker import Done, Kept, Load, Work
+from polyculture.cache.work.worker import Done, Load, StoredRows, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.base import SCORE_TOKENS
 from polyculture.generate.engines.models import Models
@@ -122,7 +122,9 @@ class ScoringStep(AnswerStep[ScoredPair, ScoringJob]):
     use = "score"
     tables = (SCORES,)
 
-    def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(
+        self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: StoredRows
+    ) -> Iterator[Done]:
         """A row per pair, as the scores come."""
         waiting: dict[str, list[ScoredPair]] = {}
         for scored in models.open(SCORING).score(_requests(items, waiting)):

@@ -13,7 +13,7 @@ from polyculture.instruments.cbs.measure import link_entities, measure_bias, mix
 from polyculture.instruments.cbs.options import CbsOptions, Rule
 from polyculture.instruments.cbs.protocol import COLUMNS, protocol_rows
 from polyculture.instruments.cbs.step import ScoringJob, ScoringStep, asked_tables, scoring_jobs
-from polyculture.instruments.contract import AskedExperiment, Listing, Shown
+from polyculture.instruments.contract import AskedExperiment, Listing, PrintedTable
 from polyculture.instruments.datasets.opened import changed_reason
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
 from polyculture.instruments.datasets.presets import OURS, told
@@ -72,9 +72,9 @@ def measure(asked: AskedExperiment) -> None:
         )
 
 
-def shown(rule: Rule, models: Sequence[str]) -> tuple[Shown, ...]:
+def shown(rule: Rule, models: Sequence[str]) -> tuple[PrintedTable, ...]:
     """The table of each model's scores under a rule."""
-    return tuple(Shown(_TABLE, {"rule": rule, "model": model}) for model in models)
+    return tuple(PrintedTable(_TABLE, {"rule": rule, "model": model}) for model in models)
 
 
 def _listing(asked: AskedExperiment, options: CbsOptions) -> Iterator[Listing]:

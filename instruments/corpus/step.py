@@ -14,7 +14,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.shards import PART_ROWS
 from polyculture.cache.work.outcome import Outcome
-from polyculture.cache.work.worker import Done, Kept, Work
+from polyculture.cache.work.worker import Done, StoredRows, Work
 from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
@@ -66,7 +66,9 @@ class CorpusStep(ScoringStep):
         for scoring in self.jobs:
             yield Work(scoring.job, {}, scoring.asks, scoring.size, self._corpus.name)
 
-    def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(
+        self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: StoredRows
+    ) -> Iterator[Done]:
         """Counts the n-grams of all missing pairs, then yields their scores job by job. Raises what `count` raises."""
         missing = list(items)
         pairs = _pairs(missing)

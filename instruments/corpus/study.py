@@ -11,7 +11,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.collect.mining.corpus import open_corpus
 from polyculture.instruments.cbs.step import ScoringJob, asked_tables, scoring_jobs
 from polyculture.instruments.cbs.study import measure, shown
-from polyculture.instruments.contract import AskedExperiment, Shown
+from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.corpus.options import CorpusOptions
 from polyculture.instruments.corpus.step import Corpus, CorpusStep, model_name
 from polyculture.instruments.datasets.opened import changed_reason
@@ -34,7 +34,7 @@ def inquiry(asked: AskedExperiment, options: CorpusOptions) -> Inquiry[ScoringJo
         requests=partial(asked_tables, asked.run, dataset),
         setups={model: source.setup},
         derive=partial(measure, asked),
-        shown=(*shown(options.rule, [model]), Shown(_PAIRS, {"rule": options.rule, "model": model})),
+        shown=(*shown(options.rule, [model]), PrintedTable(_PAIRS, {"rule": options.rule, "model": model})),
         reason=changed_reason(dataset),
     )
 

@@ -24,7 +24,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job
-from polyculture.cache.work.worker import Done, Kept, Load, Work
+from polyculture.cache.work.worker import Done, Load, StoredRows, Work
 from polyculture.generate.engines import REPRESENTING, Represented, Representing, ScoreRequest
 from polyculture.generate.engines.models import Models
 from polyculture.generate.request import request_id
@@ -225,7 +225,7 @@ class RepresentingStep(AnswerStep[EntityInContexts, RepresentingJob]):
     tables = (REPRESENTATIONS,)
 
     def ask(
-        self, work: Work[EntityInContexts], items: Iterator[EntityInContexts], models: Models, kept: Kept
+        self, work: Work[EntityInContexts], items: Iterator[EntityInContexts], models: Models, kept: StoredRows
     ) -> Iterator[Done]:
         """The vectors of some entities at a time.
 

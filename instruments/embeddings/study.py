@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from polyculture.instruments.cbs.measure import NEUTRAL
-from polyculture.instruments.contract import AskedExperiment, Shown
+from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.datasets.opened import changed_reason
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.declared import Inquiry
@@ -26,6 +26,6 @@ def inquiry(asked: AskedExperiment, options: EmbeddingsOptions) -> Inquiry[Repre
         lambda jobs: [RepresentingStep(jobs)],
         data=lambda _jobs: present_tables(asked.run, dataset),
         derive=lambda: measure_separation(asked.run),
-        shown=[Shown(Path(__file__).with_name("separations.sql"), {"model": model}) for model in asked.models],
+        shown=[PrintedTable(Path(__file__).with_name("separations.sql"), {"model": model}) for model in asked.models],
         reason=changed_reason(dataset),
     )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.halves import HalfCounts, Limited, limited, to_level, whole_halves
+from polyculture.instruments.probe.halves import HalfCounts, TestedNumber, limited, to_level, whole_halves
 from polyculture.instruments.probe.occurrences import Occurrences
 from polyculture.metrics.inference.arrays import Floats, Integers
 
@@ -23,7 +23,7 @@ FEWEST = 3  # cultures: what two share is over-represented in one of them only, 
 RESAMPLES = 999
 
 Pairs = NDArray[np.bool_]  # which ordered pairs of cultures, [t, s]
-NumberPair = tuple[float, float, Limited]  # two numbers, and their difference
+NumberPair = tuple[float, float, TestedNumber]  # two numbers, and their difference
 
 
 @dataclass(frozen=True, slots=True, eq=False)

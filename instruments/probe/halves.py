@@ -64,7 +64,7 @@ def student(found: Floats, of_halves: Floats, questions: int) -> tuple[Floats, F
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
+class TestedNumber:
     """A number with its 95 % interval and the p-value of 0, or the reason why there is none."""
 
     value: float
@@ -77,21 +77,21 @@ class Limited:
 
 def limited(
     found: Floats, halved: HalfCounts | str, of_halves: Callable[[HalfCounts], Floats], questions: int
-) -> list[Limited]:
+) -> list[TestedNumber]:
     """Each of some numbers with Student's limits, from its values in halves: [halves, numbers]."""
     if isinstance(halved, str):
-        return [Limited(float(one), lacking=halved) for one in found]
+        return [TestedNumber(float(one), lacking=halved) for one in found]
     drawn = of_halves(halved)
     low, high = student(found, drawn, questions)
-    told: list[Limited] = []
+    told: list[TestedNumber] = []
     undefined = np.asarray(np.isnan(drawn).any(0))
     for value, under, over, some in zip(*map(np.ndarray.tolist, (found, low, high, undefined)), strict=True):
         why = None if math.isnan(value) or not math.isnan(under) else UNDEFINED if some else ALIKE
         if math.isnan(value) or why:
-            told.append(Limited(value, lacking=why))
+            told.append(TestedNumber(value, lacking=why))
         else:
             p = StudentInterval(value, value - under, over - value, questions - 1).p()
-            told.append(Limited(value, under, over, p, questions - 1))
+            told.append(TestedNumber(value, under, over, p, questions - 1))
     return told
 
 

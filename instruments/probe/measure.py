@@ -42,7 +42,7 @@ from polyculture.instruments.probe.flattening import (
     groups_of_pairs,
     judge,
 )
-from polyculture.instruments.probe.halves import Limited
+from polyculture.instruments.probe.halves import TestedNumber
 from polyculture.instruments.probe.layout import MEASURE, PROBE, PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.probe.occurrences import Occurrence, Occurrences
 from polyculture.instruments.questions.layout import EMPTY
@@ -301,7 +301,7 @@ def _ratio(rows: Sequence[tuple[Any, ...]], questions: Sequence[str]) -> Ratio:
     return Ratio(sums, counts, -1.0, 1.0)
 
 
-def _paired(one: float, other: float, limits: Limited) -> PairedDifference:
+def _paired(one: float, other: float, limits: TestedNumber) -> PairedDifference:
     return PairedDifference(one, other, limits.low, limits.high, limits.p, limits.freedom, limits.lacking)
 
 

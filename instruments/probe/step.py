@@ -14,7 +14,7 @@ from typing import Any
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.text.folding import fold
-from polyculture.cache.work.worker import AnswerText, Done, Kept, Load, Work
+from polyculture.cache.work.worker import AnswerText, Done, Load, StoredRows, Work
 from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import Models
@@ -44,7 +44,7 @@ _UNKNOWN = (
 
 
 @dataclass(frozen=True)
-class _Answered:
+class _QuestionStates:
     """A question with its answer and the answer's states, or the reason why there are none."""
 
     question: ProbedQuestion
@@ -95,7 +95,7 @@ class ProbingStep(AnswerStep[ProbeRequest, ProbeJob]):
                     yield Load(rules.inspection.prompt, rules.inspection.max_tokens, answer=answer, chat=False)
 
     def ask(
-        self, work: Work[ProbeRequest], items: Iterator[ProbeRequest], models: Models, kept: Kept
+        self, work: Work[ProbeRequest], items: Iterator[ProbeRequest], models: Models, kept: StoredRows
     ) -> Iterator[Done]:
         """The rows of some questions at a time.
 
@@ -127,14 +127,14 @@ def _sources(some: Sequence[ProbeRequest]) -> list[ProbedQuestion]:
     return list({one.source.question_key: one.source for one in some if one.source}.values())
 
 
-def _said(one: ProbeRequest, answered: Mapping[str, _Answered]) -> _Answered:
+def _said(one: ProbeRequest, answered: Mapping[str, _QuestionStates]) -> _QuestionStates:
     """The answer whose vectors an arm puts in place."""
     if one.source is None:
-        return _Answered(one.question, None, error=f"{one.arm}: no question of the table can lend it a vector")
+        return _QuestionStates(one.question, None, error=f"{one.arm}: no question of the table can lend it a vector")
     return answered[one.source.question_key]
 
 
-def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[ProbedQuestion]) -> Iterator[_Answered]:
+def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[ProbedQuestion]) -> Iterator[_QuestionStates]:
     """The model's answers with their states."""
     requests = [Request(str(n), _messages(one), rules.answering, (1,)) for n, one in enumerate(questions)]
     said: dict[int, Completion] = {int(one.request_id): one for one in engine.sample(requests)}
@@ -149,9 +149,9 @@ def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[ProbedQues
     for number, one in enumerate(questions):
         text, found = said[number].text, states.get(number)
         if found is None:
-            yield _Answered(one, text, error=said[number].error or "the answer is empty")
+            yield _QuestionStates(one, text, error=said[number].error or "the answer is empty")
         else:
-            yield _Answered(one, text, tuple(word.text for word in words[number]), found, found.error)
+            yield _QuestionStates(one, text, tuple(word.text for word in words[number]), found, found.error)
 
 
 def _messages(one: ProbedQuestion) -> tuple[Message, ...]:
@@ -162,7 +162,7 @@ Layers = dict[int, Continuation]  # what was written, by layer
 
 
 def _written(
-    engine: Patching, rules: ProbeRules, some: Sequence[ProbeRequest], answered: Mapping[str, _Answered]
+    engine: Patching, rules: ProbeRules, some: Sequence[ProbeRequest], answered: Mapping[str, _QuestionStates]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes for each layer of each question, in one batch over both; by probe_id."""
     whole = [one for one in some if _said(one, answered).error is None]
@@ -175,7 +175,7 @@ def _written(
 
 
 def _of_text(
-    engine: Patching, rules: ProbeRules, some: Sequence[ProbeRequest], answered: Mapping[str, _Answered]
+    engine: Patching, rules: ProbeRules, some: Sequence[ProbeRequest], answered: Mapping[str, _QuestionStates]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes behind the answers' words as text; with them it may be longer than the model reads."""
     inspection, texts = rules.inspection, []
@@ -190,7 +190,7 @@ def _of_text(
     return found
 
 
-def _patches(rules: ProbeRules, one: ProbeRequest, said: _Answered) -> Iterator[Patch]:
+def _patches(rules: ProbeRules, one: ProbeRequest, said: _QuestionStates) -> Iterator[Patch]:
     """A patch per layer; none where the arm is text."""
     if said.found is None or said.found.states is None or one.arm == TEXT:
         return
@@ -201,7 +201,7 @@ def _patches(rules: ProbeRules, one: ProbeRequest, said: _Answered) -> Iterator[
 
 
 def _rows(
-    probing: ProbeJob, one: ProbeRequest, answered: _Answered, written: Mapping[int, Continuation], depth: int
+    probing: ProbeJob, one: ProbeRequest, answered: _QuestionStates, written: Mapping[int, Continuation], depth: int
 ) -> tuple[Any, ...]:
     question, found = one.question, answered.found
     rule = word_rule(question.language, probing.rules.tagger_of(question.language))

@@ -14,7 +14,7 @@ from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import known_layers
 from polyculture.generate.engines.base import Decoding
-from polyculture.instruments.contract import AskedExperiment, Shown
+from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.probe.arms import CONTROLS, LENT, PATCHED, Arm, missing_controls, unkept_lines
@@ -80,8 +80,8 @@ def inquiry(asked: AskedExperiment, options: ProbeOptions) -> Inquiry[ProbeJob]:
         lambda _jobs: present_questions(asked.run, chosen.values()),
         derive=derive,
         shown=(
-            Shown(_FOLDER / "flattening_matrix.sql", {"dataset": names, "model": list(asked.models)}),
-            Shown(_FOLDER / "arms_beside.sql", {"dataset": names, "model": list(asked.models)}),
+            PrintedTable(_FOLDER / "flattening_matrix.sql", {"dataset": names, "model": list(asked.models)}),
+            PrintedTable(_FOLDER / "arms_beside.sql", {"dataset": names, "model": list(asked.models)}),
         ),
         reason=f"{', '.join(names)}: not all that was asked before is asked now",
     )

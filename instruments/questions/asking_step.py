@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeVar
 
 from polyculture.cache.store.run_folder import Job
-from polyculture.cache.work.worker import Done, Kept, Load, Work
+from polyculture.cache.work.worker import Done, Load, StoredRows, Work
 from polyculture.generate.engines import ATTENDING, SCORING, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.base import SCORE_TOKENS, Completion, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
@@ -77,7 +77,7 @@ class LikelihoodStep(AskStep):
 
     use = "score"
 
-    def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: StoredRows) -> Iterator[Done]:
         """A row per question, once all its scores are there."""
         asked = self.asked[work.job]
         waiting: dict[str, tuple[Ask, dict[int, Scored]]] = {}
@@ -133,7 +133,7 @@ class AttentionStep(AskStep):
 
     use = "attend"
 
-    def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: StoredRows) -> Iterator[Done]:
         """A row per question. Raises `EngineError` where the model does not give its attention."""
         asked = self.asked[work.job]
         waiting: dict[str, Ask] = {}

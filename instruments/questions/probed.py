@@ -78,7 +78,7 @@ WHERE q.language = ? ORDER BY a.question_key, a.place
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbedDataSet:
     """A data set that a run probed, and what was read out."""
 
     questions: Mapping[AskedPlace, Question]  # open ones, with what people answered
@@ -87,7 +87,7 @@ class Probed:
     ]  # model -> question -> items as it wrote them, the most frequent ones first
 
 
-def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[str, Probed]:
+def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[str, ProbedDataSet]:
     """What the run in `folder` probed in English, and the name of its data set.
 
     Of several data sets the one that is `named`. The filter of items is the paper's where they have similarities.
@@ -130,7 +130,7 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None) -> tuple[st
     for model, name, culture, one, text in rows:
         if name == dataset:
             items[model][place(one, culture)].append(text)
-    return dataset, Probed(found, items)
+    return dataset, ProbedDataSet(found, items)
 
 
 def _dataset(folder: Path, names: Sequence[str], named: str | None) -> str:

@@ -170,7 +170,7 @@ class _Units:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _ScoredItem:
     """What a model scored in an item: by each metric a score of every repeat; without any, the reason."""
 
     rows: Sequence[ItemScore]
@@ -206,7 +206,9 @@ def _add(
 ) -> None:
     """Adds the rows of one model's scores in one data set."""
     own = sorted({one.metric for some in rows.values() for one in some if one.value is not None} & metrics.keys())
-    items = {key: _Item(some, {one: _repeats(some, one, metrics[one]) for one in own}) for key, some in rows.items()}
+    items = {
+        key: _ScoredItem(some, {one: _repeats(some, one, metrics[one]) for one in own}) for key, some in rows.items()
+    }
     contents = content_id("scores", sorted([*map(list, key), [list(one.scores.items())]] for key, one in items.items()))
     found.ids.append(CurrentId(what=f"{job.topic} {job.language} {SCORED} {job.model}", id=contents))
     lacking, failed = Counter[str](), Counter[str]()

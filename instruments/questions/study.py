@@ -12,7 +12,7 @@ from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.contract import AskedExperiment, Shown
+from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.questions.asking import GENERATED, AskJob, question_rows, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
@@ -31,7 +31,7 @@ def inquiry(asked: AskedExperiment, options: AskOptions) -> Inquiry[AskJob]:
     for one in sets:
         tell_remarks(one, asked.warning)
     parts = [part_of(one, options, asked.seed, asked.info) for one in sets]
-    shown = [Shown(ATTENTION_TESTS, {"dataset": [one.name for one in sets], "model": list(asked.models)})]
+    shown = [PrintedTable(ATTENTION_TESTS, {"dataset": [one.name for one in sets], "model": list(asked.models)})]
     attends = any(ATTENTION in part.methods for part in parts)
     return replace(
         read_inquiry(asked, sets, _steps, shown if attends else ()),
@@ -43,7 +43,7 @@ def read_inquiry(
     asked: AskedExperiment,
     sets: Sequence[QuestionSet],
     steps: Callable[[Sequence[AskJob]], Iterable[Step[Any, Models]]],
-    shown: Iterable[Shown] = (),
+    shown: Iterable[PrintedTable] = (),
 ) -> Inquiry[AskJob]:
     """An inquiry of some sets, whose jobs nobody has named yet: steps that bring answers, then the one that reads them,
     and the numbers.
@@ -72,7 +72,7 @@ def read_inquiry(
         lambda jobs: [*steps(jobs), reading],
         lambda _jobs: present_rows(asked.run, QUESTIONS, list(rows.values())),
         derive=derive,
-        shown=[Shown(SCORES, {"dataset": names, "metric": [*MAIN, *own]}), *shown],
+        shown=[PrintedTable(SCORES, {"dataset": names, "metric": [*MAIN, *own]}), *shown],
         reason=f"{', '.join(names)}: not all that was asked is among the questions now",
         ids=reading.ids,
     )

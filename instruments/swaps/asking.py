@@ -29,7 +29,7 @@ from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, ComparisonWords, SwapPrompts
 from polyculture.instruments.swaps.selection import SwapTexts
-from polyculture.instruments.swaps.tasks import AnswerError, Filled, ReaderResult, Task, spoken
+from polyculture.instruments.swaps.tasks import AnswerError, FilledContext, ReaderResult, Task, spoken
 
 PROMPT = "prompt"
 VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
@@ -43,7 +43,7 @@ class AskedText:
 
     answer_id: str
     request_id: str
-    filled: Filled
+    filled: FilledContext
     sample: int
     seed: int
 
@@ -60,7 +60,7 @@ class AskedText:
         return self.filled.entity.entity_id
 
 
-class Asking(Protocol):
+class SwapProtocol(Protocol):
     """How texts in one language are asked about, without the model."""
 
     @property
@@ -83,15 +83,15 @@ class Asking(Protocol):
         """A hash of everything that determines what an answer is worth."""
         ...
 
-    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> ReaderResult:
+    def read(self, raw: str, filled: FilledContext, *, cut: bool = False) -> ReaderResult:
         """The score of an answer as it came, or the reason why it has none; `cut`: at the token limit."""
         ...
 
-    def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
+    def request_id(self, model: str, setup: Mapping[str, Any], filled: FilledContext) -> str:
         """The identity of a text as a model is asked about it."""
         ...
 
-    def load(self, filled: Filled) -> Load | None:
+    def load(self, filled: FilledContext) -> Load | None:
         """What an answer about a text takes; None where no model of the experiment gives it."""
         ...
 
@@ -137,7 +137,7 @@ class SwapQuestions:
         """The languages that an answer may be in: that of the question, and that of the text."""
         return tuple(dict.fromkeys((self.prompts.language, self.language)))
 
-    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> ReaderResult:
+    def read(self, raw: str, filled: FilledContext, *, cut: bool = False) -> ReaderResult:
         """What is said behind the reasoning. An answer that declines is a refusal, whatever its words."""
         answer = text_in(raw)
         if answer is None:
@@ -171,12 +171,12 @@ class SwapQuestions:
         decoding = {name: value for name, value in asdict(self.decoding).items() if name != "schema"}
         return {"prompt": wording, **decoding, "schema": self.constrained, "seed": self.seed}
 
-    def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
+    def request_id(self, model: str, setup: Mapping[str, Any], filled: FilledContext) -> str:
         decoding, seed = as_sent(self.decoding, None if self.repeatable else self.seed, setup)
         messages = as_lists(chat(self.task.prompt(filled, self.prompts), setup.get(SYSTEM)))
         return request_id("answer", model, setup, messages, decoding, seed)
 
-    def load(self, filled: Filled) -> Load:
+    def load(self, filled: FilledContext) -> Load:
         """The question without the entity, which texts of a context share, and the entity."""
         question = self.task.prompt(replace(filled, entity=replace(filled.entity, surface="")), self.prompts)
         return Load(question, self.decoding.max_tokens, varying=filled.entity.surface)
@@ -190,7 +190,7 @@ class SwapQuestions:
             yield Request(ask.answer_id, (message,), self.decoding, (ask.seed,))
 
 
-def place_of(asking: Asking, language: str) -> str:
+def place_of(asking: SwapProtocol, language: str) -> str:
     """What is asked in a language: as in `answers.sql`."""
     return f"{asking.question.task} {asking.question.answer_method} {language}"
 
@@ -201,7 +201,7 @@ class SwapJob(ModelJob[AskedText]):
 
     job: Job
     texts: SwapTexts
-    asking: Asking
+    asking: SwapProtocol
     setup: Mapping[str, Any] = field(default_factory=dict)  # of the model, for answers
 
     @property
@@ -246,13 +246,13 @@ class SwapJob(ModelJob[AskedText]):
         """What all of it takes: a context's question is read once for each of its texts."""
         for context, drawn in self.texts.drawn:
             entities = [entity for entity, draws in drawn for _ in self._samples(draws)]
-            if load := self.asking.load(Filled(context, entities[0])):
+            if load := self.asking.load(FilledContext(context, entities[0])):
                 yield replace(load, times=len(entities), varying=" ".join(entity.surface for entity in entities))
 
-    def _filled(self) -> Iterator[tuple[Filled, str, Mapping[int, int]]]:
+    def _filled(self) -> Iterator[tuple[FilledContext, str, Mapping[int, int]]]:
         for context, drawn in self.texts.drawn:
             for entity, draws in drawn:
-                filled = Filled(context, entity)
+                filled = FilledContext(context, entity)
                 yield filled, self.asking.request_id(self.job.model, self.setup, filled), draws
 
     def _samples(self, draws: Mapping[int, int]) -> Collection[int]:

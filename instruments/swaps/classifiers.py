@@ -20,7 +20,7 @@ from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import Label, gold_label
 from polyculture.instruments.swaps.asking import AskedText
 from polyculture.instruments.swaps.layout import SwapQuestion
-from polyculture.instruments.swaps.tasks import Filled, JudgedAnswer, ReaderResult, judge_spans
+from polyculture.instruments.swaps.tasks import FilledContext, JudgedAnswer, ReaderResult, judge_spans
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"
@@ -62,7 +62,7 @@ class LabelledTexts:
     def reader_id(self) -> str:
         return content_id("swap reader", self.method, self.labels.model_dump())
 
-    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> ReaderResult:  # noqa: ARG002, it has no limit
+    def read(self, raw: str, filled: FilledContext, *, cut: bool = False) -> ReaderResult:  # noqa: ARG002, it has no limit
         """What a text's label says, or the names in it: those whose label means the entity's type."""
         if self.method == CLASSIFIER:
             label = self.labels.sentiment_of(raw)
@@ -83,10 +83,10 @@ class LabelledTexts:
     def settings(self) -> Mapping[str, Any]:
         return {"labels": self.labels.model_dump(mode="json"), "seed": self.seed}
 
-    def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
+    def request_id(self, model: str, setup: Mapping[str, Any], filled: FilledContext) -> str:
         return request_id("label", model, setup, filled.text)
 
-    def load(self, filled: Filled) -> None:  # noqa: ARG002, no model of the experiment is asked
+    def load(self, filled: FilledContext) -> None:  # noqa: ARG002, no model of the experiment is asked
         return None
 
     def completions(self, asks: Iterable[AskedText], models: Models) -> Iterator[Completion]:  # noqa: ARG002, its own

@@ -25,9 +25,9 @@ from polyculture.instruments.swaps.rates import (
     SIDES,
     WITHOUT_INTERVAL,
     AnswerColumns,
+    AnswerGroup,
     AskedType,
     SwapScope,
-    Whole,
     asked_alike,
     chosen,
     once_within,
@@ -94,7 +94,7 @@ def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[st
     yield from lines
 
 
-def _numbers(store: Store, wholes: Sequence[tuple[Whole, list[AskedType]]], inputs: str) -> Iterator[Number]:
+def _numbers(store: Store, wholes: Sequence[tuple[AnswerGroup, list[AskedType]]], inputs: str) -> Iterator[Number]:
     for whole, types in wholes:
         answers = _read(store, whole)
         for part in dict.fromkeys(one.scope for one in types):
@@ -104,9 +104,11 @@ def _numbers(store: Store, wholes: Sequence[tuple[Whole, list[AskedType]]], inpu
                 yield from _part_numbers(whole, part, chosen(answers, once_within(answers, part)), inputs)
 
 
-def _differences(store: Store, wholes: Sequence[tuple[Whole, list[AskedType]]], inputs: str) -> Iterator[Difference]:
+def _differences(
+    store: Store, wholes: Sequence[tuple[AnswerGroup, list[AskedType]]], inputs: str
+) -> Iterator[Difference]:
     """Of a task's answers about one data set in the same settings: those of all models stand in memory at once."""
-    groups: dict[Whole, list[tuple[Whole, list[AskedType]]]] = {}
+    groups: dict[AnswerGroup, list[tuple[AnswerGroup, list[AskedType]]]] = {}
     for whole, types in wholes:
         groups.setdefault(whole._replace(model=""), []).append((whole, types))
     for group in groups.values():
@@ -119,11 +121,11 @@ def _asked_types(store: Store, task: str) -> list[AskedType]:
     return [AskedType(*row) for row in store.execute(read_sql(QUERIES, "asked_types"), {"task": task}).fetchall()]
 
 
-def _wholes(types: Sequence[AskedType]) -> Iterator[tuple[Whole, list[AskedType]]]:
+def _wholes(types: Sequence[AskedType]) -> Iterator[tuple[AnswerGroup, list[AskedType]]]:
     """What is read together: each setting; of sentiment all of them, too, where there are several."""
-    found: dict[Whole, list[AskedType]] = {}
+    found: dict[AnswerGroup, list[AskedType]] = {}
     for one in types:
-        whole = Whole(one.task, one.answer_method, one.model, one.dataset, (one.setting,))
+        whole = AnswerGroup(one.task, one.answer_method, one.model, one.dataset, (one.setting,))
         found.setdefault(whole, []).append(one)
     yield from found.items()
     sentiment = [whole for whole in found if whole.task == "sentiment"]
@@ -144,13 +146,13 @@ def _types_of(types: Sequence[AskedType], part: SwapScope) -> list[AskedType]:
     return [one for one in types if part in (EVERY, one.scope._replace(entity_type=""))]
 
 
-def _read(store: Store, whole: Whole) -> dict[str, NDArray[Any]]:
+def _read(store: Store, whole: AnswerGroup) -> dict[str, NDArray[Any]]:
     wanted = {**whole._asdict(), "settings": list(whole.settings)}
     found = store.execute(read_sql(QUERIES, "answers"), wanted).fetchnumpy()
     return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}
 
 
-def _part_numbers(whole: Whole, part: SwapScope, answers: AnswerColumns, inputs: str) -> Iterator[Number]:
+def _part_numbers(whole: AnswerGroup, part: SwapScope, answers: AnswerColumns, inputs: str) -> Iterator[Number]:
     """A number per metric and side that was asked, with an estimate where an answer counts."""
     native, wordings = answers["native"].astype(bool), sorted(set(answers["wording"]) - {""})
     became = {side: _became(answers, here) for side, here in zip(SIDES, (native, ~native), strict=True) if here.any()}

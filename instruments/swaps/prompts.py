@@ -146,7 +146,7 @@ def _checked(data: dict[str, Any], file: Path) -> SwapPrompts:
 
 
 @dataclass(frozen=True)
-class Worded:
+class LanguagePrompts:
     """The prompts about texts in one language, ready to be filled in."""
 
     prompts: SwapPrompts  # without `{language}`
@@ -163,7 +163,7 @@ def preset_prompts(name: str) -> tuple[str, SwapPrompts] | None:
     return (name, _prompts(found, PRESETS / f"{name}.toml", "en", None)) if found else None
 
 
-def worded(language: str, task: str, place: Path | None, preset: tuple[str, SwapPrompts] | None) -> Worded:
+def worded(language: str, task: str, place: Path | None, preset: tuple[str, SwapPrompts] | None) -> LanguagePrompts:
     """The prompts about texts in `language`, by which `task` is asked.
 
     `place` is a user's folder or file. `preset` is the name and the prompts of a preset, where no place is given.
@@ -177,7 +177,7 @@ def worded(language: str, task: str, place: Path | None, preset: tuple[str, Swap
         wording = OWN
         prompts = read_prompts(_own_file(place, language), language if place.is_dir() else "en", task)
     shared = None if place is not None and place.is_dir() else prompts
-    return Worded(_named(prompts, language, place or PROMPTS), prompts.words_of(language), wording, shared)
+    return LanguagePrompts(_named(prompts, language, place or PROMPTS), prompts.words_of(language), wording, shared)
 
 
 def _own_file(place: Path, language: str) -> Path:

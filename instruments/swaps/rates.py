@@ -48,7 +48,7 @@ def asked_alike(types: Sequence[AskedType]) -> bool:
     return len({one.settings_id for one in types}) < 2
 
 
-class Whole(NamedTuple):
+class AnswerGroup(NamedTuple):
     """The answers that are read together: a setting of a data set, or all its settings."""
 
     task: str

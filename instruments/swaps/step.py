@@ -27,7 +27,7 @@ from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.row_step import MadeRow, RowStep, TextStep
-from polyculture.instruments.swaps.asking import AskedText, Asking, SwapJob, place_of
+from polyculture.instruments.swaps.asking import AskedText, SwapJob, SwapProtocol, place_of
 from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,
     SWAP_READINGS,
@@ -35,7 +35,7 @@ from polyculture.instruments.swaps.layout import (
     WANTED_SWAPS,
     SwapReading,
 )
-from polyculture.instruments.swaps.tasks import Filled
+from polyculture.instruments.swaps.tasks import FilledContext
 
 
 class SwapStep(TextStep[AskedText, SwapJob]):
@@ -93,7 +93,7 @@ class SwapReadingStep(RowStep):
     tables = (SWAP_READINGS,)
     reads = (SWAP_RESPONSES,)
 
-    def __init__(self, run: RunFolder, task: str, dataset: DataSet, by_language: Mapping[str, Asking]) -> None:
+    def __init__(self, run: RunFolder, task: str, dataset: DataSet, by_language: Mapping[str, SwapProtocol]) -> None:
         self._run, self._task, self._by_language = run, task, by_language
         self._contexts = {context.context_id: context for context in dataset.contexts}
         self._entities = {entity.entity_id: entity for entity in dataset.entities}
@@ -120,8 +120,8 @@ class SwapReadingStep(RowStep):
             key = content_id(row["answer_id"], asking.reader_id)
             yield MadeRow(key, partial(self._read, asking, key, row))
 
-    def _read(self, asking: Asking, key: str, row: Mapping[str, Any]) -> SwapReading:
-        filled = Filled(self._contexts[row["context_id"]], self._entities[row["entity_id"]])
+    def _read(self, asking: SwapProtocol, key: str, row: Mapping[str, Any]) -> SwapReading:
+        filled = FilledContext(self._contexts[row["context_id"]], self._entities[row["entity_id"]])
         read = asking.read(row["raw"], filled, cut=ending_of(row["finish_reason"]) == "cut")
         return SwapReading(key, row["answer_id"], asking.reader_id, **read.columns)
 

@@ -10,13 +10,13 @@ from functools import partial
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.written_paths import name_in
-from polyculture.instruments.contract import AskedExperiment, Shown
+from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import OURS, told
 from polyculture.instruments.declared import Inquiry
-from polyculture.instruments.swaps.asking import Asking, SwapJob, SwapQuestions
+from polyculture.instruments.swaps.asking import SwapJob, SwapProtocol, SwapQuestions
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, LabelledTexts, Labels, read_labels
 from polyculture.instruments.swaps.layout import COUNTS, RATES
 from polyculture.instruments.swaps.measure import apart_lines, health_lines, measure_swaps
@@ -55,7 +55,7 @@ def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
     draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
     # Drawn once: all models are asked about the same texts, and a line says once what is left out.
     texts = swap_texts(dataset, options.task, selection, draws, tell=asked.warning)
-    by_language: dict[str, Asking]
+    by_language: dict[str, SwapProtocol]
     if own is None:
         by_language = {language: _questions(language, asked, options) for language in _languages(texts)}
         others = ", ".join(language for language in by_language if language != ENGLISH)
@@ -129,11 +129,11 @@ def _with_labels(asked: AskedExperiment, texts: Sequence[SwapTexts], labels: Lab
     return [one for one in texts if one.entity_type not in without]
 
 
-def _shown(options: SwapOptions, models: Sequence[str]) -> Iterator[Shown]:
+def _shown(options: SwapOptions, models: Sequence[str]) -> Iterator[PrintedTable]:
     """The rates of each model; of sentiment the raw counts."""
     pooled = isinstance(options, SentimentOptions) and options.pooled
     unreadable = options.unreadable if isinstance(options, EntityOptions) else "wrong"
     for model in models:
-        yield Shown(RATES, {"task": options.task, "unreadable": unreadable, "pooled": pooled, "model": model})
+        yield PrintedTable(RATES, {"task": options.task, "unreadable": unreadable, "pooled": pooled, "model": model})
         if options.task == "sentiment":
-            yield Shown(COUNTS, {"pooled": pooled, "model": model})
+            yield PrintedTable(COUNTS, {"pooled": pooled, "model": model})

@@ -23,10 +23,10 @@ from polyculture.instruments.swaps.rates import (
     SIDES,
     WITHOUT_INTERVAL,
     AnswerColumns,
+    AnswerGroup,
     AskedType,
     RateOfAnswers,
     SwapScope,
-    Whole,
     asked_alike,
     chosen,
     sides_of,
@@ -46,7 +46,7 @@ COUNTED = {  # the papers' counts, and the rates that they are of
 class ModelAnswers(NamedTuple):
     """The answers of a model, and the types that it was asked about."""
 
-    whole: Whole
+    whole: AnswerGroup
     types: Sequence[AskedType]
     columns: AnswerColumns
 
@@ -54,7 +54,7 @@ class ModelAnswers(NamedTuple):
 class _AnswerPair(NamedTuple):
     """Two sides' answers about the same texts, in the same order; and the texts that only one was asked about."""
 
-    whole: Whole  # what both share
+    whole: AnswerGroup  # what both share
     dimension: str
     a: str
     b: str
@@ -102,7 +102,7 @@ def _over(types: Sequence[AskedType]) -> list[SwapScope]:
 
 
 def _paired(
-    whole: Whole, dimension: str, names: tuple[str, str], one: AnswerColumns, other: AnswerColumns,
+    whole: AnswerGroup, dimension: str, names: tuple[str, str], one: AnswerColumns, other: AnswerColumns,
     types: Sequence[AskedType], inputs: str,
 ) -> _AnswerPair:  # fmt: skip
     key = "text" if dimension == "language" else "text_here"  # a text is known in all languages, or in one
@@ -199,7 +199,7 @@ def _is_part(own: SwapScope, whole: SwapScope) -> bool:
     return all(not wanted or wanted == value for value, wanted in zip(own, whole, strict=True))
 
 
-def _place(whole: Whole, part: SwapScope) -> dict[str, str]:
+def _place(whole: AnswerGroup, part: SwapScope) -> dict[str, str]:
     """What both sides share."""
     shared = {"language": part.language, "country": part.culture, "topic": part.entity_type}
     return {

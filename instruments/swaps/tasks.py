@@ -23,7 +23,7 @@ class AnswerError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledContext:
     """A context with an entity in its gap."""
 
     context: MaskedContext
@@ -127,7 +127,7 @@ class Sentiment:
     name = key = "sentiment"
     max_tokens = 48  # some models put spaces into their JSON
 
-    def prompt(self, filled: Filled, prompts: SwapPrompts) -> str:
+    def prompt(self, filled: FilledContext, prompts: SwapPrompts) -> str:
         return fill(prompts.sentiment.prompt, text=filled.text)
 
     def schema(self, prompts: SwapPrompts) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class Sentiment:
     def asked(self, prompts: SwapPrompts) -> dict[str, str]:
         return {"prompt": prompts.sentiment.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: FilledContext, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
         label = read_label(words(raw, self.key), prompts)
         return JudgedAnswer(label, int(label == gold_label(filled.context)))
 
@@ -183,7 +183,7 @@ class NameTagging:
     name, key = "ner", "names"
     max_tokens = 256
 
-    def prompt(self, filled: Filled, prompts: SwapPrompts) -> str:
+    def prompt(self, filled: FilledContext, prompts: SwapPrompts) -> str:
         return fill(prompts.ner.prompt, text=filled.text, type=prompts.type_words(filled.context.entity_type))
 
     def schema(self, prompts: SwapPrompts) -> dict[str, Any]:  # noqa: ARG002
@@ -195,7 +195,7 @@ class NameTagging:
     def asked(self, prompts: SwapPrompts) -> dict[str, str]:
         return {"prompt": prompts.ner.prompt}
 
-    def judge(self, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
+    def judge(self, raw: str, filled: FilledContext, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:  # noqa: ARG002
         names = json_value(raw, self.key)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise AnswerError("the answer has no list of names")
@@ -204,7 +204,7 @@ class NameTagging:
         return judge_names([name.strip() for name in names if name.strip()], filled, own)
 
 
-def judge_names(names: Iterable[str], filled: Filled, own: ComparisonWords) -> JudgedAnswer:
+def judge_names(names: Iterable[str], filled: FilledContext, own: ComparisonWords) -> JudgedAnswer:
     """What names without places are worth: each stands wherever the text has it; one that it lacks is a false one."""
     spans: set[Span] = set()
     invented = set()
@@ -216,7 +216,7 @@ def judge_names(names: Iterable[str], filled: Filled, own: ComparisonWords) -> J
     return replace(judged, strict=int(filled.span in spans), strict_predicted=len(spans) + len(invented))
 
 
-def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] = ()) -> JudgedAnswer:
+def judge_spans(spans: Iterable[Span], filled: FilledContext, invented: Iterable[str] = ()) -> JudgedAnswer:
     """What spans of the text are worth, with names that the text does not hold."""
     each, beside = sorted(set(spans)), sorted(set(invented))
     start, end = filled.span
@@ -226,7 +226,7 @@ def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] =
     return JudgedAnswer("\n".join(named), found, len(named), elsewhere, found, len(named))
 
 
-def _bare(span: Span, filled: Filled, own: ComparisonWords) -> Span:
+def _bare(span: Span, filled: FilledContext, own: ComparisonWords) -> Span:
     """The entity's span if `span` adds only a title before it or an honorific after it; else `span` unchanged."""
     (begin, stop), (start, end) = span, filled.span
     beside = ((filled.text[begin:start], own.titles), (filled.text[end:stop], own.honorifics))
@@ -262,7 +262,7 @@ class QuestionAnswering:
     name, key = "qa", "answer"
     max_tokens = 64
 
-    def prompt(self, filled: Filled, prompts: SwapPrompts) -> str:
+    def prompt(self, filled: FilledContext, prompts: SwapPrompts) -> str:
         kind = prompts.type_words(filled.context.entity_type)
         question = filled.context.question or fill(prompts.qa.question, type=kind)
         return fill(prompts.qa.prompt, text=filled.text, question=question, type=kind)
@@ -276,7 +276,7 @@ class QuestionAnswering:
     def asked(self, prompts: SwapPrompts) -> dict[str, str]:
         return {"prompt": prompts.qa.prompt, "question": prompts.qa.question}
 
-    def judge(self, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:
+    def judge(self, raw: str, filled: FilledContext, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:
         said, gold = words(raw, self.key), filled.entity.surface
         of_prompt = prompts.words_of(prompts.language)
         nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, of_prompt)

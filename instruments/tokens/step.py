@@ -22,7 +22,7 @@ from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.text.scripts import script_of
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.cache.work.worker import Done, Kept, Work
+from polyculture.cache.work.worker import Done, StoredRows, Work
 from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import Models
 from polyculture.generate.request import request_id
@@ -203,7 +203,9 @@ class VocabularyStep(AnswerStep[Vocabulary, VocabularyJob]):
     tables = (VOCABULARY_SHARES,)
     _read: tuple[str, list[str]] = "", []  # the model that was read last, and its vocabulary
 
-    def ask(self, work: Work[Vocabulary], items: Iterator[Vocabulary], models: Models, kept: Kept) -> Iterator[Done]:
+    def ask(
+        self, work: Work[Vocabulary], items: Iterator[Vocabulary], models: Models, kept: StoredRows
+    ) -> Iterator[Done]:
         """The shares of a language, one per reading. Raises `EngineError` where there is no tokenizer to be read."""
         model, language, characters = work.job.model, work.job.language, self.asked[work.job].characters
         for item in items:

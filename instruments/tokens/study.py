@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polyculture.cache.errors import CatalogError
-from polyculture.instruments.contract import AskedExperiment, Shown
+from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.tokens.options import TokensOptions
 from polyculture.instruments.tokens.step import (
@@ -26,8 +26,8 @@ def inquiry(asked: AskedExperiment, options: TokensOptions) -> Inquiry[Vocabular
     jobs = vocabulary_jobs(languages, options.characters)
     counted = {"model": list(asked.models), "language": languages, "characters": options.characters}
     shown = (
-        Shown(_OWN / "vocabularies.sql", counted),
-        *(Shown(_OWN / "entity_lengths.sql", {"model": model}) for model in asked.models),
+        PrintedTable(_OWN / "vocabularies.sql", counted),
+        *(PrintedTable(_OWN / "entity_lengths.sql", {"model": model}) for model in asked.models),
     )
     return Inquiry(lambda _model: jobs, lambda jobs: [VocabularyStep(jobs)], shown=shown)
 

@@ -61,7 +61,7 @@ class IngestCounts:
             self.broken_lines.append((line, reason))
 
 
-class Ingested(NamedTuple):
+class IngestedChunk(NamedTuple):
     """What a chunk holds, and the position after it."""
 
     end: DumpPosition
@@ -69,7 +69,7 @@ class Ingested(NamedTuple):
     tables: ArrowTables
 
 
-def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) -> Generator[Ingested, None, None]:
+def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) -> Generator[IngestedChunk, None, None]:
     """Yields what each chunk holds, in their order, as `workers` processes read it; 0: this process does.
 
     Raises `StoreError` where one of them ends early, because it was killed or failed.
@@ -82,7 +82,7 @@ def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) ->
     for process in processes:
         idle.put(process)
 
-    def read(chunk: Chunk) -> Ingested:
+    def read(chunk: Chunk) -> IngestedChunk:
         process = idle.get()
         try:
             return process.read(chunk)
@@ -91,7 +91,7 @@ def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) ->
 
     # A thread waits for each process. Killed processes end the waiting: the pipes break.
     threads = ThreadPoolExecutor(workers)
-    under_way: deque[Future[Ingested]] = deque()
+    under_way: deque[Future[IngestedChunk]] = deque()
     try:
         for chunk in chunks:
             under_way.append(threads.submit(read, chunk))
@@ -117,11 +117,11 @@ class _ReaderProcess:
         self._process.start()
         other_end.close()  # only the process has it now, so that the pipe breaks when the process ends
 
-    def read(self, chunk: Chunk) -> Ingested:
+    def read(self, chunk: Chunk) -> IngestedChunk:
         """What the chunk holds. Raises `StoreError` where the process has ended."""
         try:
             self._connection.send(chunk)
-            answer: Ingested = self._connection.recv()
+            answer: IngestedChunk = self._connection.recv()
         except (EOFError, ConnectionError) as fault:
             self._process.join()
             if (self._process.exitcode or 0) > 0:
@@ -150,11 +150,11 @@ def _read_chunks(connection: Connection, languages: Sequence[str]) -> None:
             connection.send(_ingest(connection.recv(), languages))
 
 
-def _ingest(chunk: Chunk, languages: Sequence[str]) -> Ingested:
+def _ingest(chunk: Chunk, languages: Sequence[str]) -> IngestedChunk:
     rows = EntityRows(languages)
     counts = ingest_lines(enumerate(io.BytesIO(chunk.text), chunk.line), rows)
     counts.json_bytes = len(chunk.text)
-    return Ingested(chunk.end, counts, rows.tables())
+    return IngestedChunk(chunk.end, counts, rows.tables())
 
 
 def _begin() -> None:

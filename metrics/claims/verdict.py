@@ -58,7 +58,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _UnadjustedVerdict:
     verdict: Verdict
     side: ClaimResult  # to which the smaller p points
 
@@ -81,7 +81,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return found
 
 
-def _decided(run: ClaimedRun, own: _Judged, adjusted: float | None) -> Verdict:
+def _decided(run: ClaimedRun, own: _UnadjustedVerdict, adjusted: float | None) -> Verdict:
     verdict = replace(own.verdict, adjusted=adjusted)
     if adjusted is None:
         return verdict
@@ -94,7 +94,7 @@ def _decided(run: ClaimedRun, own: _Judged, adjusted: float | None) -> Verdict:
     return replace(verdict, why="not after Holm over all claims" if reached else verdict.why)
 
 
-def _judged(run: ClaimedRun, claim: Claim, selections: Sequence[str]) -> dict[str, _Judged]:
+def _judged(run: ClaimedRun, claim: Claim, selections: Sequence[str]) -> dict[str, _UnadjustedVerdict]:
     """What each selection of texts says of a claim."""
     if not selections:
         return {}
@@ -102,17 +102,17 @@ def _judged(run: ClaimedRun, claim: Claim, selections: Sequence[str]) -> dict[st
     try:
         found = run.rows(claim, selections)
     except UntestableClaimError as fault:
-        return {ALL: _Judged(replace(nothing, why=str(fault)), ClaimResult.UNDECIDED)}
+        return {ALL: _UnadjustedVerdict(replace(nothing, why=str(fault)), ClaimResult.UNDECIDED)}
     return {selection: _of_rows(nothing, rows) for selection, rows in found.items()}
 
 
-def _of_rows(nothing: Verdict, rows: Sequence[ComparisonRow]) -> _Judged:
+def _of_rows(nothing: Verdict, rows: Sequence[ComparisonRow]) -> _UnadjustedVerdict:
     claim = nothing.claim
     tested = [(row, row.contrast) for row in rows if row.contrast is not None]
     verdict = replace(nothing, parts=len(rows), tested=len(tested), row=rows[0] if len(rows) == 1 else None)
     if not tested:
         reason = next((row.difference.reason for row in rows if row.difference.reason), "no rows")
-        return _Judged(replace(verdict, why=with_remedy(reason)), ClaimResult.UNDECIDED)
+        return _UnadjustedVerdict(replace(verdict, why=with_remedy(reason)), ClaimResult.UNDECIDED)
     holds = [(_p_for(claim, contrast), row) for row, contrast in tested]
     fails = [(_p_against(claim, contrast), row) for row, contrast in tested]
     complete = len(tested) == len(rows)
@@ -123,7 +123,7 @@ def _of_rows(nothing: Verdict, rows: Sequence[ComparisonRow]) -> _Judged:
     )
     missing = f"{len(rows) - len(tested)} of {len(rows)} comparisons have no interval"
     why = "the interval covers the bound" if complete else f"the intervals cover the bound, and {missing}"
-    return _Judged(replace(verdict, row=row if p < 1 else of_holds, p=p, why=why), side)
+    return _UnadjustedVerdict(replace(verdict, row=row if p < 1 else of_holds, p=p, why=why), side)
 
 
 def _joined(

@@ -155,7 +155,7 @@ def _of_sides(columns: MetricColumns, sides: Sides, terms: Terms, inputs: str) -
     numbers = {key: np.array(members, dtype=np.int64) for key, members in groups.items()}
     nothing = np.array([], dtype=np.int64)
     found = [
-        _Group(
+        _RowCells(
             columns,
             pairs,
             numbers.get(key, nothing),
@@ -220,7 +220,7 @@ def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[DataSli
     return group
 
 
-class _Group:
+class _RowCells:
     """The cells of one row: which both sides have, and their means."""
 
     def __init__(

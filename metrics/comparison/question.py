@@ -100,7 +100,7 @@ class OtherRuns:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonRows:
     """The rows, those of all sides together, the conditions on them, and what each of these comes to in each row."""
 
     sides: Sequence[Sides]
@@ -111,7 +111,7 @@ class Compared:
 
 def compare_opened(
     own: OpenedRun, facts: ExperimentFacts, question: ComparisonQuestion, others: OtherRuns, tell: Tell
-) -> Compared:
+) -> ComparisonRows:
     """Compares what is asked for.
 
     `tell` takes a line on what is left out, and on what makes the compared texts doubtful. Raises a `UserError` for
@@ -163,12 +163,12 @@ def compare_opened(
     if not conditions:
         for line in text_selections(opened.store).unknown:
             tell(line)
-        return Compared(every, with_q(rows))
+        return ComparisonRows(every, with_q(rows))
     rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
     rows, same = ([row for row in rows if (row.difference.target in targets) is of] for of in (True, False))
     _check_target(question, rows)
     rows = with_q(rows)
-    return Compared(every, rows, conditions, decide(conditions, rows, same))
+    return ComparisonRows(every, rows, conditions, decide(conditions, rows, same))
 
 
 def choose_sides(

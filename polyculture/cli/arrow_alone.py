@@ -13,7 +13,7 @@ PANDAS, NUMPY = "pandas", "numpy"
 _DOCUMENTATION = "pyarrow.vendored.docscrape"
 
 
-class _LeftOut(MetaPathFinder):
+class _AbsentPackage(MetaPathFinder):
     """Finds nothing, and nobody after it finds what is left out."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -36,7 +36,7 @@ def load_arrow_alone(module: str = "pyarrow", without: Sequence[str] = (PANDAS, 
     """
     if any(name in sys.modules for name in ("pyarrow", *without)):
         return
-    hidden = _LeftOut(without)
+    hidden = _AbsentPackage(without)
     sys.meta_path.insert(0, hidden)
     reader = ModuleType(_DOCUMENTATION)
     reader.NumpyDocString = lambda _: {"Parameters": ()}  # type: ignore[attr-defined]

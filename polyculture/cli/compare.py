@@ -20,7 +20,7 @@ from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision
-from polyculture.metrics.comparison.question import Compared, ComparisonQuestion
+from polyculture.metrics.comparison.question import ComparisonQuestion, ComparisonRows
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
 from polyculture.metrics.declared import COMPARED, ON_REQUEST
 from polyculture.metrics.inference.family import NO_SAMPLING
@@ -230,7 +230,7 @@ _VERDICTS = {True: "holds", False: "does not hold", None: "untestable"}
 _SHOWN_OR_NOT = {True: "is shown", False: "is not shown", None: "untestable"}
 
 
-def write_comparison(found: Compared, format: Format, output: Path | None) -> None:
+def write_comparison(found: ComparisonRows, format: Format, output: Path | None) -> None:
     """Prints the rows with remarks on their interpretation, or writes them as `format`.
 
     With conditions, the columns `fail_if` and `pass_if` have what these come to.

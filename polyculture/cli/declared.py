@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.store.sql_file import Header
     from polyculture.experiment.workspace import Workspace
-    from polyculture.instruments.contract import Shown, Study
+    from polyculture.instruments.contract import PrintedTable, Study
 
 # Of print_metrics: no line of a model without a number that can be compared.
 _TOLD = "language IS NOT NULL OR estimate IS NOT NULL"
@@ -195,7 +195,7 @@ def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
     _print(workspace, [table for number, table in enumerate(shown) if table not in shown[:number]])
 
 
-def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
+def _print(workspace: Workspace, shown: Sequence[PrintedTable]) -> None:
     from polyculture.cache.store.sql_file import read_table
     from polyculture.cache.store.store import open_store
     from polyculture.running.layout import store_layout

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from polyculture.collect.mining.annotators import Agreement
     from polyculture.collect.mining.corpus import CorpusFile
-    from polyculture.collect.mining.count import Counted
+    from polyculture.collect.mining.count import CountedNgrams
     from polyculture.collect.mining.patterns import Filters, PatternSet
     from polyculture.collect.mining.sweep import SweepReport
 
@@ -76,7 +76,7 @@ def report_sweep(swept: SweepReport) -> None:
         raise StoreError("not one line of the corpus could be read", remedy=remedy)
 
 
-def tell_counted(counted: Counted) -> None:
+def tell_counted(counted: CountedNgrams) -> None:
     """Reports the number of n-grams kept."""
     say(f"{counted.hits:,} places in different documents: {counted.ngrams:,} n-grams, {counted.kept:,} frequent enough")
 
@@ -87,7 +87,7 @@ def write_provenance(
     filters: Filters,
     files: Sequence[CorpusFile],
     swept: SweepReport,
-    counted: Counted,
+    counted: CountedNgrams,
 ) -> None:
     """Writes the provenance beside the output: corpus, patterns, filters, counts."""
     import orjson

@@ -24,7 +24,7 @@ EPILOG = "polyculture wikidata pull exp.toml --contact you@example.org"
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _PullRequest:
     """What is to be pulled, and into which file."""
 
     catalog: Catalog
@@ -121,7 +121,7 @@ def _is_done(output: Path, replace: bool) -> bool:
 
 def _of_experiment(
     file: Path, output: Path | None, contact: str | None, topic: list[str] | None, catalog: list[Path] | None
-) -> _Wanted:
+) -> _PullRequest:
     from polyculture.running.linking import api_settings, own_file, pulled_catalog
     from polyculture.running.opening import open_workspace
 
@@ -134,12 +134,12 @@ def _of_experiment(
         raise UsageError(f"{file} has no link.contact: write one, or give --contact you@example.org")
     experiment = workspace.experiment
     service = api_settings(workspace, contact)
-    return _Wanted(pulled_catalog(workspace), experiment.topics, output or own_file(workspace), service, workspace)
+    return _PullRequest(pulled_catalog(workspace), experiment.topics, output or own_file(workspace), service, workspace)
 
 
 def _of_topics(
     output: Path | None, contact: str | None, topic: list[str] | None, catalog: list[Path] | None
-) -> _Wanted:
+) -> _PullRequest:
     from polyculture.cache.catalog import read_catalog
     from polyculture.link.api.client import ApiSettings
 
@@ -147,7 +147,7 @@ def _of_topics(
         if not given:
             raise UsageError(f"Missing option '{option}', or an experiment file")
     known = read_catalog(*catalog or ())
-    return _Wanted(known, topic or list(known.topics), output or Path(), ApiSettings(contact or ""), None)
+    return _PullRequest(known, topic or list(known.topics), output or Path(), ApiSettings(contact or ""), None)
 
 
 app = typer.Typer(

@@ -23,7 +23,7 @@ from polyculture.cache.errors import (
 from polyculture.cache.store.shards import recover_killed
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import describe_fault
-from polyculture.cache.written_paths import Written
+from polyculture.cache.written_paths import WrittenOptions
 from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
@@ -143,7 +143,7 @@ def checked_options(
         raise ExperimentError(f"instruments: there is no {command!r}", where=file, remedy=remedy)
     declared = entry.commands[command]
     places = _places(experiment, command)
-    written = Written(file.parent, values, experiment.instruments.get(command, {}))
+    written = WrittenOptions(file.parent, values, experiment.instruments.get(command, {}))
     try:
         options = declared.options.model_validate({**file_values(experiment, command), **values}, context=written)
     except ValidationError as fault:
@@ -151,7 +151,7 @@ def checked_options(
     return entry, options, _of_places(written, places)
 
 
-def _of_places(written: Written, places: Mapping[str, str]) -> WrittenPaths:
+def _of_places(written: WrittenOptions, places: Mapping[str, str]) -> WrittenPaths:
     """The paths of a file, each with the place in the file that says it."""
     return tuple((places[name], path) for name, paths in written.paths.items() for path in paths if name in places)
 
@@ -251,7 +251,7 @@ def _part_call(whole: InstrumentCall, part: CommandPart, follows: InstrumentCall
         if name in options.model_fields and options.model_fields[name].json_schema_extra == IN_FILE
     }
     values = {**experiment.defaults.get(part.command, {}), **of_study, **part.values}
-    written = Written(whole.workspace.file.parent, part.values)
+    written = WrittenOptions(whole.workspace.file.parent, part.values)
     try:
         checked = options.model_validate(values, context=written)
     except ValidationError as fault:

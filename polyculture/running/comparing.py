@@ -26,8 +26,8 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.question import (
-    Compared,
     ComparisonQuestion,
+    ComparisonRows,
     ExperimentFacts,
     OpenedRun,
     OtherRuns,
@@ -61,7 +61,7 @@ def compared(
     question: ComparisonQuestion,
     tell: Tell = _log.warning,
     runs: Path | None = None,
-) -> Compared:
+) -> ComparisonRows:
     """Compares what is asked for; `stack` closes what is opened, and nothing is written into a run.
 
     `tell` takes a line on what is left out, and on what makes the compared texts doubtful. Raises a `UserError` for

@@ -75,7 +75,7 @@ class StageEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bought:
+class _BoughtAnswers:
     """A model's answers about the jobs of a topic until now, and their tokens, those of unusable ones included."""
 
     stage: str
@@ -102,8 +102,8 @@ def estimates(
 
     Final failures that `retry` names are asked again. Raises what the calls' studies raise.
     """
-    ledger = _Ledger(
-        [_Bought(*row) for row in _rows(workspace, _BOUGHT)],
+    ledger = _Purchases(
+        [_BoughtAnswers(*row) for row in _rows(workspace, _BOUGHT)],
         {one.model: one for one in named_totals(_rows(workspace, NAMED)) if one.line},
     )
     for call in calls:
@@ -155,10 +155,10 @@ def asked_later(calls: Iterable[Call]) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class _Ledger:
+class _Purchases:
     """What a run has bought until now: the tokens of its answers, and costs that servers name."""
 
-    bought: Sequence[_Bought]
+    bought: Sequence[_BoughtAnswers]
     named: Mapping[str, NamedTotal]
     # The tokens of an answer as steps that were estimated before expect them, by stage and model.
     expected: dict[tuple[str | None, str], float] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class _Ledger:
 class _TokenEstimate:
     """The tokens of loads of one model in one stage, as they are expected and at most."""
 
-    ledger: _Ledger
+    ledger: _Purchases
     topics: Collection[str]  # of the jobs
     so_far: _Means | None
     counter: TokenCounter
@@ -241,7 +241,7 @@ def _estimate(
     step: Step[Any, Any],
     model: str,
     works: Sequence[Work[Any]],
-    ledger: _Ledger,
+    ledger: _Purchases,
     retry: RetryFailed | None,
 ) -> StageEstimate:
     spec, stage = workspace.experiment.model_spec(model), step.tables[-1].stage

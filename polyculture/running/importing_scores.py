@@ -15,7 +15,7 @@ from polyculture.cache.store.store import open_store
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.own import add_models
 from polyculture.experiment.workspace import Workspace
-from polyculture.instruments.contract import Shown, Study
+from polyculture.instruments.contract import PrintedTable, Study
 from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.questions.asking import AskJob
 from polyculture.instruments.questions.instrument import ASK
@@ -84,7 +84,7 @@ def import_scores(
         requests=lambda _jobs: present_rows(workspace.run, WANTED_ANSWERS, scored.wanted),
         setups={},
         derive=derive,
-        shown=[Shown(SCORES, {"dataset": scored.datasets, "metric": list(scored.metrics)})],
+        shown=[PrintedTable(SCORES, {"dataset": scored.datasets, "metric": list(scored.metrics)})],
         reason=f"{', '.join(scored.datasets)}: not all items are among the questions now",
         ids=scored.ids,
     )

@@ -96,7 +96,9 @@ def run_experiment(
         tell_lacking(workspace, texts.linking.source)
         tell_uncovered_countries(workspace, texts.linking.source)
     tell_left_out(calls)
-    asking = _Asking(StepRunner(workspace=workspace, retry=retry), calls, executor or ThisProcess(), accept_changes)
+    asking = _RunExecution(
+        StepRunner(workspace=workspace, retry=retry), calls, executor or ThisProcess(), accept_changes
+    )
     if is_whole:
         return _do_whole(asking)
     # Linking, measuring and reporting are left to the whole run.
@@ -171,7 +173,7 @@ def run_measure(workspace: Workspace) -> tuple[Study, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _RunExecution:
     """What a run asks models, by an executor."""
 
     runner: StepRunner
@@ -238,7 +240,7 @@ def _tell_taken(workspace: Workspace, jobs: Sequence[Job]) -> None:
             _log.info(f"{RESPONSES.stage}: {line}")
 
 
-def _do_whole(asking: _Asking) -> FinishedRun:
+def _do_whole(asking: _RunExecution) -> FinishedRun:
     """Does all jobs, links, measures, and writes the report.
 
     Jobs that other processes hold are waited for: what these leave, as a killed one does, is done here. Raises what

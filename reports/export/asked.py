@@ -11,7 +11,7 @@ MAKIEVAL = "Zhao et al. (2025). MAKIEval. arXiv:2505.21693"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunContents:
     """`texts`: did models write any? `datasets`: the data sets whose items models were asked, with what to cite."""
 
     texts: bool
@@ -38,11 +38,11 @@ class Asked:
         return " ".join(sources)
 
 
-def what_was_asked(store: Store, citation_of: Callable[[str], str]) -> Asked:
+def what_was_asked(store: Store, citation_of: Callable[[str], str]) -> RunContents:
     """Reads a store with the views of the metrics. Data sets are those of which a number was computed.
 
     `citation_of` gives what to cite for a data set by its name; "" where nobody knows.
     """
     [(texts,)] = store.execute("SELECT count(*) > 0 FROM responses WHERE status = 'ok'").fetchall()
     names = store.execute("SELECT DISTINCT dataset FROM numbers WHERE dataset <> '-' ORDER BY dataset").fetchall()
-    return Asked(bool(texts), {name: citation_of(name) for (name,) in names})
+    return RunContents(bool(texts), {name: citation_of(name) for (name,) in names})

@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.text.sanitize import replace_control_chars
-from polyculture.reports.export.asked import Asked
+from polyculture.reports.export.asked import RunContents
 from polyculture.reports.export.front_matter import front_matter
 from polyculture.reports.export.redaction import Redaction
 from polyculture.reports.export.tables import ExportedTable
@@ -19,7 +19,7 @@ _OWN = Path(__file__).parent
 
 
 def data_card(
-    manifest: Manifest, about: Asked, tables: Sequence[ExportedTable], redaction: Redaction, licence: str | None
+    manifest: Manifest, about: RunContents, tables: Sequence[ExportedTable], redaction: Redaction, licence: str | None
 ) -> str:
     """The card as Markdown, with front matter for data hubs.
 

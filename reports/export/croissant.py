@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from polyculture.reports.export.asked import Asked
+from polyculture.reports.export.asked import RunContents
 from polyculture.reports.export.tables import ExportedColumn, ExportedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
@@ -31,7 +31,7 @@ _TYPES = {
 
 def croissant(
     name: str,
-    asked: Asked,
+    asked: RunContents,
     version: str,
     tables: Sequence[ExportedTable],
     hashes: Mapping[str, str],

@@ -25,7 +25,7 @@ from polyculture.cache.store.parquet import write_batches
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import Store, open_store
 from polyculture.metrics import KEPT
-from polyculture.reports.export.asked import Asked, what_was_asked
+from polyculture.reports.export.asked import RunContents, what_was_asked
 from polyculture.reports.export.card import data_card
 from polyculture.reports.export.croissant import croissant, file_name
 from polyculture.reports.export.every_eval_ever import IsHosted, ModelRecord, records
@@ -36,7 +36,7 @@ CARD, METADATA = "README.md", "croissant.json"
 
 
 @dataclass(frozen=True)
-class Exported:
+class WrittenExport:
     """What was written."""
 
     path: Path
@@ -52,7 +52,7 @@ def write_export(
     citation_of: Callable[[str], str] = lambda _: "",
     *,
     every_eval_ever: IsHosted | None = None,
-) -> Exported:
+) -> WrittenExport:
     """Writes the tables of a run that have rows, its manifest, a data card and metadata to the folder `to`.
 
     `citation_of` gives what to cite for a data set by its name; "" where nobody knows. With `every_eval_ever`,
@@ -72,14 +72,14 @@ def write_export(
         made, redaction = int(run.manifest.stat().st_mtime), redaction_of(manifest, run.root)
         found = list(records(store, manifest, redaction, made, licence, every_eval_ever)) if every_eval_ever else []
         _write_folder(store, run, manifest, about, tables, target, licence, found)
-    return Exported(to, tuple(tables), tuple(one.path for one in found))
+    return WrittenExport(to, tuple(tables), tuple(one.path for one in found))
 
 
 def _write_folder(
     store: Store,
     run: RunFolder,
     manifest: Manifest,
-    about: Asked,
+    about: RunContents,
     tables: list[ExportedTable],
     target: Path,
     licence: str | None,

@@ -22,7 +22,7 @@ from polyculture.instruments.questions.asking import message
 from polyculture.instruments.questions.asking_step import contribution
 from polyculture.instruments.questions.attention.measure import (
     AttentionStudy,
-    Weighed,
+    WeighedOption,
     attention_differences,
     contrasts,
     paired_mean,
@@ -255,12 +255,12 @@ def test_the_contribution_is_the_largest_of_the_means_over_layers() -> None:
     assert contribution(np.array([[0.1, 0.9, 0.2], [0.3, 0.1, 0.6]], np.float32)) == pytest.approx(0.5)
 
 
-def _question(source: str, target: str, z: Sequence[float], chosen: int) -> list[Weighed]:
+def _question(source: str, target: str, z: Sequence[float], chosen: int) -> list[WeighedOption]:
     """Options in the order right, biased, other, other."""
     answers = "right" if chosen == 0 else "wrong"
     roles = ("right", "biased", "other", "other")
     return [
-        Weighed(answers, source, f"{source} {target}", role, place == chosen, value)
+        WeighedOption(answers, source, f"{source} {target}", role, place == chosen, value)
         for place, (role, value) in enumerate(zip(roles, z, strict=True))
     ]
 
@@ -270,7 +270,7 @@ def test_differences_are_of_questions_and_the_study_s_test_of_options_by_hand() 
     roles, groups = ("right", "biased", "other", "other"), ("low", "high", "mid", "low")
     z = {"a": (1.0, 0.7, -0.4, -1.3), "b": (0.2, 1.3, -0.5, -1.0), "c": (-0.3, 1.4, 0.2, -1.3)}
     data = [
-        Weighed("wrong", unit, unit, role, place == 1, value, group, "low")
+        WeighedOption("wrong", unit, unit, role, place == 1, value, group, "low")
         for unit, values in z.items()
         for place, (role, group, value) in enumerate(zip(roles, groups, values, strict=True))
     ]
@@ -320,7 +320,7 @@ def test_under_the_null_the_paired_test_rejects_five_percent() -> None:
     rng = np.random.default_rng(2)
     rejected = {"paper": 0, "paired": 0}
     for _ in range(200):
-        data: list[Weighed] = []
+        data: list[WeighedOption] = []
         for source in range(30):
             z = stats.zscore(rng.normal(size=4)).tolist()
             data += [one for target in range(5) for one in _question(str(source), str(target), z, 0)]

@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.store.schema.measured import Difference
 from polyculture.instruments.differences import with_verdicts
-from polyculture.instruments.swaps.rates import AskedType, Whole
+from polyculture.instruments.swaps.rates import AnswerGroup, AskedType
 from polyculture.instruments.swaps.swap_differences import ModelAnswers, answer_differences
 
 TYPE = AskedType("qa", "prompt", "a", "own", "qa", "hi", "Indian", "food", "settings", False)
@@ -53,7 +53,7 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
     gold = np.where(columns["context"] % 2, "positive", "negative").astype(object)
     columns |= {"gold": gold, "answer": np.where(columns["matched"], gold, "neutral").astype(object)}
     types = [TYPE._replace(task=task, model=model, language=one) for one in languages]
-    return ModelAnswers(Whole(task, "prompt", model, "own", ("qa",)), types, columns)
+    return ModelAnswers(AnswerGroup(task, "prompt", model, "own", ("qa",)), types, columns)
 
 
 def rows_of(*answers: ModelAnswers) -> list[Difference]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from polyculture.instruments.swaps import measure
-from polyculture.instruments.swaps.rates import SwapScope, Whole
+from polyculture.instruments.swaps.rates import AnswerGroup, SwapScope
 from polyculture.instruments.swaps.ratios import SideAnswers, rate, ratio
 from tests.instruments.swap_worlds import WORLDS, logistic, tried
 from tests.simulated import data_sets, least, most
@@ -58,7 +58,7 @@ def test_a_rate_without_an_interval_has_its_reason() -> None:
     }
     columns |= {name: np.ones(4) for name in ("ok", "answered", "strict_answered")}
     columns |= {name: np.zeros(4) for name in ("matched", "predicted", "strict", "strict_predicted")}
-    whole, part = Whole("qa", "prompt", "m", "own", ("qa",)), SwapScope("en", "x", "food")
+    whole, part = AnswerGroup("qa", "prompt", "m", "own", ("qa",)), SwapScope("en", "x", "food")
     for contexts, counted, no_estimate, no_interval in (
         ([0, 0, 0, 0], 1, None, "few contexts"),
         ([0, 1, 2, 3], 1, None, None),  # all wrong: Wilson's

@@ -28,7 +28,7 @@ from polyculture.instruments.swaps.classifiers import (
 )
 from polyculture.instruments.swaps.measure import RATES_OF_TASK
 from polyculture.instruments.swaps.prompts import read_prompts
-from polyculture.instruments.swaps.tasks import TASKS, Filled, judge_names, judge_spans
+from polyculture.instruments.swaps.tasks import TASKS, FilledContext, judge_names, judge_spans
 from tests.instruments.test_swaps_command import EXPERIMENT, rows, says, write_table
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer
@@ -62,12 +62,12 @@ def own(folder: Path) -> tuple[str | Path, ...]:
 
 
 @pytest.fixture
-def filled(folder: Path) -> Filled:
+def filled(folder: Path) -> FilledContext:
     dataset = load(rules_of("own"), folder)
-    return Filled(dataset.contexts[0], dataset.entities[1])
+    return FilledContext(dataset.contexts[0], dataset.entities[1])
 
 
-def test_a_span_counts_if_it_is_the_entity_exactly(filled: Filled) -> None:
+def test_a_span_counts_if_it_is_the_entity_exactly(filled: FilledContext) -> None:
     assert filled.text == "Kenji Sato ate in the old house."
     for spans, counts in {
         ((0, 10),): (1, 1, 0),
@@ -80,7 +80,7 @@ def test_a_span_counts_if_it_is_the_entity_exactly(filled: Filled) -> None:
         assert (judged.matched, judged.predicted, judged.elsewhere) == counts
 
 
-def test_a_listed_name_stands_wherever_the_text_has_it(filled: Filled) -> None:
+def test_a_listed_name_stands_wherever_the_text_has_it(filled: FilledContext) -> None:
     judged = judge_names(["Kenji Sato", "Kenji Sato", "Hanako", "house"], filled, read_prompts().words_of("en"))
     assert (judged.matched, judged.predicted, judged.elsewhere) == (1, 3, 2)
     assert judged.answer == "Kenji Sato\nhouse\nHanako"
@@ -100,8 +100,10 @@ def test_a_listed_name_stands_wherever_the_text_has_it(filled: Filled) -> None:
         ("tr", "[MASK] Bey geldi.", "Ahmet", "Ahmet Bey"),
     ],
 )
-def test_an_honorific_is_no_part_of_a_name(filled: Filled, language: str, context: str, name: str, said: str) -> None:
-    text = Filled(replace(filled.context, text=context), replace(filled.entity, surface=name))
+def test_an_honorific_is_no_part_of_a_name(
+    filled: FilledContext, language: str, context: str, name: str, said: str
+) -> None:
+    text = FilledContext(replace(filled.context, text=context), replace(filled.entity, surface=name))
     prompts = read_prompts()
     words = prompts.words_of(language)
     both = judge_names([said, name], text, words)
@@ -132,7 +134,7 @@ def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:
     assert rows(folder, found_elsewhere) == [(8, 4)]
 
 
-def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled) -> None:
+def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: FilledContext) -> None:
     """Words that have their tags by chance, right or not after one another, and an entity somewhere among them."""
     from seqeval.metrics import f1_score, precision_score, recall_score
 
@@ -144,7 +146,7 @@ def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled
         words[start : start + length] = list(tag_of)[:length] if number % 2 else words[start : start + length]
         entity = replace(filled.entity, surface=" ".join(words[start : start + length]))
         text = " ".join([*words[:start], MASK, *words[start + length :]])
-        filling.append(Filled(replace(filled.context, text=text), entity))
+        filling.append(FilledContext(replace(filled.context, text=text), entity))
         gold.append(["O"] * start + ["B-PER", "I-PER"][:length] + ["O"] * (12 - start - length))
     model = save_labeller(folder / "tagger", labels, tag_of, tokens=True)
     said = labels_of(TAGGER, open_tagger(ModelSpec(f"transformers:{model}")), [one.text for one in filling])
@@ -166,7 +168,7 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
         open_classifier(ModelSpec(f"transformers:{model}")),
         LabelledTexts("sentiment", CLASSIFIER, read_labels(), ModelSpec("x")),
     )
-    filling = [Filled(dataset.contexts[0], entity) for entity in dataset.entities]
+    filling = [FilledContext(dataset.contexts[0], entity) for entity in dataset.entities]
     said = list(labels_of(CLASSIFIER, labeller, [one.text for one in filling]))
     judged = [reader.read(raw, one).judged for raw, one in zip(said, filling, strict=True)]
     assert [

@@ -15,7 +15,7 @@ from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import asking as reading
 from polyculture.instruments.swaps.asking import SwapQuestions
 from polyculture.instruments.swaps.prompts import ComparisonWords, SwapPrompts, read_prompts
-from polyculture.instruments.swaps.tasks import TASKS, Filled, JudgedAnswer, Sentiment
+from polyculture.instruments.swaps.tasks import TASKS, FilledContext, JudgedAnswer, Sentiment
 from polyculture.sources.left_out import SourceLocation
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer
@@ -50,7 +50,9 @@ def mend(patch: pytest.MonkeyPatch) -> None:
     """A reader that knows that bad is negative."""
     judge = Sentiment.judge
 
-    def mended(self: Sentiment, raw: str, filled: Filled, prompts: SwapPrompts, own: ComparisonWords) -> JudgedAnswer:
+    def mended(
+        self: Sentiment, raw: str, filled: FilledContext, prompts: SwapPrompts, own: ComparisonWords
+    ) -> JudgedAnswer:
         return judge(self, raw.replace("bad", "negative"), filled, prompts, own)
 
     patch.setattr(Sentiment, "judge", mended)
@@ -112,7 +114,7 @@ def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     prompts = read_prompts()
     reader = SwapQuestions(TASKS["qa"], "en", prompts, prompts.words_of("en"))
     context = MaskedContext("x", "en", "x", "food", None, "qa", "any", "We had [MASK].", None, None, PLACE)
-    text = Filled(context, CulturalEntity("x", "en", "x", "food", "sushi", None, None, None, None, PLACE))
+    text = FilledContext(context, CulturalEntity("x", "en", "x", "food", "sushi", None, None, None, None, PLACE))
     read = reader.read('<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}', text)
     assert (read.judged, read.error, read.refused) == (None, "refused", True)
     read = reader.read('{"answer": "sushi"}', text)
@@ -126,5 +128,5 @@ def test_a_refusal_is_known_in_the_language_of_the_text_too(language: str, refus
     prompts = read_prompts()
     reader = SwapQuestions(TASKS["sentiment"], language, prompts, prompts.words_of(language))
     context = MaskedContext("x", language, "x", "food", None, "neutral", "any", "[MASK]", "neutral", None, PLACE)
-    text = Filled(context, CulturalEntity("x", language, "x", "food", "寿司", None, None, None, None, PLACE))
+    text = FilledContext(context, CulturalEntity("x", language, "x", "food", "寿司", None, None, None, None, PLACE))
     assert reader.read("申し訳ありませんが、お答えできません。", text).refused is refused

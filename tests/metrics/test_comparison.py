@@ -24,7 +24,7 @@ from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.baseline import LINKED_TWICE
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import ComparisonRow
-from polyculture.metrics.comparison.question import Compared, ComparisonQuestion, choose_sides
+from polyculture.metrics.comparison.question import ComparisonQuestion, ComparisonRows, choose_sides
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import compared, experiment_facts, link_changes
@@ -37,7 +37,7 @@ from tests.polyculture.test_command_line import polyculture
 ONE, TWO = "openai:one", "openai:two"
 
 
-def ask(file: Path, *names: str, said: list[str] | None = None, **question: Any) -> Compared:
+def ask(file: Path, *names: str, said: list[str] | None = None, **question: Any) -> ComparisonRows:
     given = {name: question.pop(name) for name in ("rest", "native", "group") if name in question}
     lines: list[str] = [] if said is None else said
     with ExitStack() as stack:

@@ -243,7 +243,7 @@ def _ident(ask: ChatCall) -> str:
     return content_id(ask.request_id, {**ask.whole, "seed": ask.seed})
 
 
-class _Response(BaseModel):
+class _BatchResponse(BaseModel):
     status_code: int
     body: Any = None
 
@@ -257,7 +257,7 @@ class AnswerLine(BaseModel):
     """The result of one request of a batch."""
 
     custom_id: str
-    response: _Response | None = None
+    response: _BatchResponse | None = None
     error: _BatchError | None = None
 
 

@@ -56,7 +56,7 @@ def open_client(*, local: bool, connections: int, most: int | None) -> AsyncClie
         )
     # A client finds a transport per address, those of the environment's proxies among them: all of them are bounded.
     return AsyncClient(
-        transport=_Bounded(client, most or MOST_BYTES),
+        transport=_BoundedTransport(client, most or MOST_BYTES),
         headers={"Accept-Encoding": ACCEPTED},
         timeout=timeout,
         trust_env=False,
@@ -64,7 +64,7 @@ def open_client(*, local: bool, connections: int, most: int | None) -> AsyncClie
     )
 
 
-class _Bounded(AsyncBaseTransport):
+class _BoundedTransport(AsyncBaseTransport):
     """Hands on a client's answers: bodies are decompressed, bounded, and read as UTF-8 whatever their header says."""
 
     def __init__(self, client: AsyncClient, most: int) -> None:

@@ -33,7 +33,7 @@ _TEMPLATE = "Download the model again, or write its template (chat_template.jinj
 
 
 @dataclass(frozen=True, slots=True)
-class _Ask:
+class _SampledText:
     """One text to be sampled."""
 
     request_id: str
@@ -66,9 +66,9 @@ class Sampler:
             while batch := list(islice(alike, self._batch_size)):
                 yield from self._batch(decoding, batch)
 
-    def _asks(self, request: Request) -> Iterator[_Ask]:
+    def _asks(self, request: Request) -> Iterator[_SampledText]:
         prompt = self.prompt_tokens(request.messages)
-        return (_Ask(request.request_id, seed, request.decoding, prompt) for seed in request.seeds)
+        return (_SampledText(request.request_id, seed, request.decoding, prompt) for seed in request.seeds)
 
     def prompt_tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """The tokens of a prompt, up to where the answer begins."""
@@ -96,7 +96,7 @@ class Sampler:
         text: str = self._loaded.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         return text
 
-    def _batch(self, decoding: Decoding, batch: Sequence[_Ask]) -> Iterator[Completion]:
+    def _batch(self, decoding: Decoding, batch: Sequence[_SampledText]) -> Iterator[Completion]:
         room = self._loaded.window - decoding.max_tokens
         for ask in batch:
             if len(ask.prompt) > room:
@@ -110,7 +110,7 @@ class Sampler:
             yield from (self._completion(ask, ids) for ask, ids in zip(fitting, written, strict=True))
 
     @torch.inference_mode()
-    def _write(self, decoding: Decoding, asks: Sequence[_Ask]) -> list[list[int]]:
+    def _write(self, decoding: Decoding, asks: Sequence[_SampledText]) -> list[list[int]]:
         model: Any = self._loaded.model
         fed, read = padded([ask.prompt for ask in asks], model.device, self._padding, left=True)
         with self._failing():
@@ -138,7 +138,7 @@ class Sampler:
             remedy = "Do config.json, weights and tokenizer belong together? Download the model again."
             raise EngineError(what, where=self._loaded.version, remedy=remedy) from fault
 
-    def _completion(self, ask: _Ask, written: Sequence[int]) -> Completion:
+    def _completion(self, ask: _SampledText, written: Sequence[int]) -> Completion:
         end = next((n for n, token in enumerate(written) if token in self._stops), None)
         ids = written if end is None else written[:end]
         text, specials = self._decode(ids)

@@ -74,7 +74,7 @@ class AttentionStudy(NamedTuple):
         return {name: value for name, value in sorted(said.items()) if value}
 
 
-class Weighed(NamedTuple):
+class WeighedOption(NamedTuple):
     """An option of a question with the attention that it gets."""
 
     answers: str  # 'right' | 'wrong'
@@ -88,7 +88,7 @@ class Weighed(NamedTuple):
     of_options: int = 4  # that the question has
 
 
-Studies = Sequence[tuple[AttentionStudy, Sequence[Weighed]]]
+Studies = Sequence[tuple[AttentionStudy, Sequence[WeighedOption]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ class OptionContrast:
     a: str
     b: str
     answers: str
-    first: Sequence[Weighed]
-    second: Sequence[Weighed]
+    first: Sequence[WeighedOption]
+    second: Sequence[WeighedOption]
     target: str = ""
 
 
@@ -114,17 +114,17 @@ def _measured(store: Store, _: Measure, inputs: str) -> tuple[list[Number], Iter
     return numbers, attention_differences(studies, inputs)
 
 
-def weighed_rows(store: Store) -> Iterator[tuple[AttentionStudy, list[Weighed]]]:
+def weighed_rows(store: Store) -> Iterator[tuple[AttentionStudy, list[WeighedOption]]]:
     """What is tested together, with a row per option of a question that was answered with an option."""
     size = len(AttentionStudy._fields)
     for study, rows in groupby(store.execute(_ROWS).fetchall(), key=lambda row: row[:size]):
-        yield AttentionStudy(*study), [Weighed(*row[size:]) for row in rows]
+        yield AttentionStudy(*study), [WeighedOption(*row[size:]) for row in rows]
 
 
 def cell_numbers(studies: Studies, inputs: str) -> Iterator[Number]:
     """The mean z of the options of each group, by the group of the target: all options, and the chosen ones."""
     for study, rows in studies:
-        cells: dict[tuple[str, ...], list[Weighed]] = defaultdict(list)
+        cells: dict[tuple[str, ...], list[WeighedOption]] = defaultdict(list)
         for row in rows:
             for options in ("all", "chosen") if row.chosen else ("all",):
                 cells[row.answers, options, row.target, row.group].append(row)
@@ -175,7 +175,7 @@ def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
     )
 
 
-def contrasts(rows: Sequence[Weighed]) -> Iterator[OptionContrast]:
+def contrasts(rows: Sequence[WeighedOption]) -> Iterator[OptionContrast]:
     """What is compared of one study."""
     wrong = [row for row in rows if row.role != RIGHT]
     own = {row.target for row in wrong if row.group == row.target} - {""}
@@ -226,7 +226,7 @@ def _empty(study: AttentionStudy, answers: str, inputs: str) -> Number:
     return replace(EMPTY, measure=ATTENDED.name, level=_LEVEL, condition=answers, inputs=inputs, **study.place)
 
 
-def _grouped(rows: Iterable[Weighed], *names: str) -> dict[tuple[str, ...], list[float]]:
+def _grouped(rows: Iterable[WeighedOption], *names: str) -> dict[tuple[str, ...], list[float]]:
     """The z scores by some of the columns."""
     found: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for row in rows:

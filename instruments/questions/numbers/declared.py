@@ -104,7 +104,7 @@ class WeightedShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredNumber:
     """A number: a weighted sum of shares."""
 
     name: str
@@ -132,21 +132,21 @@ def is_declared(number: str) -> bool:
     return _DECLARED.match(number) is not None
 
 
-def declared_numbers(numbers: Iterable[str]) -> dict[str, Declared]:
+def declared_numbers(numbers: Iterable[str]) -> dict[str, DeclaredNumber]:
     """The declared ones of the numbers of a set, by name. Raises `ValueError` of one that does not follow the form."""
-    found: dict[str, Declared] = {}
+    found: dict[str, DeclaredNumber] = {}
     for line in filter(is_declared, numbers):
-        one = _Line(line, found).read()
+        one = _DeclarationLine(line, found).read()
         if one.name in found:
             raise ValueError(f"{one.name!r} is declared twice")
         found[one.name] = one
     return found
 
 
-class _Line:
+class _DeclarationLine:
     """A declaration, read from left to right."""
 
-    def __init__(self, text: str, known: Mapping[str, Declared]) -> None:
+    def __init__(self, text: str, known: Mapping[str, DeclaredNumber]) -> None:
         self._text, self._known, self._at = text, known, 0
         self._tokens: list[tuple[str, str]] = []
         place = 0
@@ -157,7 +157,7 @@ class _Line:
             self._tokens.append((str(match.lastgroup), match[0].strip()))
             place = match.end()
 
-    def read(self) -> Declared:
+    def read(self) -> DeclaredNumber:
         name = self._take("name")
         self._take("sign", "=")
         shares: list[WeightedShare] = []
@@ -165,7 +165,7 @@ class _Line:
         while True:
             shares += self._term(sign)
             if self._at == len(self._tokens):
-                return Declared(name, tuple(shares))
+                return DeclaredNumber(name, tuple(shares))
             sign = -1.0 if self._skip("-") else 1.0
             if sign > 0 and not self._skip("+"):
                 raise self._fault("'+' or '-'")

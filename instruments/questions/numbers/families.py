@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from polyculture.instruments.questions.numbers.declared import Declared, declared_numbers, is_declared
+from polyculture.instruments.questions.numbers.declared import DeclaredNumber, declared_numbers, is_declared
 
 _FILE = Path(__file__).with_name("families.toml")
 _CHOICES = ("accuracy", "kobbq", "bbq", "levels")  # families of sets of which one option is to be chosen
@@ -43,7 +43,7 @@ BOUNDS: Mapping[str, Bound] = {
 class Family:
     """Numbers that belong together, and how they are compared."""
 
-    numbers: Mapping[str, Declared]
+    numbers: Mapping[str, DeclaredNumber]
     compared: tuple[str, ...] = ()  # numbers that are compared between models and conditions
     paired: tuple[str, ...] = ANSWERED  # outcomes that both answers of a pair need
     between_sets: bool = False  # two sets with the family are compared
@@ -51,7 +51,7 @@ class Family:
     roles: tuple[str, ...] = ()  # without which there is no number
 
     @property
-    def of_compared(self) -> dict[str, Declared]:
+    def of_compared(self) -> dict[str, DeclaredNumber]:
         return {name: self.numbers[name] for name in self.compared}
 
 
@@ -68,7 +68,7 @@ def families() -> Mapping[str, Family]:
     return found
 
 
-def numbers_of(own: Sequence[str]) -> dict[str, Declared]:
+def numbers_of(own: Sequence[str]) -> dict[str, DeclaredNumber]:
     """The numbers of a set by its `numbers`: those that it declares, those of its families, and what the form of its
     answers does."""
     declared = declared_numbers(own)
@@ -78,7 +78,7 @@ def numbers_of(own: Sequence[str]) -> dict[str, Declared]:
     return found
 
 
-def _form(own: Sequence[str], declared: Mapping[str, Declared]) -> str:
+def _form(own: Sequence[str], declared: Mapping[str, DeclaredNumber]) -> str:
     """The family of what the form of answers does; '' where no option is to be chosen."""
     if not ALL_THAT_FIT.isdisjoint(own):
         return "unread"

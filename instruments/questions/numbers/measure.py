@@ -16,7 +16,7 @@ from polyculture.cache.store.schema.measured import EVERY, WITHOUT, Difference, 
 from polyculture.cache.store.store import Store
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
-from polyculture.instruments.questions.numbers.declared import Declared
+from polyculture.instruments.questions.numbers.declared import DeclaredNumber
 from polyculture.instruments.questions.numbers.families import BOUNDS, SURVEY, named, numbers_of
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
@@ -90,7 +90,7 @@ def number_rows(store: Store, families: Mapping[str, Sequence[str]], inputs: str
                         )  # fmt: skip
 
 
-def _if_unknown(declared: Mapping[str, Declared], ratios: Mapping[str, Ratio], tally: Tally) -> dict[str, Ratio]:
+def _if_unknown(declared: Mapping[str, DeclaredNumber], ratios: Mapping[str, Ratio], tally: Tally) -> dict[str, Ratio]:
     """`acc_a` and the numbers that can be below 0, had every unread answer that names no option picked 'unknown'."""
     if not (tally["unnamed"] > 0).any():
         return {}

@@ -98,11 +98,11 @@ def read_choice(
     tokens = options.with_labels(texts)
     if any_case := not re.search(f"[{LABELS}]", tokens):
         tokens = options.with_labels(texts, any_case=True)
-    found = _AnswerText(folded(tokens), folded(texts), options, any_case=any_case).read(unknown)
+    found = _ChoiceText(folded(tokens), folded(texts), options, any_case=any_case).read(unknown)
     if found.ground is Ground.OTHER and not TOKEN.search(texts):
         counted = options.with_ordinals(folded(texts))
         found = (
-            _AnswerText(counted, folded(texts), options, any_case=False).read(unknown)
+            _ChoiceText(counted, folded(texts), options, any_case=False).read(unknown)
             if counted != folded(texts)
             else found
         )
@@ -127,7 +127,7 @@ class _Part:
     listed: bool  # of a line in a list of different options
 
 
-class _AnswerText:
+class _ChoiceText:
     """A text in tokens."""
 
     def __init__(self, text: str, without_labels: str, options: Offered, *, any_case: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.store.schema.asked import Answered
-from polyculture.instruments.contract import Prompted
+from polyculture.instruments.contract import InstrumentPrompt
 from polyculture.instruments.declared import text_instrument
 
 
@@ -29,9 +29,9 @@ class ToyOptions(BaseModel):
     words: Annotated[int, Field(ge=1, description="How many words.")] = 3
 
 
-def prompts(options: ToyOptions) -> Iterator[Prompted]:
+def prompts(options: ToyOptions) -> Iterator[InstrumentPrompt]:
     for number in range(options.words):
-        yield Prompted("en", "toy", f"word {number}", {"word": f"word {number}"})
+        yield InstrumentPrompt("en", "toy", f"word {number}", {"word": f"word {number}"})
 
 
 TOY = text_instrument(
