@@ -148,7 +148,7 @@ def _text(value: Any) -> str | None:
     return None if value is None or value != value or not str(value).strip() else str(value).strip()
 
 
-class Published:
+class PublishedItems:
     """The items of one file. Extractions are written before their responses."""
 
     def __init__(self, run: RunFolder, catalog: Catalog, import_id: str) -> None:

@@ -14,7 +14,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.imports.chats import conversation, is_asked
 from polyculture.imports.count import paths_like_texts
 from polyculture.imports.places import is_beside, is_said_of_an_answer, is_text_name, outward
-from polyculture.imports.shapes import ANSWER, FILE, Source
+from polyculture.imports.shapes import ANSWER, FILE, ShapedFile
 from polyculture.imports.siblings import LONG
 from polyculture.sources.cells import is_value
 from polyculture.sources.record import (
@@ -121,7 +121,9 @@ class Columns:
         return {} if self.pattern is None else self.pattern[1].groupindex
 
 
-def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, str], pattern: str | None) -> Columns:
+def find_mapping(
+    records: Sequence[Record], source: ShapedFile, told: Mapping[str, str], pattern: str | None
+) -> Columns:
     """The mapping of a file, by its first records.
 
     Raises `UserError` where a path that the user names leads nowhere in any of them, and where nothing says the text,

@@ -326,7 +326,7 @@ def _is_plain(values: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Source:
+class ShapedFile:
     """A file as it is read: its records, in its shape."""
 
     path: Path
@@ -370,7 +370,7 @@ class Source:
         return self.shape.texts(self.records(), count)
 
 
-def find_source(path: Path, name: str | None, inputs: Path | None, told: Mapping[str, str]) -> Source:
+def find_source(path: Path, name: str | None, inputs: Path | None, told: Mapping[str, str]) -> ShapedFile:
     """A file in the shape of this name, or in that of its first records.
 
     `told`: the columns of fields that a user names. By these a header is known, too. With `text`, where its texts are,
@@ -411,7 +411,7 @@ def find_source(path: Path, name: str | None, inputs: Path | None, told: Mapping
         shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
     elif shape.name == PLAIN and (each := _place_of_texts(first, path)) is not None:
         shape = replace(shape, each=each, text="@", found=True)
-    return Source(path, shape, kind, inputs, columns)
+    return ShapedFile(path, shape, kind, inputs, columns)
 
 
 def _siblings(records: Sequence[Record], path: Path, text: str | None) -> Siblings:

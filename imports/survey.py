@@ -19,7 +19,7 @@ from polyculture.imports.count import Count
 from polyculture.imports.items import ITEMS, by_text, read_item
 from polyculture.imports.look import Look
 from polyculture.imports.mapping import DETECTED, Columns
-from polyculture.imports.shapes import Source
+from polyculture.imports.shapes import ShapedFile
 from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language, is_missing_word
 from polyculture.sources.encoding import NAMES, misread
 from polyculture.sources.faults import is_fault
@@ -56,7 +56,7 @@ class Survey:
     unstated_example: dict[str, tuple[str, str]] = field(default_factory=dict)  # by language a country and a prompt
 
 
-def survey(source: Source, columns: Columns, catalog: Catalog) -> Survey:
+def survey(source: ShapedFile, columns: Columns, catalog: Catalog) -> Survey:
     """Reads a file with the columns that are known, adds a language that nobody said, and takes back wrong guesses."""
     if "language" not in {*columns.columns, *columns.parts}:
         columns = _with_language(source, columns, catalog)
@@ -77,7 +77,7 @@ _REPEATED = "its id was there before, in the same file"
 
 
 def texts_of(
-    source: Source, columns: Columns, catalog: Catalog, count: Count | None = None
+    source: ShapedFile, columns: Columns, catalog: Catalog, count: Count | None = None
 ) -> Iterator[tuple[Record, ImportedText] | BadRow]:
     """The texts of a file with their records, and the rows that are none."""
     reader, seen = TextReader(catalog, columns), set[tuple[str | None, ...]]()
@@ -100,7 +100,7 @@ def texts_of(
         yield row, text
 
 
-def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
+def _read(source: ShapedFile, columns: Columns, catalog: Catalog) -> Survey:
     found, by_prompt = Survey(columns), "condition" not in {*columns.columns, *columns.parts}
     for one in texts_of(source, columns, catalog, found.count):
         found.rows += 1
@@ -190,7 +190,7 @@ def _counts(counter: Counter[str]) -> str:
     return told + (f", and {len(counter) - _TOLD} more" if len(counter) > _TOLD else "")
 
 
-def _with_language(source: Source, columns: Columns, catalog: Catalog) -> Columns:
+def _with_language(source: ShapedFile, columns: Columns, catalog: Catalog) -> Columns:
     """The columns with a language: one for all texts where nearly all have it, else each text's own."""
     reader, sample, step, number = TextReader(catalog, columns), list[tuple[str, str | None]](), 1, 0
     for row in source.rows():

@@ -52,9 +52,9 @@ from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.request import imported_request_id
 from polyculture.generate.response import response_row
 from polyculture.imports.incoming import Seal, finish_incoming, new_incoming, seal_incoming, unreadable
-from polyculture.imports.items import Published
+from polyculture.imports.items import PublishedItems
 from polyculture.imports.mapping import Columns
-from polyculture.imports.shapes import Source
+from polyculture.imports.shapes import ShapedFile
 from polyculture.imports.survey import check, survey, texts_of
 from polyculture.imports.text import NO_SEED, ImportedText
 from polyculture.sources.files import data_files
@@ -68,7 +68,7 @@ _MADE = {table.name: table for table in (MENTIONS, EXTRACTIONS, RESPONSES)}  # t
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ImportOutcome:
     """The outcome of an import."""
 
     file: ImportedFile
@@ -84,7 +84,7 @@ class Taken:
 
 
 @dataclass
-class _Known:
+class _StoredTexts:
     """What the run has of imported texts."""
 
     texts: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)  # by model, prompt_id, language, topic
@@ -93,14 +93,14 @@ class _Known:
 
 def take_file(
     run: RunFolder,
-    source: Source,
+    source: ShapedFile,
     columns: Columns,
     catalog: Catalog,
     progress: Progress,
     *,
     again: Again = lambda _: False,
     skip_rows: bool = False,
-) -> Taken:
+) -> ImportOutcome:
     """Takes a file's texts into a run. Of a file that is there already by the same columns nothing is taken, unless its
     rows cannot be read: then they are made again, with the ids that they had.
 
@@ -119,13 +119,13 @@ def take_file(
 
 def _take(
     run: RunFolder,
-    source: Source,
+    source: ShapedFile,
     columns: Columns,
     catalog: Catalog,
     progress: Progress,
     again: Again,
     skip_rows: bool,
-) -> Taken:
+) -> ImportOutcome:
     path, sha256 = source.path, digest_of(source.path)
     found = survey(source, columns, catalog)
     columns = found.columns
@@ -143,7 +143,7 @@ def _take(
     elif earlier and same is None:
         there = f"has changed since it was imported on {earlier[-1].imported_at}; texts then: {earlier[-1].texts}"
     elif same is not None and not mended:
-        return Taken(same, Counter())
+        return ImportOutcome(same, Counter())
     if there and mended:
         there += f"; of these, {mended[0].path} {mended[0].what}"
     replace_it = bool(there) and again(there)
@@ -183,7 +183,7 @@ def _check_parts(run: RunFolder, broken: Collection[LostPart], mended: Sequence[
 def _written(
     run: RunFolder,
     incoming: RunFolder,
-    source: Source,
+    source: ShapedFile,
     columns: Columns,
     catalog: Catalog,
     progress: Progress,
@@ -191,15 +191,15 @@ def _written(
     kept: Sequence[ImportedFile],
     replaced: Sequence[ImportedFile],
     unread: Collection[Path],
-) -> Taken:
+) -> ImportOutcome:
     """Writes the texts of a file into `incoming`, and seals it.
 
     `kept` are the other imports; `unread` are parts of the run that cannot be read.
     """
     path, ids = source.path, [file.import_id for file in kept] if replaced else None
     known = _known(run, ids, unread)
-    taking, report = _Taking(incoming, path.name, sha256[:16], catalog, known), throttled(progress)
-    taking.published = Published(incoming, catalog, sha256[:16]) if columns.items else None
+    taking, report = _IncomingRows(incoming, path.name, sha256[:16], catalog, known), throttled(progress)
+    taking.published = PublishedItems(incoming, catalog, sha256[:16]) if columns.items else None
     for one in texts_of(source, columns, catalog):
         taking.take(one)
         report(Outcome(taking.texts, taking.reasons.total()))
@@ -217,13 +217,13 @@ def _written(
     )
     _write_tables(run, incoming, known, taking, [*kept, done])
     seal_incoming(run, Seal(path.name, ids, [file.file for file in replaced]))
-    return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, taking.cut,
+    return ImportOutcome(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, taking.cut,
                  sum(file.texts for file in replaced),
                  taking.published.types if taking.published else frozenset())  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _PendingText:
     """A text that is not yet a row."""
 
     text: ImportedText
@@ -233,19 +233,19 @@ class _Waiting:
     sample: int
 
 
-class _Taking:
+class _IncomingRows:
     """The rows of one file on their way into a run."""
 
-    def __init__(self, run: RunFolder, name: str, import_id: str, catalog: Catalog, known: _Known) -> None:
+    def __init__(self, run: RunFolder, name: str, import_id: str, catalog: Catalog, known: _StoredTexts) -> None:
         self._run, self._name, self._import_id = run, name, import_id
         self._catalog, self._known = catalog, known
-        self._waiting: dict[Job, list[_Waiting]] = {}
+        self._waiting: dict[Job, list[_PendingText]] = {}
         self._held = 0
         self._repeats = Counter[str]()
         self.failures: list[ImportFailure] = []
         self.reasons = Counter[str]()
         self.rows = self.texts = self.unread_seeds = self.empty = self.broken = self.cut = 0
-        self.published: Published | None = None  # the items of the texts, where the file says them
+        self.published: PublishedItems | None = None  # the items of the texts, where the file says them
 
     def take(self, one: tuple[Record, ImportedText] | BadRow) -> None:
         """Takes one row: a response, or a failure with its reason."""
@@ -269,7 +269,7 @@ class _Taking:
         self.broken += text.answer.text is None
         self.unread_seeds += f"seed: {NO_SEED}" in (text.note or "")
         self.cut += CUT_WORDS in (text.note or "")
-        self._waiting.setdefault(job, []).append(_Waiting(text, prompt, response_id, row.row, sample))
+        self._waiting.setdefault(job, []).append(_PendingText(text, prompt, response_id, row.row, sample))
         self._held += 1
         if self._held >= FLUSH_ROWS:
             self.flush()
@@ -297,7 +297,7 @@ class _Taking:
         self._repeats[words] += 1
         return content_id("imported", words, self._repeats[words])
 
-    def _response(self, job: Job, one: _Waiting) -> Response:
+    def _response(self, job: Job, one: _PendingText) -> Response:
         text = one.text
         completion = completed(imported_request_id(text.model, one.prompt.prompt_id), 0, text.answer)
         found = response_row(completion, one.prompt, job, one.sample, text.seed, self._catalog)
@@ -331,10 +331,10 @@ def digest_of(path: Path) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _known(run: RunFolder, kept: Sequence[str] | None, unread: Collection[Path]) -> _Known:
+def _known(run: RunFolder, kept: Sequence[str] | None, unread: Collection[Path]) -> _StoredTexts:
     """What the run has of imported texts, those of the imports `kept` alone; None: all of them. Nothing is known of the
     parts `unread`."""
-    known = _Known(prompts={row["prompt_id"]: Prompt(**row) for row in _rows(run, PROMPTS)})
+    known = _StoredTexts(prompts={row["prompt_id"]: Prompt(**row) for row in _rows(run, PROMPTS)})
     for part in committed_parts(run, RESPONSES):
         if part in unread:
             continue
@@ -352,7 +352,7 @@ def _known(run: RunFolder, kept: Sequence[str] | None, unread: Collection[Path])
 
 
 def _write_tables(
-    run: RunFolder, incoming: RunFolder, known: _Known, taking: _Taking, files: Sequence[ImportedFile]
+    run: RunFolder, incoming: RunFolder, known: _StoredTexts, taking: _IncomingRows, files: Sequence[ImportedFile]
 ) -> None:
     """Writes the tables that take the place of the run's: the prompts of all texts, how many texts each has, ..."""
 

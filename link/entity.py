@@ -66,7 +66,7 @@ class _Nothing(Struct, gc=False):
     pass
 
 
-class Moved(Struct, gc=False, rename={"origin": "from", "target": "to"}):
+class MergedItem(Struct, gc=False, rename={"origin": "from", "target": "to"}):
     """An item that was merged into another."""
 
     origin: str
@@ -116,7 +116,7 @@ class DumpItem(Struct, gc=False):
     sitelinks: dict[str, _Nothing] | _Empty | None = None
     lastrevid: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     modified: str | None = None
-    redirects: Moved | None = None
+    redirects: MergedItem | None = None
 
 
 class _EntityType(Struct, gc=False):

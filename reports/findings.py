@@ -84,7 +84,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Untested:
+class UntestedComparisons:
     """Comparisons that could not be tested, or on these prompts alone: how many, and why, with the remedy."""
 
     count: str
@@ -98,7 +98,7 @@ class Findings:
     title: str
     shown: tuple[Finding, ...]
     family: str
-    untested: tuple[Untested, ...]
+    untested: tuple[UntestedComparisons, ...]
 
 
 def findings(
@@ -303,13 +303,13 @@ def _family(rows: Sequence[Row], picked: Sequence[Row], selections: TextSelectio
     )
 
 
-def _untested(rows: Sequence[Row]) -> tuple[Untested, ...]:
+def _untested(rows: Sequence[Row]) -> tuple[UntestedComparisons, ...]:
     """By what is lacking: comparisons without any test, and those of these prompts alone."""
     none = Counter(row["reason"] for row in rows if row["q"] is None)
     narrow = Counter(row["lacking"] for row in rows if row["q"] is not None and row["lacking"])
     said = _texts().family
     return tuple(
-        Untested(said[key].format(count=count(number), all=count(len(rows))), with_remedy(reason))
+        UntestedComparisons(said[key].format(count=count(number), all=count(len(rows))), with_remedy(reason))
         for key, counted in (("untested", none), ("these_alone", narrow))
         for reason, number in counted.most_common()
     )

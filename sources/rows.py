@@ -182,7 +182,7 @@ def row_place(name: str, row: str) -> SourceLocation:
     return SourceLocation(name, sheet or None, int(number)) if number.isdecimal() else SourceLocation(f"{name} {row}")
 
 
-class Joined:
+class JoinedColumns:
     """The columns of second files, by the key of their rows."""
 
     def __init__(self, folder: Path, join: Join) -> None:
@@ -233,7 +233,7 @@ class Joins:
     """What blocks of rules say of rows that were read: the columns of second files, and which rows are skipped."""
 
     def __init__(self, folder: Path, blocks: Iterable[FileRules]) -> None:
-        self._joined = {id(join): Joined(folder, join) for block in blocks for join in block.join}
+        self._joined = {id(join): JoinedColumns(folder, join) for block in blocks for join in block.join}
 
     @property
     def remarks(self) -> list[LeftOut]:

@@ -34,7 +34,7 @@ HITS = pa.schema(_COLUMNS)
 
 
 @dataclass(slots=True)
-class Scanned:
+class ScannedBlock:
     """How much a block holds. Lines are numbered from 1 within it."""
 
     read: int = 0  # bytes on disk
@@ -105,9 +105,9 @@ class Scanner:
         self._sieve = Sieve(chosen.patterns)
         self._finder = SlotFinder(chosen, stop_words_at)
 
-    def scan(self, file: CorpusFile, block: Block) -> tuple[Scanned, pa.Table]:
+    def scan(self, file: CorpusFile, block: Block) -> tuple[ScannedBlock, pa.Table]:
         """The hits in a block, of which each line that is not blank, or each row, is a document."""
-        scanned, rows, last = Scanned(block.read, len(block.lines)), list[tuple[Any, ...]](), 0
+        scanned, rows, last = ScannedBlock(block.read, len(block.lines)), list[tuple[Any, ...]](), 0
         for last, text in texts_of(file, block):
             if isinstance(text, NoText):
                 scanned.broken += 1

@@ -23,7 +23,7 @@ from polyculture.cache.locks import Lock
 from polyculture.cache.store.parquet import write_parquet
 from polyculture.collect.mining.corpus import BrokenFileError, CorpusFile, blocks
 from polyculture.collect.mining.patterns import Edges, PatternSet
-from polyculture.collect.mining.scan import NAMED_LINES, Scanned, Scanner
+from polyculture.collect.mining.scan import NAMED_LINES, ScannedBlock, Scanner
 from polyculture.collect.mining.shares import Progress, in_shares
 
 VERSION = 2  # raise when the hits or their files change
@@ -117,8 +117,8 @@ def _done(parts: Path, file: CorpusFile) -> dict[int, Path]:
     return {int(path.stem.rpartition("-")[2]): path for path in sorted(parts.glob(f"{file.key}-*.parquet"))}
 
 
-def _scanned(part: Path) -> Scanned:
-    return Scanned(**orjson.loads(pq.read_schema(part).metadata[_SCANNED.encode()]))
+def _scanned(part: Path) -> ScannedBlock:
+    return ScannedBlock(**orjson.loads(pq.read_schema(part).metadata[_SCANNED.encode()]))
 
 
 def _report_of(files: Sequence[CorpusFile], parts: Path, failures: dict[str, str]) -> SweepReport:

@@ -18,7 +18,7 @@ from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import Capability, E_co, Sampling
 from polyculture.generate.engines.options import Options, Use
 
-Told = TypeVar("Told", bound=Options)
+EngineOptions = TypeVar("EngineOptions", bound=Options)
 Encode = Callable[[str], int]
 
 
@@ -49,11 +49,11 @@ class TokenCounter:
 
 
 @dataclass(frozen=True)
-class Batching(Generic[Told]):
+class Batching(Generic[EngineOptions]):
     """How an engine is asked in batches that are answered within a day."""
 
-    wanted: Callable[[Told], bool]
-    at_once: Callable[[Told], int]  # jobs whose batches wait at the same time
+    wanted: Callable[[EngineOptions], bool]
+    at_once: Callable[[EngineOptions], int]  # jobs whose batches wait at the same time
     # The folder keeps the ids of the batches, the event ends the waiting.
     open: Callable[[ModelSpec, Path, Event], Sampling]
 
@@ -63,36 +63,41 @@ def _check_nothing(spec: ModelSpec, options: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineKind(Generic[Told]):
+class EngineKind(Generic[EngineOptions]):
     """An engine's declaration. `paid` has no default: an engine that escaped `max_cost` would spend without limit."""
 
     name: str  # what stands before the colon in a model's name
-    options: type[Told]  # which of them decide a number is said there, option by option
+    options: type[EngineOptions]  # which of them decide a number is said there, option by option
     paid: bool  # its answers cost money: `max_cost` needs a price
     offers: tuple[Offer[Any], ...]
     real: bool = True  # a model answers; numbers of an engine that only plays one are marked
     # Capabilities that a model lacks for its options, each with the remedy.
-    lacks: Callable[[ModelSpec, Told], Mapping[Capability[Any], str]] = lambda _spec, _options: {}
-    check: Callable[[ModelSpec, Told], None] = _check_nothing  # raises `EngineError`; opens nothing
+    lacks: Callable[[ModelSpec, EngineOptions], Mapping[Capability[Any], str]] = lambda _spec, _options: {}
+    check: Callable[[ModelSpec, EngineOptions], None] = _check_nothing  # raises `EngineError`; opens nothing
     # What else decides a use, beside options or in their place. A path stands for the content of its file, None for a
     # default, which is in no setup.
-    further_setup: Callable[[ModelSpec, Told, Use], Mapping[str, Any]] = lambda _spec, _options, _use: {}
-    files: Callable[[ModelSpec, Told], Path | None] = lambda _spec, _options: None  # the model's, if they lie here
+    further_setup: Callable[[ModelSpec, EngineOptions, Use], Mapping[str, Any]] = lambda _spec, _options, _use: {}
+    files: Callable[[ModelSpec, EngineOptions], Path | None] = lambda _spec, _options: (
+        None
+    )  # the model's, if they lie here
     # Does the model fill gaps, and not write on? Looks at its settings alone, and is False where these cannot be read.
-    masked: Callable[[ModelSpec, Told], bool] = lambda _spec, _options: False
+    masked: Callable[[ModelSpec, EngineOptions], bool] = lambda _spec, _options: False
     # How many layers the model has, by its settings alone; None where these cannot be read.
-    layers: Callable[[ModelSpec, Told], int | None] = lambda _spec, _options: None
-    gpus: Callable[[Told], float] = lambda _options: 0.0  # that a copy of the model takes on a cluster
+    layers: Callable[[ModelSpec, EngineOptions], int | None] = lambda _spec, _options: None
+    gpus: Callable[[EngineOptions], float] = lambda _options: 0.0  # that a copy of the model takes on a cluster
     counter: Callable[[ModelSpec], TokenCounter | None] = lambda _spec: None  # where its own tokenizer is at hand
-    batching: Batching[Told] | None = None
+    batching: Batching[EngineOptions] | None = None
     # The most tokens of an answer, of its prompt and written, that the options allow: raised where they ask for more.
-    most_tokens: Callable[[Told, int, int], tuple[int, int]] = lambda _options, prompt, written: (prompt, written)
+    most_tokens: Callable[[EngineOptions, int, int], tuple[int, int]] = lambda _options, prompt, written: (
+        prompt,
+        written,
+    )
     # What the remedies of the table of faults leave open: 'url' and 'key'. Empty where no service is asked.
-    places: Callable[[ModelSpec, Told], Mapping[str, str]] = lambda _spec, _options: {}
+    places: Callable[[ModelSpec, EngineOptions], Mapping[str, str]] = lambda _spec, _options: {}
     # The remedy of one failed answer, where the service's words say more than the table of faults; None where not.
     advice: Callable[[str], str | None] = lambda _error: None
     # What `plan` warns of: how the model is reached makes its numbers another model's, or those of several.
-    warning: Callable[[ModelSpec, Told], str | None] = lambda _spec, _options: None
+    warning: Callable[[ModelSpec, EngineOptions], str | None] = lambda _spec, _options: None
 
     def offer(self, capability: Capability[E_co]) -> Offer[E_co] | None:
         """How a model is opened for a capability; None where the engine does not have it."""

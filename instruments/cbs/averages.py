@@ -32,7 +32,7 @@ from polyculture.instruments.cbs.score_interval import (
 )
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix, shared_part
 from polyculture.instruments.cbs.uncertainty import (
-    Placed,
+    EntityPlacements,
     Term,
     combined,
     compared,
@@ -50,7 +50,7 @@ class TypeScores:
     """The data of a type's score: its matrix, and the score of each context."""
 
     matrix: ScoreMatrix
-    placed: Placed
+    placed: EntityPlacements
     entity_type: str = ""
     _estimates: dict[Average, WeightedScore] = field(default_factory=dict)
 

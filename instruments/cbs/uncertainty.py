@@ -84,7 +84,7 @@ def _placed(others: Floats, own: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class EntityPlacements:
     """The placements of a matrix's entities (`placements`), in the contexts that have entities of both sides."""
 
     native: Floats
@@ -102,10 +102,10 @@ class Placed:
         return min(len(self.native_units), len(self.western_units))
 
 
-Term = tuple[Placed, Floats]  # the weight of each context's score in a sum
+Term = tuple[EntityPlacements, Floats]  # the weight of each context's score in a sum
 
 
-def placed(matrix: ScoreMatrix) -> Placed | None:
+def placed(matrix: ScoreMatrix) -> EntityPlacements | None:
     """The placements of a matrix; None where no context has entities of both sides."""
     if not len(matrix.native):
         return None
@@ -125,10 +125,10 @@ def placed(matrix: ScoreMatrix) -> Placed | None:
     names = np.asarray(matrix.contexts if len(matrix.contexts) else [str(row) for row in range(len(met))])[met]
     scores = np.nanmean(native, axis=1)
     contexts = matrix.units("context")[met]
-    return Placed(native, western, scores, contexts, of_native, of_western, comparisons, names.tolist())
+    return EntityPlacements(native, western, scores, contexts, of_native, of_western, comparisons, names.tolist())
 
 
-def mean_of(found: Placed) -> Term:
+def mean_of(found: EntityPlacements) -> Term:
     """The mean over contexts, which count alike."""
     return found, np.full(len(found.scores), 1 / len(found.scores))
 
@@ -164,7 +164,7 @@ def difference_of(one: Sequence[Term], other: Sequence[Term]) -> ScoreEstimate:
     return combined([*one, *((each, -weights) for each, weights in other)])
 
 
-def _of_contexts(one: Placed, weights: Floats) -> Floats:
+def _of_contexts(one: EntityPlacements, weights: Floats) -> Floats:
     """What each context adds to the sum: its distance from the mean of its matrix."""
     mean = float((weights * one.scores).sum() / weights.sum())
     return weights * (one.scores - mean)

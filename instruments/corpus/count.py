@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import Block, BrokenFileError, CorpusFile, NoText, blocks, texts_of
 from polyculture.collect.mining.shares import Progress, in_shares
-from polyculture.instruments.corpus.model import BITS, ORDER, Keys, Needed, NgramModel
+from polyculture.instruments.corpus.model import BITS, ORDER, Keys, NeededNgrams, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, HashedTokens, Hashes, cut, mixed, pieces
 from polyculture.metrics.inference.arrays import Integers
 
@@ -65,7 +65,7 @@ class _SortedValues:
 class Counter:
     """Counts needed n-grams in texts."""
 
-    def __init__(self, needed: Needed) -> None:
+    def __init__(self, needed: NeededNgrams) -> None:
         self._words = _SortedValues(needed.words, needed.words)
         self._keys = _SortedValues(needed.keys, mixed(needed.keys))
         self._followed = needed.followed
@@ -112,7 +112,7 @@ class Counter:
 
 def count(
     files: Sequence[CorpusFile],
-    needed: Needed,
+    needed: NeededNgrams,
     processes: int = 1,
     progress: Progress = lambda _read: None,
 ) -> tuple[NgramModel, CorpusSize]:
@@ -135,7 +135,7 @@ class _CountShare:
     """What one process counts."""
 
     files: Sequence[CorpusFile]
-    needed: Needed
+    needed: NeededNgrams
 
     def __call__(self, number: int, shares: int, report: Progress) -> PartialCounts:
         counter, read = Counter(self.needed), 0

@@ -39,7 +39,7 @@ class EntityInContext(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededNgrams:
     """The needed tokens and n-grams."""
 
     words: Hashes  # sorted; the number of a token is its place, from 1
@@ -59,7 +59,7 @@ def pairs_of(prefix: str, entities: Sequence[str]) -> list[EntityInContext]:
     ]
 
 
-def needed_by(pairs: Sequence[EntityInContext]) -> Needed:
+def needed_by(pairs: Sequence[EntityInContext]) -> NeededNgrams:
     """The n-grams that all pairs need. Raises `DataSetError` where these are too many for one pass."""
     hashes = np.concatenate([np.empty(0, np.uint64), *(part for pair in pairs for part in pair[:2])])
     words = np.unique(hashes)
@@ -71,7 +71,7 @@ def needed_by(pairs: Sequence[EntityInContext]) -> Needed:
     while len(missing := np.setdiff1d(histories, keys)):
         keys = np.union1d(keys, missing)
         histories = np.union1d(histories, missing >> BITS)
-    return Needed(words, keys, np.isin(keys, histories))
+    return NeededNgrams(words, keys, np.isin(keys, histories))
 
 
 def grams_of(words: Hashes, pair: EntityInContext) -> Keys:
@@ -105,7 +105,7 @@ class NgramModel:
     The key 0 has the number of tokens.
     """
 
-    needed: Needed
+    needed: NeededNgrams
     counts: Integers
     followed: Integers
 

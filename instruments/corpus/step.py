@@ -22,7 +22,7 @@ from polyculture.instruments.cbs.layout import CORPUS, SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, ScoringStep, score_row
 from polyculture.instruments.contract import AskedExperiment
 from polyculture.instruments.corpus.count import CorpusSize, count
-from polyculture.instruments.corpus.model import ORDER, EntityInContext, Needed, NgramModel, needed_by, pairs_of
+from polyculture.instruments.corpus.model import ORDER, EntityInContext, NeededNgrams, NgramModel, needed_by, pairs_of
 from polyculture.instruments.corpus.tokens import VERSION
 
 MEGABYTE = 10**6
@@ -83,7 +83,7 @@ class CorpusStep(ScoringStep):
                 # Bypasses the journal: JSON has no infinity, the logarithm of zero.
                 yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
 
-    def _count(self, needed: Needed) -> tuple[NgramModel, CorpusSize]:
+    def _count(self, needed: NeededNgrams) -> tuple[NgramModel, CorpusSize]:
         total = sum(file.size for file in self._corpus.files)
         with self._told.watch(f"count {self._corpus.name}, megabytes", total // MEGABYTE) as progress:
             return count(

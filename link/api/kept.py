@@ -71,14 +71,14 @@ def read_asked(snapshot: Snapshot) -> AskedNames:
         return AskedNames(connection.execute(_ASKED.format("fetched")).fetchall())
 
 
-class Unfinished(NamedTuple):
+class UnfinishedFill(NamedTuple):
     """What a fill that was interrupted has kept."""
 
     asked: AskedNames  # what the services were asked, by former fills of the snapshot, too
     items: int  # that it holds
 
 
-def read_unfinished(out: Path) -> Unfinished | None:
+def read_unfinished(out: Path) -> UnfinishedFill | None:
     """The answers that a fill of `out` has kept, which was killed or stopped; None where there is none.
 
     Raises `JobHeldError` where another process fills it now.
@@ -95,7 +95,7 @@ def read_unfinished(out: Path) -> Unfinished | None:
             [[items]] = connection.execute("SELECT count(DISTINCT item) FROM items").fetchall()
     except duckdb.IOException as fault:
         raise JobHeldError(f"{file.parent}: another process is making this snapshot") from fault
-    return Unfinished(AskedNames(rows), items)
+    return UnfinishedFill(AskedNames(rows), items)
 
 
 @contextmanager

@@ -61,7 +61,7 @@ Side = tuple[float, float, float]  # a side's number, corrected, and the sample'
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedMean:
     """A mean of a model and language: as reported, and corrected.
 
     The corrected numbers are None where the judged sample is too small. `refuted`: the model cannot have the errors of
@@ -84,7 +84,7 @@ class Corrected:
     no_interval: str | None = None  # why the reported number has none
 
 
-def corrected_metrics(store: Store) -> list[Corrected]:
+def corrected_metrics(store: Store) -> list[CorrectedMean]:
     """The metrics that judgements correct, or the audit of names, of every model and language that has either."""
     shifts = audited_shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
@@ -106,9 +106,9 @@ def _corrected(
     high: float | None,
     shift: Shift,
     *readings: Shift,
-) -> Corrected:
+) -> CorrectedMean:
     """A mean corrected by `shift`; the interval also spans those by the shifts of other `readings`."""
-    nothing = Corrected(metric, model, language, value, low, high, None, None, None, shift.units, shift.rests_on)
+    nothing = CorrectedMean(metric, model, language, value, low, high, None, None, None, shift.units, shift.rests_on)
     shifts = (shift, *readings)
     if not _tells(shifts):
         return nothing

@@ -67,7 +67,7 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedColumns:
     """Columns of one side, and the key of each: its place among those of `Pairing`."""
 
     columns: Integers
@@ -89,15 +89,15 @@ class Pairing:
     """The keys of which both sides were asked everything, and those that only one side, or a part of it, was."""
 
     keys: Integers  # places among those of `Roles`
-    a: Matched
-    b: Matched
+    a: MatchedColumns
+    b: MatchedColumns
     left_out: Integers  # likewise
     left_out_of_b: Integers  # of these, those that the second side was asked
 
     def some(self, kept: NDArray[np.bool_]) -> Pairing:
         """The pairs of some keys; the others are left out."""
         number = np.cumsum(kept) - 1
-        a, b = (Matched(one.columns[kept[one.key]], number[one.key[kept[one.key]]]) for one in (self.a, self.b))
+        a, b = (MatchedColumns(one.columns[kept[one.key]], number[one.key[kept[one.key]]]) for one in (self.a, self.b))
         left_out, of_b = (np.concatenate([one, self.keys[~kept]]) for one in (self.left_out, self.left_out_of_b))
         return Pairing(self.keys[kept], a, b, left_out, of_b)
 
@@ -367,12 +367,14 @@ def pairing(roles: Roles, sides: Sides) -> Pairing:
     return Pairing(matched, a, b, left_out, left_out[there[B][left_out] > 0])
 
 
-def _matched(rows: Integers, key: Integers, of_side: NDArray[np.bool_], matched: Integers, roles: Roles) -> Matched:
+def _matched(
+    rows: Integers, key: Integers, of_side: NDArray[np.bool_], matched: Integers, roles: Roles
+) -> MatchedColumns:
     inside = np.zeros(len(roles.keys), dtype=bool)
     inside[matched] = True
     own = np.flatnonzero(of_side & inside[key])
     own = own[np.argsort(key[own], kind="stable")]
-    return Matched(roles.column[rows[own]], np.searchsorted(matched, key[own]))
+    return MatchedColumns(roles.column[rows[own]], np.searchsorted(matched, key[own]))
 
 
 def _with_neutral(rows: Integers, key: Integers, roles: Roles) -> tuple[Integers, Integers]:

@@ -22,7 +22,7 @@ from polyculture.collect.mining.annotators import Kappa, cohens_kappa
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
 from polyculture.metrics import KEPT
-from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
+from polyculture.metrics.audit.corrected import FEWEST, CorrectedMean, corrected_metrics
 from polyculture.metrics.audit.judging import SQL as AUDIT_SQL
 from polyculture.metrics.audit.judging import changed_judgements, judgements_of
 from polyculture.metrics.audit.names import error_sources, name_shares, names_audited
@@ -140,7 +140,7 @@ def _share_line(one: JudgedShare) -> tuple[Any, ...]:
     )
 
 
-def _corrected_line(one: Corrected) -> tuple[Any, ...]:
+def _corrected_line(one: CorrectedMean) -> tuple[Any, ...]:
     reported = _with_limits(one.reported, one.reported_low, one.reported_high)
     corrected = _with_limits(one.corrected, one.low, one.high)
     if one.corrected is None and one.units < FEWEST:

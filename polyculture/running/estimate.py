@@ -313,7 +313,7 @@ def not_ready(experiment: Experiment) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsupported:
+class UnsupportedCommand:
     """What a model cannot do of a command, for one reason."""
 
     command: str
@@ -323,7 +323,7 @@ class Unsupported:
     remedy: str
 
 
-def unsupported(calls: Iterable[Call]) -> list[Unsupported]:
+def unsupported(calls: Iterable[Call]) -> list[UnsupportedCommand]:
     """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for asked in calls:
@@ -331,4 +331,4 @@ def unsupported(calls: Iterable[Call]) -> list[Unsupported]:
         for model, fault in asked.unable():
             key = command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""
             found.setdefault(key, []).extend([part] if part else [])
-    return [Unsupported(command, model, tuple(parts), *why) for (command, model, *why), parts in found.items()]
+    return [UnsupportedCommand(command, model, tuple(parts), *why) for (command, model, *why), parts in found.items()]

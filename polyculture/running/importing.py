@@ -20,7 +20,7 @@ from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
 from polyculture.imports.shapes import LOOKED_AT, find_source
-from polyculture.imports.taking import Taken, take_file
+from polyculture.imports.taking import ImportOutcome, take_file
 from polyculture.progress import watch
 from polyculture.running.opening import open_workspace
 from polyculture.sources.record import BadRow, Record
@@ -46,7 +46,7 @@ class ImportRequest:
     links: str = PUBLISHED  # of items that a file came with: 'published', or 'ours'
 
 
-def import_file(path: Path, experiment: Path, runs: Path | None, wanted: ImportRequest) -> Taken:
+def import_file(path: Path, experiment: Path, runs: Path | None, wanted: ImportRequest) -> ImportOutcome:
     """Imports a file, and says what was taken from where, and what was not. Raises `UserError` where nothing was."""
     for one in (path, *([wanted.inputs] if wanted.inputs else [])):
         if not one.is_file() and not (one is path and one.is_dir()):
@@ -135,7 +135,7 @@ def _lists(run: RunFolder) -> dict[str, list[str]]:
     }
 
 
-def _tell(taken: Taken, experiment: Path) -> None:
+def _tell(taken: ImportOutcome, experiment: Path) -> None:
     file = taken.file
     if taken.columns is None:
         _log.info(f"{file.file} was imported on {file.imported_at}, and has not changed: nothing to do")

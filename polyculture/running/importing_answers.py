@@ -36,7 +36,7 @@ from polyculture.running.validity import Proposal, make_valid
 from polyculture.sources.record import Record, known_names
 
 if TYPE_CHECKING:
-    from polyculture.imports.shapes import Source
+    from polyculture.imports.shapes import ShapedFile
     from polyculture.instruments.questions.model import QuestionSet
     from polyculture.sources.record import Rows
 
@@ -120,7 +120,7 @@ def _taken(path: Path, of: QuestionSet, wanted: ImportRequest) -> GivenAnswers:
     return taken
 
 
-def _rows(source: Source, count: Count | None = None) -> Rows:
+def _rows(source: ShapedFile, count: Count | None = None) -> Rows:
     """A record per text; those of likelihoods as they are, behind all others.
 
     `count` sees each record, and what is made of it.

@@ -16,7 +16,7 @@ from polyculture.cache.work.outcome import silent
 from polyculture.imports.mapping import find_mapping
 from polyculture.imports.shapes import LOOKED_AT, find_source
 from polyculture.imports.survey import Survey, survey, texts_of
-from polyculture.imports.taking import Taken, take_file
+from polyculture.imports.taking import ImportOutcome, take_file
 from polyculture.imports.text import ImportedText
 from polyculture.sources.record import BadRow, Record
 
@@ -48,7 +48,7 @@ def read(
     )
 
 
-def take(run: RunFolder, file: Path, told: dict[str, str] | None = None, **more: Any) -> Taken:
+def take(run: RunFolder, file: Path, told: dict[str, str] | None = None, **more: Any) -> ImportOutcome:
     """Takes a file into a run."""
     source = find_source(file, None, None, told or {})
     records = [row for row in islice(source.rows(), LOOKED_AT) if isinstance(row, Record)]

@@ -19,7 +19,7 @@ from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store.store import open_store
-from polyculture.metrics.audit.corrected import Corrected, _corrected, _shift, corrected_metrics
+from polyculture.metrics.audit.corrected import CorrectedMean, _corrected, _shift, corrected_metrics
 from polyculture.metrics.audit.judging import Case, cases_of, drawn, judgements_of, keep_answer, regions_of
 from polyculture.metrics.audit.scores import JudgedShare, audit_scores, share_limits
 from polyculture.metrics.measure import measure
@@ -337,7 +337,7 @@ def test_corrected_metrics_span_both_readings_of_what_judges_differ_on(tmp_path:
     assert (both.low, both.high) == (pytest.approx(fewer.low), pytest.approx(more.high))
 
 
-def corrected_granularity(run: RunFolder) -> Corrected:
+def corrected_granularity(run: RunFolder) -> CorrectedMean:
     measure(run)
     with open_store(run, store_layout()) as store:
         (found,) = (one for one in corrected_metrics(store) if one.metric == "granularity")

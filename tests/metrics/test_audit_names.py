@@ -17,7 +17,7 @@ from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.schema import AUDITED_TEXTS, GOLD_EXTRACTIONS, GOLD_MENTIONS, JUDGEMENTS, AuditedText
 from polyculture.cache.store.shards import JobShards
 from polyculture.cache.store.store import open_store
-from polyculture.metrics.audit.corrected import Corrected, _corrected, corrected_metrics
+from polyculture.metrics.audit.corrected import CorrectedMean, _corrected, corrected_metrics
 from polyculture.metrics.audit.names import (
     NAMED,
     ErrorSources,
@@ -76,7 +76,7 @@ def keep(run: RunFolder, texts: list[AuditedText]) -> None:
     write_parquet(objects_to_table(AUDITED_TEXTS, texts), run.table(AUDITED_TEXTS.name))
 
 
-def corrections(run: RunFolder) -> dict[str, Corrected]:
+def corrections(run: RunFolder) -> dict[str, CorrectedMean]:
     with open_store(run, store_layout()) as store:
         return {one.metric: one for one in corrected_metrics(store)}
 

@@ -18,8 +18,16 @@ from polyculture.generate.refusals import is_refusal
 from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, answer_text, folded
 from polyculture.instruments.questions.reading.by_option import by_option
 from polyculture.instruments.questions.reading.languages import language_of
-from polyculture.instruments.questions.reading.sentence import Named, Sentence, Standing
-from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, TOKENS, Offered, offered, place_of
+from polyculture.instruments.questions.reading.sentence import NamedOption, Sentence, Standing
+from polyculture.instruments.questions.reading.tokens import (
+    LABELS,
+    TEXTS,
+    TOKEN,
+    TOKENS,
+    OfferedOptions,
+    offered,
+    place_of,
+)
 
 _BRIEF = 80  # characters of a text that says only that the answer is unknown
 _SHORT = 160  # characters of an answer that may say so in any words, by what it denies of the text
@@ -130,7 +138,7 @@ class _Part:
 class _ChoiceText:
     """A text in tokens."""
 
-    def __init__(self, text: str, without_labels: str, options: Offered, *, any_case: bool) -> None:
+    def __init__(self, text: str, without_labels: str, options: OfferedOptions, *, any_case: bool) -> None:
         self.text, self.without_labels = _CORRECTED.sub(r"\1", text), without_labels
         self.options, self.words, self.any_case = options, options.language, any_case
 
@@ -154,13 +162,15 @@ class _ChoiceText:
             found = self._read(named, standing, unknown)
         return ChoiceReading(None, Ground.SEVERAL) if several and found.ground is Ground.OTHER else found
 
-    def _depends(self, standing: Sequence[Named]) -> bool:
+    def _depends(self, standing: Sequence[NamedOption]) -> bool:
         """Is more than one option picked, each under its own condition: "If he called, A. If she called, B."?"""
         least = {True: Standing.NAMED, False: Standing.MARKED}  # of a label, and of an option's text
         picked = [one for one in standing if one.conditional and not one.shared and one.standing >= least[one.label]]
         return len({one.place for one in picked}) > 1
 
-    def _read(self, named: Sequence[Named], standing: Sequence[Named], unknown: int | None) -> ChoiceReading:
+    def _read(
+        self, named: Sequence[NamedOption], standing: Sequence[NamedOption], unknown: int | None
+    ) -> ChoiceReading:
         """The reading by the options that are named, and by those of them that stand."""
         labels = [one for one in standing if one.label]
         for decisive in (Standing.VERDICT, Standing.CLAIM):
@@ -216,7 +226,7 @@ class _ChoiceText:
         joined = [{*pair} for pair in self._joined()]
         return ChoiceReading(None, Ground.CONFLICT if places in joined else Ground.SEVERAL)
 
-    def _picked(self, place: int, standing: Sequence[Named], unknown: int | None) -> ChoiceReading:
+    def _picked(self, place: int, standing: Sequence[NamedOption], unknown: int | None) -> ChoiceReading:
         joined = set(self._joined())
         if any((label == place) != (text == place) for label, text in joined) and (place, place) not in joined:
             return ChoiceReading(None, Ground.CONFLICT)
@@ -246,7 +256,7 @@ class _ChoiceText:
         claimed = self.words["because"].match(rest.lstrip(" ")) or self.words["answer"].search(rest)
         return _NEXT.match(rest) is not None and not claimed
 
-    def _says_unknown(self, standing: Sequence[Named] = ()) -> bool:
+    def _says_unknown(self, standing: Sequence[NamedOption] = ()) -> bool:
         """Is there a phrase that nobody can know, which is not what an option does: "the man did not know"?"""
         phrase = self.words["unknown"].search(self.without_labels)
         if phrase is None and not any(one.standing for one in self.named) and len(self.text) <= _SHORT:
@@ -352,14 +362,14 @@ class _ChoiceText:
         return pair[0] if within and self.options.are_words else f"{pair[1] or pair[2]})."
 
     @cached_property
-    def named(self) -> list[Named]:
+    def named(self) -> list[NamedOption]:
         """The options that are named, in the order of the text."""
         sentences = [Sentence(part.text, self.options, any_case=self.any_case) for part in self.sentences]
         has_weak = self.words.known and any(any(sentence.weak) for sentence in sentences)
         if has_weak and any(sentence.has_plain for sentence in sentences):
             for sentence in sentences:
                 sentence.drop_words()
-        found: list[Named] = []
+        found: list[NamedOption] = []
         begun, withdrawn = 0, False  # the options of the last sentence that has any, and whether they are taken back
         for number, (part, sentence) in enumerate(zip(self.sentences, sentences, strict=True)):
             first, last = number == 0 and not part.listed, number == len(sentences) - 1 and not part.listed

@@ -22,7 +22,7 @@ from enum import IntEnum
 from functools import cached_property
 
 from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, PAUSES, WORD
-from polyculture.instruments.questions.reading.tokens import LABELS, TOKEN, TOKENS, Offered, is_label, place_of
+from polyculture.instruments.questions.reading.tokens import LABELS, TOKEN, TOKENS, OfferedOptions, is_label, place_of
 
 _COMMAS = f"[,;{PAUSES}]"
 _NEAR = 40  # characters between a word for the answer and the option that it names
@@ -70,7 +70,7 @@ class Standing(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedOption:
     """An option that a sentence names."""
 
     place: int
@@ -87,7 +87,7 @@ class Named:
 class Sentence:
     """A sentence in tokens. `any_case`: its labels were found in another case than they were shown in."""
 
-    def __init__(self, text: str, options: Offered, *, any_case: bool) -> None:
+    def __init__(self, text: str, options: OfferedOptions, *, any_case: bool) -> None:
         self.text, self.options, self.words, self.any_case = text, options, options.language, any_case
         tokens = list(TOKEN.finditer(text))
         self.tokens = tokens if len(tokens) <= 2 * _MOST else tokens[:_MOST] + tokens[-_MOST:]
@@ -121,7 +121,7 @@ class Sentence:
         kept = [number for number, group in enumerate(groups) if not all(self.weak[one] for one in group)]
         self.tokens, self.weak = [self.tokens[number] for number in kept], [False] * len(kept)
 
-    def named(self, *, first: bool, last: bool, line: bool) -> Iterator[Named]:
+    def named(self, *, first: bool, last: bool, line: bool) -> Iterator[NamedOption]:
         """The options that it names; `first`, `last`: in the text; `line`: it is a line, and no item of a list."""
         if not self.tokens:
             return
@@ -153,7 +153,7 @@ class Sentence:
             place, label, conditional = place_of(token[0]), is_label(token[0]), token.start() in self._conditional
             alone = line and not self.text.replace(token[0], "").strip(MARKS)
             denied, given = self.denied[number], conceded[number]
-            yield Named(place, standing, label, denied, given, shared, conditional, alone, alone and first)
+            yield NamedOption(place, standing, label, denied, given, shared, conditional, alone, alone and first)
 
     @cached_property
     def denied(self) -> list[bool]:

@@ -45,7 +45,7 @@ def is_label(token: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Offered:
+class OfferedOptions:
     """The options of a question under their labels, as they were shown."""
 
     shown: tuple[str, ...]
@@ -256,6 +256,6 @@ def _bare(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def offered(shown: tuple[str, ...], labels: tuple[str, ...], language: str) -> Offered:
+def offered(shown: tuple[str, ...], labels: tuple[str, ...], language: str) -> OfferedOptions:
     """The options of a question, with their patterns compiled once."""
-    return Offered(shown, labels, language_of(language))
+    return OfferedOptions(shown, labels, language_of(language))
