@@ -20,7 +20,7 @@ from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cli.run import next_command
 from polyculture.cli.tables import machine_output, print_table
 from polyculture.console import say
-from polyculture.experiment.prompts import design_line
+from polyculture.experiment.prompts import prompt_lines
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.detection import detector_line, relative_of, tells
 from polyculture.generate.engines import find_kind, read_options
@@ -310,7 +310,7 @@ def _print_examples(workspace: Workspace, *, details: bool) -> None:
         for prompt in sorted(workspace.prompts, key=lambda one: one.country is None)[:1]:  # one with a country first
             where = ", ".join(filter(None, (prompt.language, prompt.topic, prompt.condition, prompt.country)))
             say(f"for example ({where}): {prompt.text}")
-    if line := design_line(workspace.experiment, workspace.catalog):
+    for line in prompt_lines(workspace.experiment, workspace.catalog, workspace.file):
         say(line)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import with_template_ids
 from polyculture.generate.wording import read_wording, topic_wordings, with_plain
+
+_NAMED = 5  # values of a key in a line
 
 
 def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
@@ -90,15 +92,18 @@ def prompt_design(e: Experiment, catalog: Catalog) -> PromptDesign:
     return replace(design, wordings=(PLAIN,))
 
 
-def design_line(e: Experiment, catalog: Catalog) -> str | None:
-    """Why other wordings are asked than the first, where the experiment names none; None where the first are asked."""
+def prompt_lines(e: Experiment, catalog: Catalog, file: Path) -> Iterator[str]:
+    """What a user should know of the prompts of an experiment in `file`, a sentence each: why other wordings are asked
+    than the first, where the experiment names none; which prompts of its file of prompts are not asked, and why."""
+    if e.prompts.file:
+        yield from _left_out(e, catalog, file)
+        return
     design, first = prompt_design(e, catalog), e.prompts.design
-    if design == first:
-        return None
-    return (
-        f"wording: {', '.join(design.wordings)}, which has every country: {', '.join(first.wordings)} lacks some of "
-        'these languages, topics or countries. To choose, write wordings = ["..."] under [prompts]'
-    )
+    if design != first:
+        yield (
+            f"wording: {', '.join(design.wordings)}, which has every country: {', '.join(first.wordings)} lacks some "
+            'of these languages, topics or countries. To choose, write wordings = ["..."] under [prompts]'
+        )
 
 
 def _check_wordings(e: Experiment, catalog: Catalog) -> None:
@@ -123,14 +128,8 @@ def _prompts_of_file(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt
         remedy = "Write the sentence into the prompts, and leave answer_in_language out."
         raise ExperimentError(what, where=file, remedy=remedy)
     read_from = file.parent / str(e.prompts.file)
-    asked = [
-        prompt
-        for prompt in read_prompt_file(read_from, catalog, e.prompts.design.wordings)
-        if prompt.language in e.languages
-        and prompt.topic in e.topics
-        and prompt.condition in e.conditions
-        and (prompt.country in e.countries or prompt.condition not in ("explicit", "audience"))
-    ]
+    prompts = read_prompt_file(read_from, catalog, e.prompts.design.wordings)
+    asked = [prompt for prompt in prompts if _why_not(prompt, e) is None]
     have = {(prompt.language, prompt.topic) for prompt in asked}
     for language, topic in ((language, topic) for language in e.languages for topic in e.topics):
         if (language, topic) not in have:
@@ -139,3 +138,28 @@ def _prompts_of_file(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt
             raise ExperimentError(what, where=read_from, remedy=remedy)
     refuse(check_prompts(asked))
     return asked
+
+
+def _why_not(prompt: Prompt, e: Experiment) -> tuple[str, str] | None:
+    """The key of the experiment that leaves a prompt of a file out, and what the prompt has; None where it is asked."""
+    has = {"languages": prompt.language, "topics": prompt.topic, "conditions": prompt.condition}
+    if prompt.condition in ("explicit", "audience"):
+        has["countries"] = prompt.country or ""
+    return next(((key, value) for key, value in has.items() if value not in getattr(e, key)), None)
+
+
+def _left_out(e: Experiment, catalog: Catalog, file: Path) -> Iterator[str]:
+    """A sentence on the prompts of a file that are not asked, with the keys of the experiment that leave them out."""
+    read_from = file.parent / str(e.prompts.file)
+    prompts = read_prompt_file(read_from, catalog, e.prompts.design.wordings)
+    found = [reason for prompt in prompts if (reason := _why_not(prompt, e)) is not None]
+    if not found:
+        return
+    lacking = dict[str, dict[str, None]]()
+    for key, value in found:
+        lacking.setdefault(key, {})[value] = None
+    whys = list[str]()
+    for key, values in lacking.items():
+        first, more = list(values)[:_NAMED], len(values) - _NAMED
+        whys.append(f"{key} lacks {', '.join(first)}{f' and {more} more' if more > 0 else ''}")
+    yield f"{read_from.name}: {len(found)} of {len(prompts)} prompts are not asked: {'; '.join(whys)}"

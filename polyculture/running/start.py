@@ -17,7 +17,7 @@ from polyculture.cache.store.schema import RESPONSES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.faults import RetryFailed
 from polyculture.experiment.jobs import JobSelection, choose_jobs
-from polyculture.experiment.prompts import design_line
+from polyculture.experiment.prompts import prompt_lines
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study
 from polyculture.running.call_list import (
@@ -90,7 +90,7 @@ def run_experiment(
     if not workspace.jobs:
         make_valid(without_texts(workspace), accept_changes=accept_changes)
     for texts in texts_in_file(workspace):
-        if line := design_line(workspace.experiment, workspace.catalog):
+        for line in prompt_lines(workspace.experiment, workspace.catalog, workspace.file):
             _log.info(line)
         check_topics(workspace, texts.linking.source)
         tell_lacking(workspace, texts.linking.source)

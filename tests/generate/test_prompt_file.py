@@ -9,8 +9,10 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError
+from polyculture.experiment.prompts import prompt_lines
 from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.running.opening import open_workspace
+from tests.polyculture.test_command_line import polyculture
 
 CATALOG = read_catalog()
 HEAD = "language,topic,country,text\n"
@@ -56,9 +58,22 @@ def test_an_experiment_asks_those_of_its_languages_and_topics(tmp_path: Path) ->
     write(tmp_path, ROWS)
     workspace = open_workspace(write(tmp_path, EXPERIMENT, "exp.toml"))
     assert [one.text for one in workspace.prompts] == ["Write about dinner, please.", "Write about dinner in Japan."]
+    assert list(prompt_lines(workspace.experiment, workspace.catalog, workspace.file)) == [
+        "prompts.csv: 1 of 3 prompts are not asked: languages lacks ja"
+    ]
     write(tmp_path, EXPERIMENT.replace('["en"]', '["en", "de"]'), "exp.toml")
     with pytest.raises(ExperimentError, match=r"prompts\.csv.*food"):
         _ = open_workspace(tmp_path / "exp.toml").prompts
+
+
+def test_what_of_a_file_is_not_asked_is_named_by_plan_with_the_reasons(tmp_path: Path) -> None:
+    many = "".join(f"en,food,{code},Write about {code}.\n" for code in ("JP", "FR", "BR", "IN", "CN", "EG", "DE", "TR"))
+    write(tmp_path, ROWS + many + "en,music,,Write about music.\n")
+    planned = polyculture("plan", write(tmp_path, EXPERIMENT, "exp.toml"), cwd=tmp_path)
+    assert (
+        "prompts.csv: 9 of 12 prompts are not asked: languages lacks ja; "
+        "countries lacks FR, BR, IN, CN, EG and 2 more; topics lacks music"
+    ) in " ".join(planned.stderr.split())
 
 
 @pytest.mark.parametrize(
