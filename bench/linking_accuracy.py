@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.linking_nils import KnownNames, displaced, invented
-from bench.linking_sets import Name, cube, fmlama, hard_cases, labels
+from bench.linking_sets import SetName, cube, fmlama, hard_cases, labels
 from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.database import connect
@@ -33,7 +33,7 @@ RIGHT_NAMES = (None, 1.0, 0.7, 0.4)  # shares of mentions with the extractor's r
 LACKING = 5  # every fifth item is held out
 SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--language", "en")
 
-Table = dict[str, dict[str, str]]  # row -> column -> value
+ScoreTable = dict[str, dict[str, str]]  # row -> column -> value
 
 
 def main() -> None:
@@ -52,13 +52,13 @@ def main() -> None:
         print_table(("", *columns), lines, title=f"{title}, in per cent")
 
 
-def hard_tables(catalog: Catalog, snapshots: Mapping[str, Snapshot]) -> dict[str, Table]:
+def hard_tables(catalog: Catalog, snapshots: Mapping[str, Snapshot]) -> dict[str, ScoreTable]:
     """Our hard cases by the share of right names, and the share found in each language.
 
     Found: linked, and to the right item, of those whose item belongs to the topic.
     """
-    every: Table = {}
-    found: Table = {}
+    every: ScoreTable = {}
+    found: ScoreTable = {}
     for name, snapshot in snapshots.items():
         for right in RIGHT_NAMES:
             chosen = hard_cases(catalog, name, right)
@@ -81,7 +81,7 @@ def hard_tables(catalog: Catalog, snapshots: Mapping[str, Snapshot]) -> dict[str
     return {"Hard cases, by right names": every, "Found, by language": found}
 
 
-def others(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Table:
+def others(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> ScoreTable:
     """Gold of others: linked to the expected item; of those whose item is in the topic; and of all that are linked."""
     data = given.data / "wikidata"
     results = {one.name: score(judge(one.gold, catalog, snapshot)) for one in fmlama(data, given.language)}
@@ -99,7 +99,7 @@ def others(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> T
     }
 
 
-def nils(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Table:
+def nils(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> ScoreTable:
     """Names that nothing of the topic bears: how many are linked all the same."""
     few = max(1, given.each // 3)
     names, taken = labels(snapshot, catalog, given.each, given.language), KnownNames(snapshot, catalog)
@@ -141,7 +141,7 @@ def opened(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snapsho
         yield build_index(dump, Path(folder) / "slice.duckdb", catalog.label_languages).snapshot
 
 
-def _lacking(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> LinkAudit:
+def _lacking(names: Sequence[SetName], catalog: Catalog, snapshot: Snapshot) -> LinkAudit:
     """Labels of every fifth item linked against a copy of the index without those items, where no other bears them."""
     gone = [name for name in names if name.item % LACKING == 0]
     with tempfile.TemporaryDirectory() as folder:

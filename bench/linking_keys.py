@@ -60,7 +60,7 @@ SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--la
 ABLATION, NOUNS = "Links by keys", "Nouns of treebanks by keys"
 
 Strings: TypeAlias = "pa.Array[Any]"
-Keys: TypeAlias = Callable[..., Strings]  # like `link.keys.keys_of`
+KeyFunction: TypeAlias = Callable[..., Strings]  # like `link.keys.keys_of`
 
 
 def no_key(normalised: Strings, *_: object, **__: object) -> Strings:
@@ -85,7 +85,7 @@ def by_rules(
 
 def by_words(
     change: Callable[[str, str], str],
-    folded: Keys,
+    folded: KeyFunction,
     normalised: Strings,
     language: str,
     *_: object,
@@ -153,11 +153,11 @@ def arabic(word: str) -> str:
     return word.replace("ک", "ك").replace("ی", "ي")
 
 
-def arms(others: Mapping[str, Path]) -> dict[str, Keys]:
+def arms(others: Mapping[str, Path]) -> dict[str, KeyFunction]:
     """The arms by name."""
     rules = inflections()
     folding = partial(by_rules, rules, ("folding",))
-    found: dict[str, Keys] = {"no key": no_key, "folding": folding, "as shipped": ours.keys_of}
+    found: dict[str, KeyFunction] = {"no key": no_key, "folding": folding, "as shipped": ours.keys_of}
     for name, change in (("snowball", snowball()), ("simplemma", simplemma())):
         if change is not None:
             found[name] = partial(by_words, change, folding)
@@ -167,7 +167,7 @@ def arms(others: Mapping[str, Path]) -> dict[str, Keys]:
 
 
 @contextmanager
-def used(keys: Keys) -> Iterator[None]:
+def used(keys: KeyFunction) -> Iterator[None]:
     """The linker makes its keys by this function."""
     modules: Any = (query_module, current_keys)
     for module in modules:
@@ -179,7 +179,7 @@ def used(keys: Keys) -> Iterator[None]:
             module.keys_of = ours.keys_of
 
 
-def links(mentions: Sequence[SetMention], catalog: Catalog, snapshot: Snapshot, keys: Keys) -> list[str | None]:
+def links(mentions: Sequence[SetMention], catalog: Catalog, snapshot: Snapshot, keys: KeyFunction) -> list[str | None]:
     """The item that each mention is linked to plainly."""
     columns = [
         [one.gold.language for one in mentions],
@@ -216,7 +216,7 @@ def compared(
     return counts
 
 
-def vocabulary(folder: Path, language: str, keys: Keys) -> tuple[int, int, int, int]:
+def vocabulary(folder: Path, language: str, keys: KeyFunction) -> tuple[int, int, int, int]:
     """Forms of nouns against the lemmas of a treebank: forms; joined with their lemma alone; with another; and those
     whose lemma is left out and that are joined with another all the same.
     """
@@ -324,7 +324,7 @@ def _print_links(counts: Mapping[str, Counter[tuple[str, str, str]]]) -> None:
     print_table(("", *numbers), lines, title=f"{ABLATION}: right gained / right lost / wrong made, against no key")
 
 
-def _print_nouns(folder: Path, chosen: Mapping[str, Keys], languages: Iterable[str]) -> None:
+def _print_nouns(folder: Path, chosen: Mapping[str, KeyFunction], languages: Iterable[str]) -> None:
     lines = []
     for language in languages:
         if not treebank(folder, language):

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from bench.linking_sets import GoldSet, Name
+from bench.linking_sets import GoldSet, SetName
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.link.audit.gold import GoldMention
@@ -34,7 +34,7 @@ class KnownNames:
         return any(name.casefold() in self._names.get(code, ()) for code in self._chains[language])
 
 
-def invented(names: Sequence[Name], taken: KnownNames, each: int) -> GoldSet:
+def invented(names: Sequence[SetName], taken: KnownNames, each: int) -> GoldSet:
     """Names that nothing bears: pieces of real names of a language and kind, put together anew; `each` a kind."""
     chance = random.Random(SEED)
     groups: dict[tuple[str, str, str], list[str]] = {}
@@ -49,7 +49,7 @@ def invented(names: Sequence[Name], taken: KnownNames, each: int) -> GoldSet:
     return GoldSet("invented names", gold)
 
 
-def displaced(names: Sequence[Name], each: int) -> GoldSet:
+def displaced(names: Sequence[SetName], each: int) -> GoldSet:
     """Names of items that do not belong to a topic, asked within it: what is found there is something else.
 
     Some of what is found is what a text would mean (a dish named like the song): look at it before you call it wrong.

@@ -35,7 +35,7 @@ class GoldSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class SetName:
     """A name of an item that belongs to a topic."""
 
     item: int
@@ -94,9 +94,9 @@ def cube(data: Path) -> GoldSet:
     return GoldSet("CUBE dishes", [GoldMention(row["name"], "en", "food", (row["id"],)) for row in dishes])
 
 
-def labels(snapshot: Snapshot, catalog: Catalog, each: int, languages: Collection[str] | None = None) -> list[Name]:
+def labels(snapshot: Snapshot, catalog: Catalog, each: int, languages: Collection[str] | None = None) -> list[SetName]:
     """Labels in each language's own Wikidata language, at most `each` a counted kind, the same every time."""
-    found: dict[tuple[int, str, str], Name] = {}
+    found: dict[tuple[int, str, str], SetName] = {}
     with members_of(snapshot, catalog) as (connection, scopes):
         topics = _topics(connection, scopes)
         for language in catalog.languages.values():
@@ -107,7 +107,7 @@ def labels(snapshot: Snapshot, catalog: Catalog, each: int, languages: Collectio
                     scope, code = scopes[topic.code, kind], language.label_languages[0]
                     params = {"scope": scope, "code": code, "kind": kind, "each": each}
                     for item, text in connection.execute(LABELS, params).fetchall():
-                        name = Name(item, topic.code, kind, language.code, text, topics[item])
+                        name = SetName(item, topic.code, kind, language.code, text, topics[item])
                         found.setdefault((item, topic.code, language.code), name)
     return list(found.values())
 

@@ -16,7 +16,7 @@ from polyculture.generate.refusals import built_in_languages, is_refusal
 
 SMALLEST = ("--language", "en")
 PARTS = (("tuned", False), ("held out", True))
-Judged = Sequence[tuple[LabelledText, bool]]  # and whether the detector takes it for a refusal
+JudgedTexts = Sequence[tuple[LabelledText, bool]]  # and whether the detector takes it for a refusal
 
 
 def share(hits: int, of: int) -> str:
@@ -27,7 +27,7 @@ def share(hits: int, of: int) -> str:
     return f"{hits / of:.3f} [{bounds.low:.3f}, {bounds.high:.3f}]"
 
 
-def line(row: str, judged: Judged) -> None:
+def line(row: str, judged: JudgedTexts) -> None:
     """Prints and keeps a line. Figures of a batch before the phrases were tuned on it stand in another table."""
     hits = sum(example.refuses and found for example, found in judged)
     refusals, taken = sum(example.refuses for example, _ in judged), sum(found for _, found in judged)

@@ -23,7 +23,7 @@ VERSION = 3  # of the rules in the code that decide mentions: raise it when they
 
 
 CountryNames = Mapping[str, Sequence[str]]  # the names of countries, by language
-_Name = tuple[str, str | None]  # a name and its kind; None of a country
+_KeyedName = tuple[str, str | None]  # a name and its kind; None of a country
 
 
 def gazetteer_extractor_id(topic: Topic, snapshot: str, countries: CountryNames, endings: Endings = NO_ENDINGS) -> str:
@@ -93,7 +93,7 @@ class Gazetteer:
             if found := self._named(text, *span, written):
                 yield *span, *found
 
-    def _named(self, text: str, start: int, end: int, written: Sequence[_Name]) -> tuple[str | None, str] | None:
+    def _named(self, text: str, start: int, end: int, written: Sequence[_KeyedName]) -> tuple[str | None, str] | None:
         """The kind and the name of `text[start:end]`, of those that fold to the same; None where its case fits none."""
         has_capital = text[start].isupper()
         country = next(

@@ -246,7 +246,7 @@ class JobBudget:
 
 
 # How an engine's options raise the most tokens of an answer: of its prompt, and of what is written.
-Bound = Callable[[int, int], tuple[int, int]]
+TokenBounds = Callable[[int, int], tuple[int, int]]
 
 
 def as_asked(prompt_tokens: int, completion_tokens: int) -> tuple[int, int]:
@@ -264,7 +264,7 @@ class BudgetedSampling(Wrapper):
     `sample` raises `BudgetError` after all answers in flight, so that each of them can be kept.
     """
 
-    def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
+    def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: TokenBounds = as_asked) -> None:
         self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
         self._reserved_for: dict[tuple[str, int], Settle] = {}  # of requests that an engine without a meter has
         self._left: Request | None = None  # taken from the caller, not yet asked of such an engine
@@ -327,7 +327,7 @@ class BudgetedScoring(Wrapper):
     Each text costs its prompt tokens and one completion token. `score` raises `BudgetError` after all scores in flight.
     """
 
-    def __init__(self, engine: Scoring, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
+    def __init__(self, engine: Scoring, price: Price, job_budget: JobBudget, bound: TokenBounds = as_asked) -> None:
         self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
@@ -349,13 +349,13 @@ class BudgetedScoring(Wrapper):
 
 
 # A wrapper per paid capability.
-_WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, JobBudget, Bound], Any]] = {
+_WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, JobBudget, TokenBounds], Any]] = {
     SAMPLING: BudgetedSampling,
     SCORING: BudgetedScoring,
 }
 
 
-def budgeted(engine: E, needs: Capability[E], price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> E:
+def budgeted(engine: E, needs: Capability[E], price: Price, job_budget: JobBudget, bound: TokenBounds = as_asked) -> E:
     """`engine` within the budget. Under a limit, raises `EngineError` for a capability whose cost is not counted."""
     counted = needs in _WRAPPERS and (needs is not SCORING or getattr(engine, "metered", False))
     if not counted and job_budget.limited:

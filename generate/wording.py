@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field, model_validator
 from polyculture.cache.catalog import Catalog, Country, Language, Topic, read_catalog
 from polyculture.cache.catalog.cldr import country_names
 from polyculture.cache.catalog.everyday import written_names
-from polyculture.cache.catalog.facts import Unit
+from polyculture.cache.catalog.facts import LengthUnit
 from polyculture.cache.catalog.model import CountryCode
 from polyculture.cache.catalog.read import COUNTRIES
 from polyculture.cache.errors import CatalogError
@@ -155,7 +155,7 @@ class CountryWording(ClosedModel):
 class Length(ClosedModel):
     """How long the texts shall be, as the sentences of the wordings with a length say it."""
 
-    unit: Unit
+    unit: LengthUnit
     amount: int = Field(ge=1)
 
 

@@ -54,7 +54,7 @@ class _Qualifiers(Struct, gc=False):
     P582: tuple[_End, ...] = ()  # end time
 
 
-class Statement(Struct, gc=False):
+class ItemStatement(Struct, gc=False):
     """A statement whose value is an item, with its rank: preferred, normal or deprecated."""
 
     mainsnak: _Snak
@@ -73,8 +73,8 @@ class MergedItem(Struct, gc=False, rename={"origin": "from", "target": "to"}):
     target: str
 
 
-Statements = tuple[Statement, ...]
-_Texts = tuple[EntityText, ...]
+Statements = tuple[ItemStatement, ...]
+_EntityTexts = tuple[EntityText, ...]
 
 
 class Claims(Struct, gc=False):
@@ -149,7 +149,7 @@ def decoder(languages: tuple[str, ...]) -> Decode:
 
 def _form(languages: tuple[str, ...]) -> type[DumpItem]:
     """`DumpItem` with a field for each language in place of the maps, so that other languages cost no objects."""
-    one, several = _by_language(languages, EntityText | None, None), _by_language(languages, _Texts, ())
+    one, several = _by_language(languages, EntityText | None, None), _by_language(languages, _EntityTexts, ())
     texts = {"labels": one, "aliases": several, "descriptions": one}
     fields: list[tuple[str, Any, Any]] = [(name, form | _Empty | None, None) for name, form in texts.items()]
     form: Any = msgspec.defstruct("ItemInLanguages", fields, bases=(DumpItem,), kw_only=True, gc=False)
@@ -184,7 +184,7 @@ def _target(snak: _Snak) -> int:
     return number(value.id or "") if value.numeric_id is None else value.numeric_id
 
 
-def _end(statement: Statement) -> int | None:
+def _end(statement: ItemStatement) -> int | None:
     """The year in which a statement ended, `SOME_YEAR` where it is unknown; None: it has no end."""
     if not isinstance(statement.qualifiers, _Qualifiers):
         return None

@@ -27,9 +27,11 @@ from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.qid import number
 
 NAME_KINDS = ("label", "alias")
-Numbers: TypeAlias = "array.array[int]"  # of items
-_TextColumns: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each
-_Targets: TypeAlias = "tuple[Numbers, Numbers, list[int | None]]"  # items, a target of each, and when that ended
+ItemNumbers: TypeAlias = "array.array[int]"  # of items
+_TextColumns: TypeAlias = "tuple[str, ItemNumbers, list[str]]"  # a language, items, and a text of each
+_Targets: TypeAlias = (
+    "tuple[ItemNumbers, ItemNumbers, list[int | None]]"  # items, a target of each, and when that ended
+)
 
 
 class EntityRows:
@@ -39,7 +41,7 @@ class EntityRows:
         self.modified = ""  # the latest time of change seen, ISO 8601
         self._languages = tuple(sorted(set(languages)))
         self._decode = decoder(self._languages)
-        self._items: tuple[Numbers, list[int | None], list[int | None]] = (_empty(), [], [])
+        self._items: tuple[ItemNumbers, list[int | None], list[int | None]] = (_empty(), [], [])
         self._redirects: tuple[list[int], list[int]] = ([], [])
         self._kinds: tuple[list[int], list[str], list[str]] = ([], [], [])
         self._labels, self._aliases, self._descriptions = self._by_language(), self._by_language(), self._by_language()
@@ -179,7 +181,7 @@ def _add_aliases(
         found.extend(names)
 
 
-def _empty() -> Numbers:
+def _empty() -> ItemNumbers:
     return array.array("I")
 
 
@@ -188,7 +190,7 @@ def _all(place: int, count: int, words: Sequence[str]) -> pa.Array[Any]:
     return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(place, pa.int8()), count), pa.array(words, pa.string()))
 
 
-def _numbers(values: Numbers) -> pa.Array[Any]:
+def _numbers(values: ItemNumbers) -> pa.Array[Any]:
     return pa.Array.from_buffers(pa.uint32(), len(values), [None, pa.py_buffer(values)])
 
 

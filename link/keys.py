@@ -20,13 +20,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.text.inflection import Rule, base_language, has_endings, key_rules
+from polyculture.cache.text.inflection import InflectionRule, base_language, has_endings, key_rules
 from polyculture.link.normalise import converter
 
 if TYPE_CHECKING:
     import Stemmer
 
-NO_RULES: Mapping[str, Sequence[Rule]] = MappingProxyType({})
+NO_RULES: Mapping[str, Sequence[InflectionRule]] = MappingProxyType({})
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
 # A word keeps its ending where its stem would have fewer letters: too many words share short stems. By language as
 # `docs/evidence.md` says what was measured.
@@ -56,7 +56,7 @@ def keys_of(
     normalised: pa.Array[Any],
     language: str,
     plain: pa.Array[Any] | None = None,
-    packs: Mapping[str, Sequence[Rule]] = NO_RULES,
+    packs: Mapping[str, Sequence[InflectionRule]] = NO_RULES,
 ) -> pa.Array[Any]:
     """The key of each normal form, by the rules of a Wikidata language; those of `packs` replace ours.
 
@@ -128,7 +128,7 @@ def plain_forms(normalised: pa.Array[Any], *, tonal: bool = False) -> pa.Array[A
     return _rewritten(pc.utf8_trim(lines, " "), [_BLANKS, _ROMAN])
 
 
-def _rewritten(names: pa.Array[Any], rules: Sequence[Rule]) -> pa.Array[Any]:
+def _rewritten(names: pa.Array[Any], rules: Sequence[InflectionRule]) -> pa.Array[Any]:
     """The names with the rules applied in their order, to those alone that one of the patterns matches: one in five."""
     matching = pc.match_substring_regex(names, "|".join([f"(?:{pattern})" for pattern, _ in rules]))
     some: Any = names.filter(matching)

@@ -159,11 +159,11 @@ _CLAIMS = """
 """
 
 # From a property and some items, the claims of this property that name one of them: (item, the one that it names).
-Load = Callable[[str, Sequence[int]], Iterable[tuple[int, int]]]
+EdgeLoader = Callable[[str, Sequence[int]], Iterable[tuple[int, int]]]
 _Paths = dict[int, tuple[int, ...]]  # from each item to a root or type, both included
 
 
-def class_paths(load: Load, scopes: Iterable[Scope]) -> dict[Scope, _Paths]:
+def class_paths(load: EdgeLoader, scopes: Iterable[Scope]) -> dict[Scope, _Paths]:
     """The classes of each scope, with the shortest path of each to a root or type.
 
     All scopes are searched together, a level at a time, so that each claim is loaded once, in few calls.

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import query_number
-from polyculture.cache.text.inflection import Rule, base_language
+from polyculture.cache.text.inflection import InflectionRule, base_language
 from polyculture.link.keys import keys_of, plain_forms
 from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.ontology import scopes_of
@@ -115,7 +115,9 @@ def _bases(connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tupl
 
 
 def _normal_forms(
-    connection: duckdb.DuckDBPyConnection, languages: Mapping[str, set[str]], packs: Mapping[str, Sequence[Rule]]
+    connection: duckdb.DuckDBPyConnection,
+    languages: Mapping[str, set[str]],
+    packs: Mapping[str, Sequence[InflectionRule]],
 ) -> Iterator[pa.Table]:
     """Yields the rows of `normal_forms` by base. Texts of all languages are folded together, once in each way."""
     distinct = "SELECT DISTINCT ON (spelling) spelling, language, text FROM texts"

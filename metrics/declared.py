@@ -30,7 +30,7 @@ class Statistic(StrEnum):
 
 _COUNTS = (Statistic.DISTINCT, Statistic.RAREFIED, Statistic.HILL_1, Statistic.HILL_2)
 Compared = Literal["always", "on request", "never"]
-Judged = Literal["labels", "links", "count"]  # the judges' labels of mentions, or links; how many items are right
+JudgedPart = Literal["labels", "links", "count"]  # the judges' labels of mentions, or links; how many items are right
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Metric:
     per_country: bool = False  # a number of neutral prompts for each country: then a mean is of one condition
     labels_known: bool = False  # is it of the extractor's labels, which mentions have whether they are linked or not?
     of_prompts: bool = False  # has it a value for each prompt (`prompt_values`), from which `plan` says what it finds?
-    judged: Judged | None = None  # what a judged sample of mentions corrects it by (`audit.corrected`)
+    judged: JudgedPart | None = None  # what a judged sample of mentions corrects it by (`audit.corrected`)
 
     @property
     def range(self) -> Range:

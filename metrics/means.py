@@ -63,7 +63,7 @@ _METHODS = {True: "jackknife over responses; Wilson's interval", False: "jackkni
 SHARED = "shared"
 LEAST = 0.5  # of a group's cells that a model must have, to be compared: one that has few would leave few to all
 _LEVELS: tuple[Level, ...] = ((), ("language",))
-Group = tuple[Level, DataSlice]
+LevelSlice = tuple[Level, DataSlice]
 
 
 class Value(NamedTuple):
@@ -317,12 +317,12 @@ def _wide(metric: str, value: float, rows: Sequence[Value]) -> tuple[float | Non
 class SharedCells:
     """A metric's groups of cells of all models: how many cells, the models that are compared, and what these share."""
 
-    cells: Mapping[Group, int]
-    compared: Mapping[Group, frozenset[str]]
-    shared: frozenset[tuple[Group, DataSlice]]
+    cells: Mapping[LevelSlice, int]
+    compared: Mapping[LevelSlice, frozenset[str]]
+    shared: frozenset[tuple[LevelSlice, DataSlice]]
 
 
-def groups_of(metric: str, place: DataSlice) -> list[Group]:
+def groups_of(metric: str, place: DataSlice) -> list[LevelSlice]:
     """The groups that a cell of any model is in: that of all languages, and that of its own one or two."""
     levels = [(*level, "condition") for level in _LEVELS] if is_per_country(metric) else _LEVELS
     orders = [place]
@@ -350,8 +350,8 @@ def shared_cells(of_models: Mapping[str, Mapping[str, Sequence[Value]]]) -> dict
 
 
 def _shared(metric: str, cells: list[tuple[DataSlice, frozenset[str]]]) -> SharedCells:
-    known: dict[Group, Counter[str]] = defaultdict(Counter)
-    sizes: Counter[Group] = Counter()
+    known: dict[LevelSlice, Counter[str]] = defaultdict(Counter)
+    sizes: Counter[LevelSlice] = Counter()
     for place, having in cells:
         for group in groups_of(metric, place):
             known[group].update(having)

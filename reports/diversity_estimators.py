@@ -14,7 +14,7 @@ from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
 
-Line = Mapping[str, Mapping[str, Any]]  # its rows by metric
+EstimatorRows = Mapping[str, Mapping[str, Any]]  # its rows by metric
 
 
 def diversity_estimators(data: ReportData) -> PageTable | None:
@@ -47,11 +47,11 @@ def diversity_estimators(data: ReportData) -> PageTable | None:
     )
 
 
-def _number(metric: str, line: Line) -> FormattedEstimate:
+def _number(metric: str, line: EstimatorRows) -> FormattedEstimate:
     return estimate_of(line[metric], thin=False) if metric in line else lacking("undefined")
 
 
-def _length(line: Line) -> str:
+def _length(line: EstimatorRows) -> str:
     """Of a response, on average; '–' over all languages."""
     value = known(line["diversity"]["characters"])
     return "–" if value is None else count(round(value))

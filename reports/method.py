@@ -55,7 +55,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class MethodContext:
     """The context of the section."""
 
     about_texts: bool
@@ -72,10 +72,10 @@ class Method:
     experiment: str
 
 
-def build(data: ReportData) -> Method:
+def build(data: ReportData) -> MethodContext:
     """The context from the manifest and the reviews of prompts."""
     manifest, reading = data.manifest, data.reading
-    return Method(
+    return MethodContext(
         data.about_texts,
         bool(manifest.imported),
         manifest.extractor.get("with") != PUBLISHED,

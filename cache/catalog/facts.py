@@ -27,7 +27,7 @@ from polyculture.cache.toml_files import read_toml
 FILE = Path(__file__).with_name("languages.tsv")
 # Wikidata's labels for all languages, and those in English: whoever lacks a name in its own language has one here.
 FALLBACK = ("mul", "en", "en-gb", "en-ca", "en-us")
-Unit = Literal["words", "characters"]
+LengthUnit = Literal["words", "characters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class LanguageFacts:
     labels: str  # its code in Wikidata
     english_names: int | None  # countries of 249 that CLDR calls as in English
     decided: float | None = None  # share of the Universal Declaration's paragraphs that the detector names rightly
-    unit: Unit | None = None  # of the amount
+    unit: LengthUnit | None = None  # of the amount
     amount: int | None = None  # words or characters of the Universal Declaration for 50 words of its English text
 
     @property

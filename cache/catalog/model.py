@@ -12,7 +12,7 @@ from fontTools.unicodedata import script_name
 from pydantic import AfterValidator, Field, model_validator
 
 from polyculture.cache.catalog.everyday import country_key, country_keys, everyday_countries, several_countries
-from polyculture.cache.catalog.facts import Unit
+from polyculture.cache.catalog.facts import LengthUnit
 from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.inflection import base_language
@@ -42,7 +42,7 @@ LabelLanguage = Annotated[str, Field(pattern=r"^[a-z]{2,}(-[a-z0-9]+)*$")]
 ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$"), AfterValidator(_script)]
 
 # The wording that a user's own topic file brings along: condition -> template, or wording -> condition -> template.
-Templates = Mapping[str, object]
+OwnTemplates = Mapping[str, object]
 _MISSPELT = 80  # of 100: how alike the name of a country or a language must be to a misspelt one
 NO_REGION = ("mixed", "neutral")  # labels of texts that are of several regions, or of none
 
@@ -99,7 +99,7 @@ class Topic(ClosedModel):
     max_distance: int = Field(default=12, ge=1)  # edges from an item to a root
     kinds: Mapping[str, Kind]
     sentences: Mapping[str, object] = {}  # of the wording `plain`, by language; in a user's own topic file
-    wording: Mapping[str, Templates] = {}  # of other wordings, by language; the same
+    wording: Mapping[str, OwnTemplates] = {}  # of other wordings, by language; the same
     examples: tuple[Example, ...] = ()  # the extractor's, in a user's own topic file; else extract/prompts/examples/
     file: Path | None = Field(default=None, exclude=True)  # that it was read from
 
@@ -136,7 +136,7 @@ class Language(ClosedModel):
     label_languages: tuple[LabelLanguage, ...] = Field(min_length=1)  # Wikidata's, the fallback chain in order
     # As many words or characters as the Universal Declaration of Human Rights has here for 50 of its English words: the
     # length that `plain` asks for.
-    unit: Unit = "words"
+    unit: LengthUnit = "words"
     amount: int | None = Field(default=None, ge=1)
     # The sentences of the prompts, in the form of generate/wording/<code>.toml: there are the languages that have other
     # wordings than `plain`.

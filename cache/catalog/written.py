@@ -26,7 +26,7 @@ _SIGNS: dict[int, str | None] = {
 }  # a flag is the two of its code
 _SIGNS |= {ord("."): None}
 _BRACKETS = re.compile(r"(.+?)\s*[(（](.+?)[)）]")
-Kind = Literal["languages", "countries"]
+NamedKind = Literal["languages", "countries"]
 
 
 class WrittenNames:
@@ -38,7 +38,9 @@ class WrittenNames:
 
     def __init__(self, catalog: Catalog, *, everywhere: bool = False) -> None:
         self.catalog, self.everywhere = catalog, everywhere
-        self._read: dict[tuple[str, ...], dict[Kind, dict[str, str]]] = {}  # what CLDR calls them, by its languages
+        self._read: dict[
+            tuple[str, ...], dict[NamedKind, dict[str, str]]
+        ] = {}  # what CLDR calls them, by its languages
 
     def language(self, written: str) -> str | None:
         """By BCP-47 code (`en-US`, `zh_Hant`), ISO 639-2/3 code or name: `Spanisch`, `espagnol`."""
@@ -86,13 +88,13 @@ class WrittenNames:
         known = {one for one in self.catalog.languages if one.split("-")[0] == code}
         return known or {self._language_of_code(code) or code}
 
-    def _named(self, key: str, kind: Kind) -> str | None:
+    def _named(self, key: str, kind: NamedKind) -> str | None:
         """The code of a name: of the catalogue itself, of CLDR in its languages, and of CLDR in all others."""
         known = self._of_catalog[kind].get(key) or self._of_cldr(tuple(self.catalog.languages))[kind].get(key)
         return known or (self._of_cldr(every_language())[kind].get(key) if self.everywhere else None)
 
     @cached_property
-    def _of_catalog(self) -> dict[Kind, dict[str, str]]:
+    def _of_catalog(self) -> dict[NamedKind, dict[str, str]]:
         languages = {
             name.casefold(): one.code for one in self.catalog.languages.values() for name in (one.name, one.endonym)
         }
@@ -101,7 +103,7 @@ class WrittenNames:
             "countries": {country_key(one.name): one.code for one in self.catalog.countries.values()},
         }
 
-    def _of_cldr(self, languages: tuple[str, ...]) -> dict[Kind, dict[str, str]]:
+    def _of_cldr(self, languages: tuple[str, ...]) -> dict[NamedKind, dict[str, str]]:
         """Codes by their names in some languages, where a name is that of one language or country alone."""
         if languages not in self._read:
             countries = [*_country_names(languages, self._corrected), *self._of_catalog["countries"].items()]
@@ -113,8 +115,8 @@ class WrittenNames:
             of_languages = _language_names(languages)
             ours = {code: self._meant_by_code(code) for code in set().union(*of_languages.values())}
             meant = {name: set().union(*(ours[code] for code in codes)) for name, codes in of_languages.items()}
-            codes_of: dict[Kind, Mapping[str, set[str]]] = {"countries": short | whole, "languages": meant}
-            known: dict[Kind, Collection[str]] = {
+            codes_of: dict[NamedKind, Mapping[str, set[str]]] = {"countries": short | whole, "languages": meant}
+            known: dict[NamedKind, Collection[str]] = {
                 "languages": self.catalog.languages,
                 "countries": self.catalog.countries,
             }

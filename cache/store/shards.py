@@ -65,7 +65,7 @@ _told: set[Path] = set()  # strange files that this process has named
 
 # One unit of work that is done or not done: table name -> rows, objects of the table's row type. What is read back from
 # a journal has dictionaries in their place.
-Record = Mapping[str, Sequence[Any]]
+ColumnValues = Mapping[str, Sequence[Any]]
 
 
 class JobShards:
@@ -97,7 +97,7 @@ class JobShards:
         self._records = record_file(run, self.commit, job)
         self._lock = Lock(self._commit / ".lock", f"job {job}")
         self._journal: BinaryIO | None = None
-        self._pending: list[Record] = []
+        self._pending: list[ColumnValues] = []
         self._pending_rows = 0
 
     def __enter__(self) -> Self:
@@ -129,11 +129,11 @@ class JobShards:
                 self._journal.close()
             self._lock.release()
 
-    def append(self, record: Record) -> None:
+    def append(self, record: ColumnValues) -> None:
         """Writes one finished unit of work; it survives a kill of this process once the call returns."""
         self.append_many([record])
 
-    def append_many(self, records: Sequence[Record]) -> None:
+    def append_many(self, records: Sequence[ColumnValues]) -> None:
         """The same for many units, with one write."""
         self._lock.check()
         try:
@@ -198,7 +198,7 @@ class JobShards:
         parts = [read_rows(self._folders[table] / name, kept, wanted) for name in names]
         return pa.concat_tables(parts) if parts else rows_to_table(kept, []).select(wanted)
 
-    def read_journal(self) -> list[Record]:
+    def read_journal(self) -> list[ColumnValues]:
         """The records that are in no part yet: of a killed process, or of one that works on the job now."""
         records = (_record(line) for line in _read_journal(self._journal_path))
         return [record for record in records if self._is_whole(record)]
@@ -326,7 +326,7 @@ class JobShards:
             with replacing(folder / NAME_FILE) as temporary:
                 temporary.write_text(name, encoding="utf-8")
 
-    def _key_of(self, record: Record) -> Any:
+    def _key_of(self, record: ColumnValues) -> Any:
         return value_of(record[self.commit.name][0], self._key)
 
     def _is_whole(self, record: Any) -> bool:
@@ -339,7 +339,7 @@ class JobShards:
             record[self.commit.name][0].get(self._key), str
         )
 
-    def _write_part(self, records: Sequence[Record]) -> None:
+    def _write_part(self, records: Sequence[ColumnValues]) -> None:
         """One part of all records. Where a value fits no column, it is brought into type, row by row."""
         try:
             self._write_records(records)
@@ -348,9 +348,9 @@ class JobShards:
             if fitting:
                 self._write_records(fitting)
 
-    def _fitted(self, records: Sequence[Record]) -> Iterator[Record]:
+    def _fitted(self, records: Sequence[ColumnValues]) -> Iterator[ColumnValues]:
         """The records with values of their columns' types; the others are set aside."""
-        unfit: list[tuple[Record, UnfitError]] = []
+        unfit: list[tuple[ColumnValues, UnfitError]] = []
         for record in records:
             try:
                 yield {
@@ -373,7 +373,7 @@ class JobShards:
         named = ", ".join(keys[:_NAMED]) + (", ..." if len(keys) > _NAMED else "")
         _log.warning("%s: %d rows cannot be kept (%s) and are set aside: %s", file, len(keys), reason, named)
 
-    def _write_records(self, records: Sequence[Record]) -> None:
+    def _write_records(self, records: Sequence[ColumnValues]) -> None:
         self.append_part(
             {
                 name: _to_table(table, [row for record in records for row in record.get(name, ())])

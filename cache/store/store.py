@@ -37,7 +37,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.run_tables import RunTables
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.sql_file import describe, names_in
-from polyculture.cache.store.views import RUN, Statement, asks_of_schema, create_table, statements_of
+from polyculture.cache.store.views import RUN, ViewStatement, asks_of_schema, create_table, statements_of
 
 DICTIONARY = "dictionary"  # the table that says what views and columns mean
 _opened: dict[Path, None] = {}  # folders of runs whose files this process has asked DuckDB for, the latest last
@@ -219,7 +219,7 @@ class _Views:
         self,
         connection: duckdb.DuckDBPyConnection,
         layout: Layout,
-        statements: Iterable[Statement],
+        statements: Iterable[ViewStatement],
         source: RunTables | None = None,
         bound: _Views | None = None,
     ) -> None:
@@ -359,7 +359,7 @@ class _Views:
 _bound: dict[tuple[object, ...], _Views] = {}  # by process, which a fork is another of, and what is made
 
 
-def _bound_views(layout: Layout, statements: Sequence[Statement]) -> _Views:
+def _bound_views(layout: Layout, statements: Sequence[ViewStatement]) -> _Views:
     """The views of a layout, bound over empty tables, that the stores of this process copy."""
     key = (os.getpid(), *statements)
     if key not in _bound:

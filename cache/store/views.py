@@ -28,7 +28,7 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     pa.map_(pa.string(), pa.int64()): "MAP(VARCHAR, BIGINT)",
 }
 # The name of what it creates, and its SQL, or the table that is created empty: of most of them nobody asks the columns.
-Statement = tuple[str, str | Table[Any]]
+ViewStatement = tuple[str, str | Table[Any]]
 _CREATE = re.compile(r"^CREATE (?:VIEW|MACRO|TABLE) \"?(\w+)", re.MULTILINE | re.IGNORECASE)
 _SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|sqlite|pg)_\w+)\b", re.IGNORECASE)
 
@@ -38,9 +38,9 @@ def asks_of_schema(query: str) -> bool:
     return bool(_SCHEMA.search(re.sub(r"--.*", "", query)))
 
 
-def statements_of(layout: Layout) -> list[Statement]:
+def statements_of(layout: Layout) -> list[ViewStatement]:
     """All that makes the views of a layout, in order: empty tables, what the manifest says, its layers."""
-    found: list[Statement] = [(f"stored_{table.name}", table) for table in layout.tables]
+    found: list[ViewStatement] = [(f"stored_{table.name}", table) for table in layout.tables]
     found += _of_file(RUN)
     found += _of_declared(layout, found)
     for layer in (layout.current, layout.views):
@@ -55,7 +55,7 @@ def statements_of(layout: Layout) -> list[Statement]:
     return found
 
 
-def _of_file(file: Path) -> list[Statement]:
+def _of_file(file: Path) -> list[ViewStatement]:
     """The statements of a file, each of which begins a line: CREATE VIEW, MACRO or TABLE."""
     text = file.read_text(encoding="utf-8")
     starts = list(_CREATE.finditer(text))
@@ -65,9 +65,9 @@ def _of_file(file: Path) -> list[Statement]:
     return [(start[1], text[start.start() : end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _of_declared(layout: Layout, found: Sequence[Statement]) -> list[Statement]:
+def _of_declared(layout: Layout, found: Sequence[ViewStatement]) -> list[ViewStatement]:
     """The views that tables declare: of what is asked now, and of rows that count; each once what it reads is there."""
-    there, made = {name for name, _ in found}, list[Statement]()
+    there, made = {name for name, _ in found}, list[ViewStatement]()
     for table in layout.tables:
         asked = table.requests
         if asked is not None and table.name not in there and there.issuperset(asked.about.values()):
@@ -116,7 +116,7 @@ def failed_rows(table: Table[Any]) -> str:
     return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
 
 
-def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
+def _of_feeds(layout: Layout, layer: Layer) -> list[ViewStatement]:
     feeds = {view: [f"FROM {source}" for source in sources] for view, sources in layer.feeds.items()}
     if layer is layout.current:
         for table in layout.tables:

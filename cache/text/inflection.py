@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypedDict
 
-Rule = Sequence[str]  # a pattern and its replacement
+InflectionRule = Sequence[str]  # a pattern and its replacement
 Endings = Mapping[str, Sequence[tuple[str, str]]]  # by language, those of culture packs: `Catalog.endings`
 NO_ENDINGS: Endings = MappingProxyType({})
 _VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul syllables that end in a vowel, each before those that add a consonant
@@ -24,8 +24,8 @@ class Inflection(TypedDict, total=False):
     """The rules of one language in `inflection.toml`."""
 
     endings: list[tuple[str, str]]
-    folding: list[Rule]
-    key: list[Rule]
+    folding: list[InflectionRule]
+    key: list[InflectionRule]
     stem: bool  # False: the language has a Snowball stemmer, and does better without
 
 
@@ -49,7 +49,7 @@ def base_language(code: str) -> str:
     return code.partition("-")[0]
 
 
-def key_rules(name_language: str) -> list[Rule]:
+def key_rules(name_language: str) -> list[InflectionRule]:
     """The rules of a Wikidata language's keys: first its spellings, then its endings."""
     rules = inflections().get(base_language(name_language), Inflection())
     return [*rules.get("folding", []), *rules.get("key", [])]

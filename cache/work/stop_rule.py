@@ -49,7 +49,7 @@ R = TypeVar("R")  # a request to an engine
 # Takes the requests of at most so many answers from an iterator, and returns what is left of these requests.
 First = Callable[[Iterator[R], int], tuple[list[R], list[R]]]
 Places = Mapping[str, str]  # what the table's remedies leave open: 'url', 'key'
-Keys = dict[Job, set[str]]  # of rows, by job
+JobKeys = dict[Job, set[str]]  # of rows, by job
 _REMEMBERED = 1000  # prompts with an answer of use, the last ones
 
 
@@ -82,7 +82,7 @@ class _FailureStreak:
     error: str | None = None  # of the last of them
     evidence: set[str] = field(default_factory=set)
     subjects: set[str] = field(default_factory=set)
-    keys: Keys = field(default_factory=dict)
+    keys: JobKeys = field(default_factory=dict)
 
 
 @dataclass
@@ -101,7 +101,7 @@ class StopRule:
     advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
     _rows: dict[str, _FailureStreak] = field(default_factory=dict)  # by kind of fault
     _ended: dict[str, int] = field(default_factory=dict)  # the longest row of a kind that an answer ended
-    _failed: dict[str, Keys] = field(default_factory=dict)  # by kind, all of this command
+    _failed: dict[str, JobKeys] = field(default_factory=dict)  # by kind, all of this command
     _of_use: dict[str, None] = field(default_factory=dict)  # prompts with an answer of use, the last ones
     _fault: str | None = None  # the kind that stopped it
     _lock: Lock = field(default_factory=Lock)
@@ -195,7 +195,7 @@ class StopRule:
         with self._lock:
             several = [row for row in self._rows.values() if len(row.subjects) > 1 and self.limits.answers > 0]
             doubtful = [row.keys for row in several if kind_of_error(row.error).doubtful]
-            found: Keys = {}
+            found: JobKeys = {}
             for keys_by_job in doubtful if self._fault is None else [self._failed[self._fault]]:
                 for job, keys in keys_by_job.items():
                     found.setdefault(job, set()).update(keys)

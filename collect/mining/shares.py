@@ -11,17 +11,17 @@ from typing import Protocol, TypeVar
 from polyculture.cache.errors import IncompleteError
 
 R = TypeVar("R", covariant=True)
-Progress = Callable[[int], None]  # called with the number of bytes on disk that are read
+BytesRead = Callable[[int], None]  # called with the number of bytes on disk that are read
 _REPORT_EVERY = 0.5  # seconds
 
 
 class ShareWork(Protocol[R]):
     """A function that does a share, `number` of `shares`, and reports the bytes that it has read. It can be pickled."""
 
-    def __call__(self, number: int, shares: int, report: Progress) -> R: ...
+    def __call__(self, number: int, shares: int, report: BytesRead) -> R: ...
 
 
-def in_shares(work: ShareWork[R], processes: int, progress: Progress) -> Iterator[R]:
+def in_shares(work: ShareWork[R], processes: int, progress: BytesRead) -> Iterator[R]:
     """What the work gives of each share. Raises `IncompleteError` where a process was killed."""
     if processes == 1:
         yield work(0, 1, progress)

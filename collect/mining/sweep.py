@@ -24,7 +24,7 @@ from polyculture.cache.store.parquet import write_parquet
 from polyculture.collect.mining.corpus import BrokenFileError, CorpusFile, blocks
 from polyculture.collect.mining.patterns import Edges, PatternSet
 from polyculture.collect.mining.scan import NAMED_LINES, ScannedBlock, Scanner
-from polyculture.collect.mining.shares import Progress, in_shares
+from polyculture.collect.mining.shares import BytesRead, in_shares
 
 VERSION = 2  # raise when the hits or their files change
 _LOCK, _SCANNED = ".mining.lock", "scanned"  # a scratch folder has a `.lock` of its own
@@ -51,7 +51,7 @@ def sweep(
     stop_words_at: Edges,
     folder: Path,
     processes: int = 1,
-    progress: Progress = lambda _read: None,
+    progress: BytesRead = lambda _read: None,
 ) -> SweepReport:
     """Scans the rest of the corpus. Returns the totals of the whole corpus.
 
@@ -82,7 +82,7 @@ class _SweepShare:
     stop_words_at: Edges
     parts: Path
 
-    def __call__(self, number: int, shares: int, report: Progress) -> dict[str, str]:
+    def __call__(self, number: int, shares: int, report: BytesRead) -> dict[str, str]:
         """Scans the blocks of a share that are not done; returns the files that could not be read, and why."""
         scanner, read, failures = Scanner(self.chosen, self.stop_words_at), 0, dict[str, str]()
         for place, file in enumerate(self.files):

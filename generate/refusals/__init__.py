@@ -37,8 +37,8 @@ from polyculture.cache.toml_files import parse_model, read_toml
 from polyculture.cache.validation import ClosedModel
 
 BUILT_IN = Path(__file__).parent
-Kind = Literal["declines", "disclaims", "asides", "contrasts", "turns", "unless"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+PhraseKind = Literal["declines", "disclaims", "asides", "contrasts", "turns", "unless"]
+KINDS: tuple[PhraseKind, ...] = get_args(PhraseKind)
 _SYNTAX = "()|?*+[]{}.,^$-0123456789 "
 _PERSIAN_PREFIX = re.compile("(?<= )(ن?می) (?=[\u0620-\u06ff])")  # 'نمی توانم' for 'نمی‌توانم'
 
@@ -88,7 +88,7 @@ class Phrases(ClosedModel):
     turns: tuple[Phrase, ...] = ()  # what follows answers in spite of anything
     unless: tuple[Phrase, ...] = ()  # in the same sentence, anywhere: the words are no refusal
 
-    def of(self, kind: Kind) -> tuple[str, ...]:
+    def of(self, kind: PhraseKind) -> tuple[str, ...]:
         """The phrases of a kind as patterns, bound to the beginning of a word."""
         phrases: tuple[str, ...] = getattr(self, kind)
         return tuple(f" (?:{phrase})" if self.spaced and phrase[0] != "^" else f"(?:{phrase})" for phrase in phrases)
@@ -177,7 +177,7 @@ class RefusalDetector:
         folded = [fold_text(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
         return [_FoldedSentence(part, self._has("asides", part)) for part in folded if part.strip()]
 
-    def _judge(self, sentences: Sequence[_FoldedSentence], kind: Kind, limit: int) -> str | None:
+    def _judge(self, sentences: Sequence[_FoldedSentence], kind: PhraseKind, limit: int) -> str | None:
         for number, sentence in enumerate(sentences[:OPENING]):
             match = self._patterns[kind].search(sentence.folded[:WINDOW])
             if match is None or self._has("unless", sentence.folded):
@@ -191,10 +191,10 @@ class RefusalDetector:
             return match.group().strip()
         return None
 
-    def _answers(self, kind: Kind, rest: str, after: Sequence[_FoldedSentence]) -> bool:
+    def _answers(self, kind: PhraseKind, rest: str, after: Sequence[_FoldedSentence]) -> bool:
         """Does an answer follow the refusal?"""
         parts = [rest] * (not self._has("asides", rest)) + [one.folded for one in after if not one.aside]
-        kinds: tuple[Kind, ...] = ("turns",) if kind == "declines" else ("turns", "contrasts")
+        kinds: tuple[PhraseKind, ...] = ("turns",) if kind == "declines" else ("turns", "contrasts")
         return any(self._has(turn, part) for part in parts for turn in kinds)
 
     def _said(self, rest: str, after: Sequence[_FoldedSentence]) -> int:
@@ -202,7 +202,7 @@ class RefusalDetector:
         others = [one for one in after if not (self._has("declines", one.folded) or self._has("disclaims", one.folded))]
         return max(0, len(rest) - RUN_ON) + sum(one.size for one in others)
 
-    def _has(self, kind: Kind, folded: str) -> bool:
+    def _has(self, kind: PhraseKind, folded: str) -> bool:
         return self._patterns[kind].search(folded) is not None
 
 

@@ -33,7 +33,7 @@ from polyculture.instruments.cbs.score_interval import (
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix, shared_part
 from polyculture.instruments.cbs.uncertainty import (
     EntityPlacements,
-    Term,
+    WeightedPlacements,
     combined,
     compared,
     difference_of,
@@ -94,7 +94,7 @@ def of_type(tallies: Sequence[TypeScores], average: Average) -> WeightedScore:
     return kept[average]
 
 
-def weighted_terms(parts: Sequence[Sequence[TypeScores]], average: Average) -> list[Term]:
+def weighted_terms(parts: Sequence[Sequence[TypeScores]], average: Average) -> list[WeightedPlacements]:
     """The parts of a type in each language, with the weight of each context in an average over types."""
     own = [np.unique(np.concatenate([part.placed.contexts for part in some])) for some in parts]
     units, counts = np.unique(np.concatenate(own), return_counts=True)
@@ -204,7 +204,7 @@ def contexts_of(contrasts: Sequence[ScoreContrast]) -> int:
     return len(np.unique(np.concatenate([one.contexts for terms in _terms(contrasts) for one, _ in terms])))
 
 
-def _terms(contrasts: Sequence[ScoreContrast]) -> tuple[list[Term], list[Term]]:
+def _terms(contrasts: Sequence[ScoreContrast]) -> tuple[list[WeightedPlacements], list[WeightedPlacements]]:
     one, other = (
         weighted_terms([[side] for side in sides], "contexts")
         for sides in ([each.one for each in contrasts], [each.other for each in contrasts])

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 
 from polyculture.cache.identity import content_id
-from polyculture.instruments.cbs.score_matrix import ScoreMatrix, Words, part_of
+from polyculture.instruments.cbs.score_matrix import ScoreMatrix, WordArray, part_of
 from polyculture.instruments.cbs.uncertainty import ContextScore, compare
 from polyculture.instruments.datasets.model import BOTH, CulturalEntity, MaskedContext
 from polyculture.metrics.inference.arrays import Floats
@@ -66,7 +66,7 @@ def of_gender(matrix: ScoreMatrix, gender: str) -> ScoreMatrix | None:
     return replace(part_of(matrix, rows, native, western), column=gender)
 
 
-def _fits(genders: Words, gender: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _fits(genders: WordArray, gender: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     fits: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.isin(genders, (gender, BOTH, ""))
     return fits
 

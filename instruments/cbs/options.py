@@ -14,7 +14,7 @@ from polyculture.instruments.datasets.presets import with_preset
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.protocol import ScoreProtocol
 
-Rule = Literal["sum", "mean", "probability"]
+ScoreRule = Literal["sum", "mean", "probability"]
 RULE = "sum: whole entity; mean: log-probability per token; probability: mean of the tokens'."
 
 
@@ -45,7 +45,7 @@ class CbsOptions(DatasetOptions):
     ] = ()
     demonstrations: Annotated[AtLeastOne, in_file("How many contexts or names.")] = 5
     phrasings: Annotated[bool, in_file("Ask only the contexts that have two phrasings.")] = False
-    rule: Annotated[Rule, Field(description=RULE)] = "sum"
+    rule: Annotated[ScoreRule, Field(description=RULE)] = "sum"
 
     @model_validator(mode="before")
     @classmethod

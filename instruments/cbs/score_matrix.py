@@ -11,18 +11,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from polyculture.metrics.inference.arrays import Floats
-from polyculture.metrics.inference.crossed import Units
+from polyculture.metrics.inference.crossed import UnitNames
 
-Words = NDArray[np.str_]
+WordArray = NDArray[np.str_]
 
 
 @dataclass(frozen=True, slots=True)
 class Genders:
     """'female', 'male', 'both', or '' without one: of each context and each entity of a matrix."""
 
-    contexts: Words
-    native: Words
-    western: Words
+    contexts: WordArray
+    native: WordArray
+    western: WordArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,16 @@ class ScoreMatrix:
 
     native: Floats
     western: Floats
-    contexts: Units | Sequence[str] = ()  # the id of each row
-    context_units: Units | Sequence[str] = ()  # the sheet's row of each, which translations and phrasings share
-    native_ids: Units | Sequence[str] = ()  # of each column
-    western_ids: Units | Sequence[str] = ()
-    native_units: Units | Sequence[str] = ()  # the English form of each, which languages share
-    western_units: Units | Sequence[str] = ()
+    contexts: UnitNames | Sequence[str] = ()  # the id of each row
+    context_units: UnitNames | Sequence[str] = ()  # the sheet's row of each, which translations and phrasings share
+    native_ids: UnitNames | Sequence[str] = ()  # of each column
+    western_ids: UnitNames | Sequence[str] = ()
+    native_units: UnitNames | Sequence[str] = ()  # the English form of each, which languages share
+    western_units: UnitNames | Sequence[str] = ()
     genders: Genders | None = None
     column: str | None = None  # the gender that it is confined to
 
-    def units(self, kind: str) -> Units:
+    def units(self, kind: str) -> UnitNames:
         """The units of 'context', 'native' or 'western': the ids where it has none, the numbers where it has no ids."""
         ids = self.contexts if kind == "context" else getattr(self, f"{kind}_ids")
         size = self.native.shape[0] if kind == "context" else getattr(self, kind).shape[1]
@@ -154,5 +154,5 @@ def part_of(
     )
 
 
-def _chosen(names: Units | Sequence[str], kept: NDArray[np.bool_] | None) -> Units | Sequence[str]:
+def _chosen(names: UnitNames | Sequence[str], kept: NDArray[np.bool_] | None) -> UnitNames | Sequence[str]:
     return names if kept is None or not len(names) else np.asarray(names)[kept]

@@ -10,7 +10,7 @@ from pathlib import Path
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
 from polyculture.instruments.cbs.measure import link_entities, measure_bias, mixed_versions
-from polyculture.instruments.cbs.options import CbsOptions, Rule
+from polyculture.instruments.cbs.options import CbsOptions, ScoreRule
 from polyculture.instruments.cbs.protocol import COLUMNS, protocol_rows
 from polyculture.instruments.cbs.step import ScoringJob, ScoringStep, asked_tables, scoring_jobs
 from polyculture.instruments.contract import AskedExperiment, Listing, PrintedTable
@@ -72,7 +72,7 @@ def measure(asked: AskedExperiment) -> None:
         )
 
 
-def shown(rule: Rule, models: Sequence[str]) -> tuple[PrintedTable, ...]:
+def shown(rule: ScoreRule, models: Sequence[str]) -> tuple[PrintedTable, ...]:
     """The table of each model's scores under a rule."""
     return tuple(PrintedTable(_TABLE, {"rule": rule, "model": model}) for model in models)
 

@@ -30,7 +30,7 @@ import numpy as np
 from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix
 from polyculture.metrics.inference.arrays import Floats
-from polyculture.metrics.inference.crossed import Units, gathered, skewed_variance
+from polyculture.metrics.inference.crossed import UnitNames, gathered, skewed_variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class EntityPlacements:
     native: Floats
     western: Floats
     scores: Floats  # of each context
-    contexts: Units
-    native_units: Units
-    western_units: Units
+    contexts: UnitNames
+    native_units: UnitNames
+    western_units: UnitNames
     comparisons: Sequence[ContextScore]  # of each context
     names: Sequence[str]  # the ids of the contexts
 
@@ -102,7 +102,7 @@ class EntityPlacements:
         return min(len(self.native_units), len(self.western_units))
 
 
-Term = tuple[EntityPlacements, Floats]  # the weight of each context's score in a sum
+WeightedPlacements = tuple[EntityPlacements, Floats]  # the weight of each context's score in a sum
 
 
 def placed(matrix: ScoreMatrix) -> EntityPlacements | None:
@@ -128,12 +128,12 @@ def placed(matrix: ScoreMatrix) -> EntityPlacements | None:
     return EntityPlacements(native, western, scores, contexts, of_native, of_western, comparisons, names.tolist())
 
 
-def mean_of(found: EntityPlacements) -> Term:
+def mean_of(found: EntityPlacements) -> WeightedPlacements:
     """The mean over contexts, which count alike."""
     return found, np.full(len(found.scores), 1 / len(found.scores))
 
 
-def combined(terms: Sequence[Term]) -> ScoreEstimate:
+def combined(terms: Sequence[WeightedPlacements]) -> ScoreEstimate:
     """The sum of the contexts' scores by their weights, of matrices that may share contexts and entities.
 
     The weights of a mean are positive and sum to 1, those of a difference to 0.
@@ -154,12 +154,12 @@ def combined(terms: Sequence[Term]) -> ScoreEstimate:
     return ScoreEstimate(value, variance, freedom, contexts, min(one.fewest for one, _ in terms))
 
 
-def compared(one: Sequence[Term], other: Sequence[Term]) -> ComparedScores:
+def compared(one: Sequence[WeightedPlacements], other: Sequence[WeightedPlacements]) -> ComparedScores:
     """Two sums of scores, and the first less the second, paired over the contexts and entities that both have."""
     return ComparedScores(combined(one), combined(other), difference_of(one, other))
 
 
-def difference_of(one: Sequence[Term], other: Sequence[Term]) -> ScoreEstimate:
+def difference_of(one: Sequence[WeightedPlacements], other: Sequence[WeightedPlacements]) -> ScoreEstimate:
     """The first sum less the second, paired over the contexts and entities that both have."""
     return combined([*one, *((each, -weights) for each, weights in other)])
 
@@ -179,7 +179,7 @@ def _cells(side: Floats, scores: Floats, weights: Floats) -> tuple[Floats, Float
     return each * distance, each * rest
 
 
-def _interaction(cells: Sequence[tuple[Units, Units, Floats]]) -> float:
+def _interaction(cells: Sequence[tuple[UnitNames, UnitNames, Floats]]) -> float:
     """The variance that the interactions of contexts and entities make, each of them summed over matrices."""
     cells = [cell for cell in cells if min(cell[2].shape) > 1]
     if not cells:

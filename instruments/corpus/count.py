@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import Block, BrokenFileError, CorpusFile, NoText, blocks, texts_of
-from polyculture.collect.mining.shares import Progress, in_shares
-from polyculture.instruments.corpus.model import BITS, ORDER, Keys, NeededNgrams, NgramModel
+from polyculture.collect.mining.shares import BytesRead, in_shares
+from polyculture.instruments.corpus.model import BITS, ORDER, NeededNgrams, NgramKeys, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, HashedTokens, Hashes, cut, mixed, pieces
 from polyculture.metrics.inference.arrays import Integers
 
@@ -49,12 +49,12 @@ class PartialCounts:
 class _SortedValues:
     """Sorted values, with a fast filter for most others."""
 
-    def __init__(self, values: Keys, hashes: Hashes) -> None:
+    def __init__(self, values: NgramKeys, hashes: Hashes) -> None:
         self._values = values
         self._sieve = np.zeros(1 << _SIEVE, np.bool_)
         self._sieve[hashes >> np.uint64(64 - _SIEVE)] = True
 
-    def find(self, values: Keys, hashes: Hashes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def find(self, values: NgramKeys, hashes: Hashes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Which of the values are known, and their places."""
         maybe = np.flatnonzero(self._sieve[hashes >> np.uint64(64 - _SIEVE)])
         places = np.minimum(np.searchsorted(self._values, values[maybe]), len(self._values) - 1)
@@ -114,7 +114,7 @@ def count(
     files: Sequence[CorpusFile],
     needed: NeededNgrams,
     processes: int = 1,
-    progress: Progress = lambda _read: None,
+    progress: BytesRead = lambda _read: None,
 ) -> tuple[NgramModel, CorpusSize]:
     """Counts a corpus.
 
@@ -137,7 +137,7 @@ class _CountShare:
     files: Sequence[CorpusFile]
     needed: NeededNgrams
 
-    def __call__(self, number: int, shares: int, report: Progress) -> PartialCounts:
+    def __call__(self, number: int, shares: int, report: BytesRead) -> PartialCounts:
         counter, read = Counter(self.needed), 0
         for place, file in enumerate(self.files):
             try:

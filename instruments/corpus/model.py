@@ -27,7 +27,7 @@ from polyculture.metrics.inference.arrays import Floats, Integers
 ORDER = 4  # of the longest n-gram, the one of the paper; keys have room for no more
 BITS = np.uint64(16)
 TOKENS = (1 << 16) - 1  # different ones that may be needed
-Keys = NDArray[np.uint64]
+NgramKeys = NDArray[np.uint64]
 
 
 class EntityInContext(NamedTuple):
@@ -43,7 +43,7 @@ class NeededNgrams:
     """The needed tokens and n-grams."""
 
     words: Hashes  # sorted; the number of a token is its place, from 1
-    keys: Keys  # sorted, with every key its histories; the first is 0
+    keys: NgramKeys  # sorted, with every key its histories; the first is 0
     followed: NDArray[np.bool_]  # of each key: it is a history, and what follows it matters
 
 
@@ -74,7 +74,7 @@ def needed_by(pairs: Sequence[EntityInContext]) -> NeededNgrams:
     return NeededNgrams(words, keys, np.isin(keys, histories))
 
 
-def grams_of(words: Hashes, pair: EntityInContext) -> Keys:
+def grams_of(words: Hashes, pair: EntityInContext) -> NgramKeys:
     """The keys of a pair: a row per order from 1, a column per token of the entity; 0 where too little is before."""
     numbers = (np.searchsorted(words, np.concatenate(pair[:2])) + 1).astype(np.uint64)
     before, size = len(pair.history), len(pair.tokens)
@@ -88,8 +88,8 @@ def grams_of(words: Hashes, pair: EntityInContext) -> Keys:
     return grams
 
 
-def _all_grams(words: Hashes, pairs: Sequence[EntityInContext]) -> Iterator[Keys]:
-    batch: list[Keys] = []
+def _all_grams(words: Hashes, pairs: Sequence[EntityInContext]) -> Iterator[NgramKeys]:
+    batch: list[NgramKeys] = []
     for pair in pairs:
         batch.append(grams_of(words, pair).ravel())
         if len(batch) == 10_000:
@@ -119,5 +119,5 @@ class NgramModel:
             logarithms: Floats = np.log(counts / np.maximum(followed, 1))
         return logarithms
 
-    def _at(self, keys: Keys) -> NDArray[np.intp]:
+    def _at(self, keys: NgramKeys) -> NDArray[np.intp]:
         return np.searchsorted(self.needed.keys, keys)

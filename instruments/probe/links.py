@@ -22,7 +22,7 @@ from polyculture.instruments.probe.layout import PROBE, PROBE_LINKS, ItemLink
 TOPICS = Path(__file__).with_name("item_topics.toml")
 _ITEMS = Path(__file__).with_name("linkable_items.sql")
 _QUERY = ("language", "topic", "kind", "surface")
-Link = Mapping[str, Any]
+LinkRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def kinds_of(question_topic: str) -> list[tuple[str, str]]:
     return [(one["topic"], one["kind"]) for one in _topics().get(fold(question_topic), ())]
 
 
-def _found(asked: AskedExperiment, items: Sequence[Linkable]) -> dict[tuple[str, ...], Link]:
+def _found(asked: AskedExperiment, items: Sequence[Linkable]) -> dict[tuple[str, ...], LinkRow]:
     queries = sorted({query for one in items for query in one.queries})
     if not queries:
         return {}
@@ -77,7 +77,7 @@ def _found(asked: AskedExperiment, items: Sequence[Linkable]) -> dict[tuple[str,
     return {tuple(row[name] for name in _QUERY): row for row in rows}
 
 
-def _link(one: Linkable, found: Mapping[tuple[str, ...], Link]) -> ItemLink:
+def _link(one: Linkable, found: Mapping[tuple[str, ...], LinkRow]) -> ItemLink:
     """The first link under which the item is found, else what the first says."""
     links = [found[query] for query in one.queries]
     best = next((link for link in links if link["status"] == "linked"), links[0])

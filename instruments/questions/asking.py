@@ -26,7 +26,7 @@ from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.questions.layout import ASK_METHODS, ATTENTION, QuestionRow, WantedAnswer
-from polyculture.instruments.questions.model import UNKNOWN, Kind, PromptTemplate, Question, QuestionSet
+from polyculture.instruments.questions.model import UNKNOWN, PromptTemplate, Question, QuestionKind, QuestionSet
 
 Order = tuple[int, ...]  # the index of the option at each place
 Orders = Literal["published", "cyclic", "one"]
@@ -112,7 +112,7 @@ def _filled(template: str, slots: Mapping[str, str]) -> str:
 # candidates in a gap; or the attention to option texts is read, before anything is written.
 Method = Literal["generated", "letter", "text", "sentence", "gap", "attention"]
 GENERATED: Method = "generated"
-METHODS: Mapping[Kind, tuple[Method, ...]] = {  # of each kind of question; the first is the default
+METHODS: Mapping[QuestionKind, tuple[Method, ...]] = {  # of each kind of question; the first is the default
     "choice": (GENERATED, "letter", "text", ATTENTION),
     "pair": ("sentence",),
     "gap": ("gap",),

@@ -11,7 +11,7 @@ from polyculture.cache.identity import content_id
 from polyculture.sources.left_out import LeftOut, SourceLocation
 
 # 'choice': options under letters; 'pair': two sentences; 'gap': candidates in the gap of `text`; 'open': no options.
-Kind = Literal["choice", "pair", "gap", "open"]
+QuestionKind = Literal["choice", "pair", "gap", "open"]
 
 # Roles of options that numbers know. A set may have others, as levels of a culture's distance: numbers count them all.
 BIASED, OTHER, UNKNOWN, PERSON = "biased", "other", "unknown", "person"
@@ -24,7 +24,7 @@ class Question:
     name: str  # the publisher's id, or made of columns; unique in a set and language
     set: str  # 'kobbq', 'bbq', ... as its rules call it
     language: str  # of its texts: the file's, never a default
-    kind: Kind
+    kind: QuestionKind
     unit: str  # of sampling: a template, a row; its versions, names and orders are one witness
     text: str  # the question; of a gap the sentence with `MASK`; empty of a pair
     options: tuple[str, ...]  # of a pair the two sentences; of a gap the candidates; empty of an open question
@@ -67,7 +67,7 @@ class QuestionSet:
 
     name: str
     title: str
-    kind: Kind
+    kind: QuestionKind
     folder: Path
     questions: tuple[Question, ...]
     prompts: tuple[PromptTemplate, ...]  # of every language of the questions

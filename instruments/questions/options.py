@@ -15,7 +15,7 @@ from polyculture.instruments.questions.asking import METHODS, Method, Orders
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from polyculture.instruments.questions.model import Kind, QuestionSet
+    from polyculture.instruments.questions.model import QuestionKind, QuestionSet
 
 Names = tuple[str, ...]
 
@@ -111,7 +111,7 @@ class AskOptions(SetOptions):
 
         return frozenset(method for name, _ in self.sets for method in self.methods_of(rules_of(name).kind))
 
-    def methods_of(self, kind: Kind) -> tuple[Method, ...]:
+    def methods_of(self, kind: QuestionKind) -> tuple[Method, ...]:
         """What is named, else as a kind of questions is asked. Raises `DataSetError` of a method of another kind."""
         wrong = next((method for method in self.method if method not in METHODS[kind]), None)
         if wrong is not None:

@@ -21,7 +21,7 @@ from polyculture.metrics.inference.arrays import Floats
 
 AnswerColumns = Mapping[str, NDArray[Any]]
 # A metric is the ratio of two sums over answers; these are an answer's terms in each.
-Metric = Callable[[AnswerColumns], tuple[Floats, Floats]]
+RateCounter = Callable[[AnswerColumns], tuple[Floats, Floats]]
 
 
 class AskedType(NamedTuple):
@@ -73,7 +73,7 @@ class SwapScope(NamedTuple):
 EVERY = SwapScope("", "", "")  # over all languages: no context counts twice, as its translation again
 
 
-def _labelled(gold_is_not: str, label: str) -> Metric:
+def _labelled(gold_is_not: str, label: str) -> RateCounter:
     """The share of texts labelled `label` among those with another gold label."""
     return lambda answers: (
         _number((answers["gold"] != gold_is_not) & (answers["answer"] == label)),
@@ -81,7 +81,7 @@ def _labelled(gold_is_not: str, label: str) -> Metric:
     )
 
 
-def _missed(label: str) -> Metric:
+def _missed(label: str) -> RateCounter:
     """Of the texts of one gold label, those that got another: the papers' reading of a false negative."""
     return lambda answers: (
         _number((answers["gold"] == label) & (answers["answer"] != label)),
@@ -108,7 +108,7 @@ def _f1(answers: AnswerColumns) -> tuple[Floats, Floats]:
     return 2 * _number(answers["matched"]), _number(answers["predicted"]) + 1
 
 
-RATES_OF_TASK: Mapping[str, Mapping[str, Metric]] = {
+RATES_OF_TASK: Mapping[str, Mapping[str, RateCounter]] = {
     "sentiment": {
         "accuracy": _accuracy,
         "macro_f1": _macro_f1,
@@ -128,7 +128,7 @@ class RateOfAnswers(NamedTuple):
     """A metric of answers in one reading."""
 
     name: str
-    metric: Metric
+    metric: RateCounter
     counted: str  # the column that says which answers it rests on
     facets: Mapping[str, str] = {}  # its reading, where there are several
 
@@ -148,7 +148,7 @@ def rates_of(task: str) -> Iterator[RateOfAnswers]:
         yield RateOfAnswers(name, _strictly(metric), "strict_answered", {READING: STRICT})
 
 
-def _strictly(metric: Metric) -> Metric:
+def _strictly(metric: RateCounter) -> RateCounter:
     """A metric of answers that are right by their characters alone."""
     return lambda answers: metric({**answers, "matched": answers["strict"], "predicted": answers["strict_predicted"]})
 
@@ -172,7 +172,7 @@ def once_within(answers: AnswerColumns, part: SwapScope) -> NDArray[np.bool_]:
     return ~answers["again"].astype(bool) if part == EVERY else within(answers, part)
 
 
-def sides_of(read: AnswerColumns, metric: Metric) -> dict[str, DrawRatio]:
+def sides_of(read: AnswerColumns, metric: RateCounter) -> dict[str, DrawRatio]:
     """The ratio of each side that has an answer."""
     numerators, denominators = metric(read)
     weights = _shares(read)

@@ -36,7 +36,7 @@ _INVALID_ID = re.compile(r"\(Invalid id: ([^)]*)\)")
 _OTHER_ENTITY = re.compile(r"[A-PR-Z][1-9][0-9]*(-[A-Z][1-9][0-9]*)?")  # a property, a lexeme, its form
 
 ApiAnswer = Mapping[str, Any]
-Entity = dict[str, Any]
+EntityJson = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -66,12 +66,12 @@ class ApiClient(PoliteClient):
         params = {"action": "wbsearchentities", "search": term, "language": language, "uselang": language}
         return self._request({**params, "type": "item", "limit": str(HITS_A_CALL)}, read_hits)
 
-    def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, Entity | None]:
+    def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, EntityJson | None]:
         """The entities by requested QID, with the parts that linking needs; None for one that does not exist.
 
         A redirect gives its target, with `redirects` set. Of what the service leaves out of its answer more is asked.
         """
-        left, entities = list(dict.fromkeys(qids)), dict[str, Entity | None]()
+        left, entities = list(dict.fromkeys(qids)), dict[str, EntityJson | None]()
         wanted = sorted(languages)
         params = {"action": "wbgetentities", "props": _PROPS, "languages": "|".join(wanted)}
         while left:
@@ -148,7 +148,7 @@ def read_hits(answer: ApiAnswer) -> list[str]:
     return [f"Q{number(hit['id'])}" for hit in answer["search"] if not _OTHER_ENTITY.fullmatch(hit["id"])]
 
 
-def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAnswer) -> dict[str, Entity | None]:
+def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAnswer) -> dict[str, EntityJson | None]:
     """The entities of `wbgetentities` by requested id; None for a missing one.
 
     It has those that the service sends, one at least. Where the service rejects the batch for one invalid id, only that
@@ -159,7 +159,7 @@ def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAns
         return {}
     if error:
         return {_invalid_id(error, asked): None}
-    given: dict[str, Entity] = {}
+    given: dict[str, EntityJson] = {}
     for qid, entity in answer["entities"].items():
         given.setdefault(str((entity.get("redirects") or {}).get("from", qid)), entity)
         given[str(entity["id"]) if qid.startswith("-") else qid] = entity  # what is missing may have a key of its own
@@ -180,7 +180,7 @@ def _invalid_id(error: Mapping[str, Any], asked: Sequence[str]) -> str:
     return str(invalid[0])
 
 
-def _item(entity: Entity, languages: Sequence[str]) -> Entity | None:
+def _item(entity: EntityJson, languages: Sequence[str]) -> EntityJson | None:
     """The item; None where `missing` is set: an empty string in the old format, true in the new one."""
     if "missing" in entity:
         return None

@@ -23,7 +23,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.work.outcome import Outcome, Progress, silent
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.kept import AskedNames, KeptAnswers, kept_answers, read_asked, read_unfinished
-from polyculture.link.api.names import NamedMention, Term, exact_terms, search_terms
+from polyculture.link.api.names import NamedMention, NameInLanguage, exact_terms, search_terms
 from polyculture.link.api.sparql import SparqlClient, SparqlSettings, queries_of
 from polyculture.link.index.draft import answers_folder
 from polyculture.link.index.snapshot import FILLED, Snapshot, open_snapshot
@@ -177,12 +177,12 @@ def expected_requests(
     return f"{most}{queries:,} queries, {items}{told}: up to {duration(minutes)} at {rates}"
 
 
-def _new_names(catalog: Catalog, mentions: Iterable[NamedMention], asked: AskedNames) -> list[Term]:
+def _new_names(catalog: Catalog, mentions: Iterable[NamedMention], asked: AskedNames) -> list[NameInLanguage]:
     """The names of the mentions that were never asked for, in a fixed order."""
     return sorted({term for named in mentions for term in exact_terms(catalog, named)} - asked.names.keys())
 
 
-def _new_searches(catalog: Catalog, mentions: Iterable[NamedMention], asked: AskedNames) -> list[Term]:
+def _new_searches(catalog: Catalog, mentions: Iterable[NamedMention], asked: AskedNames) -> list[NameInLanguage]:
     """What is to be searched for the mentions whose names no item bears."""
     unknown = (named for named in mentions if not any(asked.names.get(term) for term in exact_terms(catalog, named)))
     return sorted({term for named in unknown for term in search_terms(catalog, named)} - asked.searches)

@@ -20,8 +20,8 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.errors import JobHeldError, SnapshotError
-from polyculture.link.api.client import Entity
-from polyculture.link.api.names import Term
+from polyculture.link.api.client import EntityJson
+from polyculture.link.api.names import NameInLanguage
 from polyculture.link.entity_json import EntityRows
 from polyculture.link.index.assemble import assemble
 from polyculture.link.index.current_keys import create_keys
@@ -34,7 +34,7 @@ from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
 # What a service was asked: who bears a name, what its search finds, and items by number, which do not exist.
-Way = Literal["name", "search", "number"]
+LookupWay = Literal["name", "search", "number"]
 # bearers: a row is an item that bears a name, with a class, or a whole, that stands above it, if any.
 _TABLES = """
     CREATE TABLE IF NOT EXISTS draft.bearers (item UINTEGER, property VARCHAR, target UINTEGER);
@@ -47,8 +47,8 @@ class AskedNames:
     """The names that were asked for: by SPARQL, with whether any item bears them, and by the service's search."""
 
     def __init__(self, rows: Iterable[tuple[str, str, str, bool]] = ()) -> None:
-        self.names: dict[Term, bool] = {}
-        self.searches: set[Term] = set()
+        self.names: dict[NameInLanguage, bool] = {}
+        self.searches: set[NameInLanguage] = set()
         for way, language, term, found in rows:
             if way == "name":
                 self.names[language, term] = found
@@ -59,7 +59,7 @@ class AskedNames:
 class Bearer(NamedTuple):
     """An item that bears a name, and what stands above it by a property; None: nothing does."""
 
-    term: Term
+    term: NameInLanguage
     item: int
     property: str | None
     target: int | None
@@ -174,10 +174,10 @@ class KeptAnswers:
             needed = {row for name in ("fill_states", "origin_sources") for row in self._fetchall(statement(name))}
         return [f"Q{item}" for (item,) in sorted(needed - missing)]
 
-    def keep_names(self, terms: Sequence[Term], bearers: Iterable[Bearer]) -> None:
+    def keep_names(self, terms: Sequence[NameInLanguage], bearers: Iterable[Bearer]) -> None:
         """Stores which items an endpoint says to bear these names."""
         rows = list(bearers)
-        hits: dict[Term, set[int]] = {term: set() for term in terms}
+        hits: dict[NameInLanguage, set[int]] = {term: set() for term in terms}
         for row in rows:
             hits[row.term].add(row.item)
         above = sorted({row[1:] for row in rows}, key=str)
@@ -188,13 +188,13 @@ class KeptAnswers:
                 self._draft.insert("bearers", pa.table(columns, names=["item", "property", "target"]))
         self.asked.names |= {term: bool(items) for term, items in hits.items()}
 
-    def keep_search(self, term: Term, qids: Sequence[str]) -> None:
+    def keep_search(self, term: NameInLanguage, qids: Sequence[str]) -> None:
         """Stores what the service's search found for a term, in its order."""
         with self._answer():
             self._add_fetched("search", {term: list(map(number, qids))})
         self.asked.searches.add(term)
 
-    def keep_entities(self, entities: Mapping[str, Entity | None]) -> None:
+    def keep_entities(self, entities: Mapping[str, EntityJson | None]) -> None:
         """Stores the entities by the QID that was asked for; None: there is no such item."""
         rows = EntityRows(self.languages)
         for qid, entity in entities.items():
@@ -281,7 +281,7 @@ class KeptAnswers:
         self._state = {**self._state, **state}
         self._draft.state = self._state
 
-    def _add_fetched(self, way: Way, hits: Mapping[Term, Sequence[int]]) -> None:
+    def _add_fetched(self, way: LookupWay, hits: Mapping[NameInLanguage, Sequence[int]]) -> None:
         now = _now()
         rows = [
             {"way": way, "language": language, "term": term, "asked_at": now, "hits": list(items)}
@@ -297,7 +297,7 @@ def _now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None, microsecond=0)
 
 
-def _entity(item: int, names: Iterable[tuple[str, str]]) -> Entity:
+def _entity(item: int, names: Iterable[tuple[str, str]]) -> EntityJson:
     """An item as the API would send it, of which nothing but these names (language, name) is known."""
     aliases: dict[str, list[dict[str, str]]] = {}
     for language, name in names:

@@ -21,7 +21,7 @@ from polyculture.link.normalise import chinese_forms, fold_of, without_marks
 LONGEST_NAME = 250  # characters; Wikidata's limit for labels
 ENGLISH = "en"
 
-Term = tuple[str, str]  # a language of Wikidata's, and a name in it
+NameInLanguage = tuple[str, str]  # a language of Wikidata's, and a name in it
 _TAG = re.compile("[a-z]{1,8}(-[a-z0-9]{1,8})*", re.IGNORECASE)
 _ARTICLE = re.compile("^(the|an?) ", re.IGNORECASE)
 _JOINED = re.compile(r"(?<=\w)-(?=\w)")
@@ -43,9 +43,9 @@ class NamedMention:
         return [*own, *([(ENGLISH, self.english)] if self.english else [])]
 
 
-def exact_terms(catalog: Catalog, named: NamedMention) -> set[Term]:
+def exact_terms(catalog: Catalog, named: NamedMention) -> set[NameInLanguage]:
     """The names by which an item is found for the mention."""
-    found: set[Term] = set()
+    found: set[NameInLanguage] = set()
     for code, text in named.texts:
         chain = catalog.language(code).label_languages
         tags = list(filter(is_tag, chain))
@@ -58,7 +58,7 @@ def is_tag(language: str) -> bool:
     return _TAG.fullmatch(language) is not None
 
 
-def search_terms(catalog: Catalog, named: NamedMention) -> list[Term]:
+def search_terms(catalog: Catalog, named: NamedMention) -> list[NameInLanguage]:
     """What is searched where no item bears the mention's names: its dictionary form, and its English name."""
     own = (catalog.language(named.language).label_languages[0], _plain(named.name or named.surface))
     return [term for term in (own, (ENGLISH, _plain(named.english or ""))) if _is_name(term[1])]

@@ -24,7 +24,7 @@ from msgspec import Struct, field
 from polyculture.cache.identity import content_id
 from polyculture.cache.network.http_answers import TooLargeError, retry_after
 from polyculture.link.api.kept import Bearer, KeptAnswers
-from polyculture.link.api.names import Term, is_tag
+from polyculture.link.api.names import NameInLanguage, is_tag
 from polyculture.link.entity import PROPERTIES
 from polyculture.link.polite_client import TRIES_UNREACHED, PoliteClient, ServiceSettings, TryAgainError, refusal
 from polyculture.link.qid import LARGEST
@@ -46,7 +46,7 @@ _FOLDER = Path(__file__).with_name("sparql")
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
-Name = Literal["below", "idle", "names"]
+QueryName = Literal["below", "idle", "names"]
 # Of `names`: the variables of what stands above an item that bears a name, by property.
 ABOVE = {"instance_of": "P31", "subclass_of": "P279", "part_of": "P361", "occupation": "P106"}
 
@@ -65,7 +65,7 @@ class SparqlSettings(ServiceSettings):
 class Query:
     """One page of a query about `values`: items or names, as `items_of` and `names_of` write them."""
 
-    name: Name
+    name: QueryName
     values: tuple[str, ...]
     code: str = "P31"  # the property of `below`
     limit: int = LIMIT
@@ -108,7 +108,7 @@ def items_of(items: Iterable[int]) -> tuple[str, ...]:
     return tuple(f"wd:Q{item}" for item in found)
 
 
-def name_of(term: Term) -> str:
+def name_of(term: NameInLanguage) -> str:
     """A name in a language as a query has it. Raises `ValueError` for an invalid language."""
     language, text = term
     if not is_tag(language):
@@ -121,20 +121,20 @@ def _literal(language: str, text: str) -> str:
 
 
 @cache
-def _template(name: Name) -> Template:
+def _template(name: QueryName) -> Template:
     return Template((_FOLDER / f"{name}.rq").read_text(encoding="utf-8"))
 
 
-class _Term(Struct, gc=False):
+class _RdfTerm(Struct, gc=False):
     value: str
     language: str = field(default="", name="xml:lang")
 
 
-_Row: TypeAlias = Mapping[str, _Term]
+_QueryRow: TypeAlias = Mapping[str, _RdfTerm]
 
 
 class _Bindings(Struct):
-    bindings: list[dict[str, _Term]]
+    bindings: list[dict[str, _RdfTerm]]
 
 
 class _SparqlAnswer(Struct):
@@ -155,7 +155,7 @@ class SparqlClient(PoliteClient):
         super().__init__("the SPARQL endpoint", settings, "application/sparql-results+json")
         self._kept, self.pages = kept, 0
 
-    def pairs(self, name: Name, items: Iterable[int], code: str = "P31") -> Iterator[tuple[int, int]]:
+    def pairs(self, name: QueryName, items: Iterable[int], code: str = "P31") -> Iterator[tuple[int, int]]:
         """Yields (item of `items`, item that refers to it)."""
         ordered = items_of(sorted(items))
         for start in range(0, len(ordered), _AT_ONCE):
@@ -175,7 +175,7 @@ class SparqlClient(PoliteClient):
                 if above and item:
                     yield above, item
 
-    def find_bearers(self, terms: Iterable[Term]) -> Iterator[int]:
+    def find_bearers(self, terms: Iterable[NameInLanguage]) -> Iterator[int]:
         """Asks which items bear the names, and keeps each answer; yields how many names it was about.
 
         An answer that is cut does not say which names it lacks: its names are asked again in two halves.
@@ -203,7 +203,7 @@ class SparqlClient(PoliteClient):
             rows = list(page)
         return [bearer for row in rows for bearer in _read_bearers(row)]
 
-    def _pages(self, query: Query) -> Iterator[Sequence[_Row]]:
+    def _pages(self, query: Query) -> Iterator[Sequence[_QueryRow]]:
         """Yields the pages of a query, from this one to the last. A row may come twice."""
         waiting = [query]
         while waiting:
@@ -216,7 +216,7 @@ class SparqlClient(PoliteClient):
             if query.cuts(page):
                 waiting.append(replace(query, offset=query.offset + len(page)))
 
-    def _page(self, query: Query) -> Sequence[_Row] | None:
+    def _page(self, query: Query) -> Sequence[_QueryRow] | None:
         """One page; None where it is too much for the endpoint and can be split."""
         # A query that cannot be split is small: the endpoint is probably overloaded for a while.
         for pause in (*_PATIENCE, None):
@@ -235,7 +235,7 @@ class SparqlClient(PoliteClient):
                 return page
         raise AssertionError("not reached")
 
-    def _rows(self, query: Query) -> Sequence[_Row]:
+    def _rows(self, query: Query) -> Sequence[_QueryRow]:
         try:
             response = self.send("POST", data={"query": query.text})
         except TryAgainError as fault:
@@ -276,14 +276,14 @@ class SparqlClient(PoliteClient):
         raise self.error(f"refuses: {reason}", remedy)
 
 
-def queries_of(terms: Iterable[Term]) -> int:
+def queries_of(terms: Iterable[NameInLanguage]) -> int:
     """How many queries ask for these names, where the endpoint answers each as a whole."""
     return sum(1 for _ in _batches(terms))
 
 
-def _batches(terms: Iterable[Term]) -> Iterator[list[Term]]:
+def _batches(terms: Iterable[NameInLanguage]) -> Iterator[list[NameInLanguage]]:
     """The names in parts that fit into a query."""
-    batch, size = list[Term](), 0
+    batch, size = list[NameInLanguage](), 0
     for term in terms:
         cost = len(name_of(term).encode()) + 1
         if batch and size + cost > _NAMES_AT_ONCE:
@@ -295,7 +295,7 @@ def _batches(terms: Iterable[Term]) -> Iterator[list[Term]]:
         yield batch
 
 
-def _check_fit(query: Query, rows: Iterable[_Row]) -> None:
+def _check_fit(query: Query, rows: Iterable[_QueryRow]) -> None:
     """Raises `msgspec.ValidationError` for rows that do not answer the query."""
     needed, names = ({"name", "item"} if query.name == "names" else {"above", "item"}), query.names
     for row in rows:
@@ -305,7 +305,7 @@ def _check_fit(query: Query, rows: Iterable[_Row]) -> None:
             raise msgspec.ValidationError("a name that was not asked for")
 
 
-def _read_bearers(row: _Row) -> Iterator[Bearer]:
+def _read_bearers(row: _QueryRow) -> Iterator[Bearer]:
     """What a row says of an item that bears a name: what stands above it, or that nothing does."""
     item, term = _item(row["item"]), (row["name"].language.lower(), row["name"].value)
     above = {code: _item(row[variable]) for variable, code in ABOVE.items() if variable in row}
@@ -316,7 +316,7 @@ def _read_bearers(row: _Row) -> Iterator[Bearer]:
             yield Bearer(term, item, None, None)
 
 
-def _item(value: _Term) -> int | None:
+def _item(value: _RdfTerm) -> int | None:
     """The item's number; None for anything else, such as an unknown value."""
     found = _ENTITY.fullmatch(value.value)
     return int(found[1]) if found else None

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.text.inflection import Rule, base_language
+from polyculture.cache.text.inflection import InflectionRule, base_language
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.tables import TABLES
 from polyculture.link.keys import NO_RULES, keys_of
@@ -26,7 +26,7 @@ def create_keys(
     snapshot: Snapshot,
     schema: str,
     languages: frozenset[str],
-    packs: Mapping[str, Sequence[Rule]] = NO_RULES,
+    packs: Mapping[str, Sequence[InflectionRule]] = NO_RULES,
 ) -> None:
     """Creates the view `keys` of the snapshot that is attached as `schema`, for names in these `languages`.
 

@@ -32,7 +32,7 @@ from polyculture.link.polite_client import duration
 _log = get_logger(__name__)
 
 # From the number of items to fetch, a context with a progress over them.
-Watch = Callable[[int], AbstractContextManager[Progress]]
+WatchPull = Callable[[int], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def pull_index(
     out: Path,
     endpoint: SparqlSettings,
     service: ApiSettings,
-    watch: Watch = lambda _total: nullcontext(silent),
+    watch: WatchPull = lambda _total: nullcontext(silent),
 ) -> PullReport:
     """Builds the snapshot `out` of the items that these topics need, in all languages of the catalogue.
 

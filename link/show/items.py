@@ -19,7 +19,7 @@ from polyculture.link.qid import number
 from polyculture.link.show.explain import property_names
 from polyculture.link.statements import statement
 
-Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, rows
+ShownRows = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Description:
     countries: list[tuple[Any, ...]]  # ISO 3166 code, country, property
     ways: list[tuple[Any, ...]]  # topic, kind, steps, way
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ShownRows]:
         """The description as titled tables."""
         return [
             (f"{self.qid} {self.label}", ("what", "value"), self.facts),

@@ -45,7 +45,7 @@ from polyculture.cache.store.store import Store
 from polyculture.metrics.audit.names import names_shifts
 from polyculture.metrics.audit.shift import JUDGED, Shift
 from polyculture.metrics.comparison.compare import ComparisonRow, Part
-from polyculture.metrics.declared import DECLARED, RANGES, Judged, Metric, is_count, is_per_country
+from polyculture.metrics.declared import DECLARED, RANGES, JudgedPart, Metric, is_count, is_per_country
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.family import HIGHER, LOWER
 from polyculture.metrics.inference.limits import WilsonEstimate, Z, student
@@ -203,7 +203,7 @@ def _right_share(sums: Floats) -> Floats:
 
 
 _Parts = Callable[[Mapping[str, NDArray[Any]]], list[Floats]]
-_PARTS: Mapping[Judged | None, tuple[_Parts, Callable[[Floats], Floats]]] = {
+_PARTS: Mapping[JudgedPart | None, tuple[_Parts, Callable[[Floats], Floats]]] = {
     "labels": (_labels, _difference),
     "links": (_links, _difference),
     "count": (_right_items, _right_share),

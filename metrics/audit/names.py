@@ -36,7 +36,7 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
 from polyculture.metrics.audit.scores import FEWEST, JudgedShare, share_limits
 from polyculture.metrics.audit.shift import Shift
-from polyculture.metrics.declared import DECLARED, Judged
+from polyculture.metrics.declared import DECLARED, JudgedPart
 from polyculture.metrics.inference.arrays import Floats
 
 _SQL = Path(__file__).with_name("sql")
@@ -199,7 +199,7 @@ def _of_items(error: _ErrorShare, items: int, links: int, seen: Sequence[int]) -
     yield from (1 - error.share * len(seen) / items, 1 - int(wrong) / items, 1.0)
 
 
-_OF: Mapping[Judged, tuple[str, Callable[..., Iterator[float]]]] = {
+_OF: Mapping[JudgedPart, tuple[str, Callable[..., Iterator[float]]]] = {
     "links": ("by_english", _of_shares),
     "count": ("items_by_english", _of_items),
 }

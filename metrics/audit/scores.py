@@ -29,7 +29,7 @@ FROM audit_response_shares
 WHERE list_contains($shares, what)
 ORDER BY what, language, topic, extraction_id
 """
-Place = tuple[str | None, str | None]  # language and topic; None: all
+LanguageTopic = tuple[str | None, str | None]  # language and topic; None: all
 _NOTHING = np.zeros((1, 7))
 
 
@@ -88,21 +88,21 @@ def open_rows(store: Store) -> tuple[int, int]:
     return disputed, relinked
 
 
-def _by_place(store: Store, shares: Sequence[str]) -> dict[tuple[str, Place], Floats]:
+def _by_place(store: Store, shares: Sequence[str]) -> dict[tuple[str, LanguageTopic], Floats]:
     """What each response adds to some shares, a row per response: over all, by language, and by language and topic."""
-    groups: dict[tuple[str, Place], list[Sequence[float]]] = defaultdict(list)
+    groups: dict[tuple[str, LanguageTopic], list[Sequence[float]]] = defaultdict(list)
     for what, language, topic, *sums in store.execute(_RESPONSES, {"shares": list(shares)}).fetchall():
         for place in ((None, None), (language, None), (language, topic)):
             groups[what, place].append(sums)
     return {group: np.array(rows, dtype=np.float64) for group, rows in groups.items()}
 
 
-def _order(place: Place) -> tuple[bool, str, str]:
+def _order(place: LanguageTopic) -> tuple[bool, str, str]:
     language, topic = place
     return topic is not None, language or "", topic or ""
 
 
-def _share(what: str, place: Place, rows: Floats) -> JudgedShare:
+def _share(what: str, place: LanguageTopic, rows: Floats) -> JudgedShare:
     """A share from a row per response: hits, cases, disputed, and hits and cases at best and at worst."""
     hits, cases, disputed, best_hits, best_cases, worst_hits, worst_cases = rows.sum(axis=0).tolist()
     low: float | None = share_limits(rows[:, 5], rows[:, 6])[0]

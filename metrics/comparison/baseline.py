@@ -27,12 +27,12 @@ LEFT JOIN (FROM baseline WHERE model = $other) AS b
 _ANSWERS = "SELECT model, request_id, sample, text, purchase FROM responses WHERE status = 'ok'"
 SAME_ANSWERS, LINKED_TWICE = "same answers", "linked twice"  # why there is no interval
 _BOTH = "Name the candidate's model and the baseline's: compare CANDIDATE MODEL MODEL --baseline BASELINE."
-Models = tuple[tuple[str, str], ...]  # of the candidate, and of the baseline
+ModelPairs = tuple[tuple[str, str], ...]  # of the candidate, and of the baseline
 
 
 def paired_models(
     candidate: Manifest, baseline: Manifest, model: str | None = None, other: str | None = None
-) -> Models:
+) -> ModelPairs:
     """The models of a candidate, each with that of the baseline which it is compared with.
 
     Those of one name; of two runs with one model each, these. `model` names one of the candidate, `other` the
@@ -53,7 +53,7 @@ def paired_models(
     raise StoreError(what, remedy=_BOTH)
 
 
-def texts_of_both(candidate: Store, baseline: Store, models: Models) -> Iterator[str]:
+def texts_of_both(candidate: Store, baseline: Store, models: ModelPairs) -> Iterator[str]:
     """A line for each two models most of whose texts are the same, more than chance explains: they may be one."""
     with memory_database() as connection:
         for name, store in (("a", candidate), ("b", baseline)):
@@ -68,7 +68,7 @@ def texts_of_both(candidate: Store, baseline: Store, models: Models) -> Iterator
                 yield same_texts(f"{one} of this run and {other} of the baseline", shared, texts)
 
 
-def same_answers(candidate: Store, baseline: Store, models: Models) -> tuple[int, int]:
+def same_answers(candidate: Store, baseline: Store, models: ModelPairs) -> tuple[int, int]:
     """How many of the candidate's answers one run took over from the other, and of how many."""
     same = answers = 0
     with memory_database() as connection:

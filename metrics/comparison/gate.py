@@ -60,7 +60,7 @@ class GateDirection(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class GateCondition:
     """A condition on the difference `a` - `b` of a metric; `by`: the difference that it must exceed, in its unit."""
 
     metric: str
@@ -117,7 +117,7 @@ class Condition:
 class Decision:
     """What a condition comes to in a row; `holds` is None where it cannot be tested, and `why` is the reason."""
 
-    condition: Condition
+    condition: GateCondition
     row: ComparisonRow
     holds: bool | None
     q: float | None
@@ -140,7 +140,7 @@ class Decision:
 
 def read_conditions(
     words: Iterable[str], metrics: Sequence[str], known: Iterable[str], option: str = FAIL_IF
-) -> list[Condition]:
+) -> list[GateCondition]:
     """The conditions in `words` of an option, each once. `known`: the conditions of prompts.
 
     Raises `ExperimentError` for what is none.
@@ -149,7 +149,7 @@ def read_conditions(
     return list(dict.fromkeys(_read(word, metrics, prompts, option) for word in words))
 
 
-def _read(word: str, metrics: Sequence[str], known: Sequence[str], option: str) -> Condition:
+def _read(word: str, metrics: Sequence[str], known: Sequence[str], option: str) -> GateCondition:
     found = _WORDS.fullmatch(word.strip())
     if found is None or bool(found["negated"]) != (option == PASS_IF) or (found["negated"] and not found["by"]):
         raise ExperimentError(f"{option} {word!r} is no condition", remedy=_REMEDIES[option])
@@ -168,7 +168,7 @@ def _read(word: str, metrics: Sequence[str], known: Sequence[str], option: str) 
     if not 0 <= by < highest - lowest or (found["by"] and by == 0):
         limit = "above 0" if math.isinf(highest) else f"between 0 and {highest - lowest:g}"
         raise ExperimentError(f"{option} {word!r}: {found['by']} is not a number {limit}", remedy=_REMEDIES[option])
-    return Condition(metric, GateDirection(found["side"].lower()), by, conditions, bool(found["negated"]))
+    return GateCondition(metric, GateDirection(found["side"].lower()), by, conditions, bool(found["negated"]))
 
 
 def _number(word: str | None) -> float:
@@ -179,7 +179,7 @@ def _number(word: str | None) -> float:
 
 
 def decide(
-    conditions: Sequence[Condition], rows: Sequence[ComparisonRow], same: Sequence[ComparisonRow] = ()
+    conditions: Sequence[GateCondition], rows: Sequence[ComparisonRow], same: Sequence[ComparisonRow] = ()
 ) -> list[Decision]:
     """What each condition comes to in each row that it is asked of.
 
@@ -199,7 +199,7 @@ def decide(
     ]
 
 
-def _test(condition: Condition, at: int) -> tuple[int, GateDirection, float]:
+def _test(condition: GateCondition, at: int) -> tuple[int, GateDirection, float]:
     return (at, condition.side if condition.by else GateDirection.DIFFERENT, condition.by)
 
 
@@ -211,7 +211,7 @@ def _place(row: ComparisonRow) -> tuple[object, ...]:
     return (told.measure, told.metric, told.dimension, told.a, told.b, told.selection, *facets, *ways)
 
 
-def _decision(condition: Condition, row: ComparisonRow, q: float | None, same: ComparisonRow | None) -> Decision:
+def _decision(condition: GateCondition, row: ComparisonRow, q: float | None, same: ComparisonRow | None) -> Decision:
     told, contrast = row.difference, row.contrast
     if told.difference is None:
         return Decision(condition, row, None, None, told.reason)
@@ -233,13 +233,13 @@ def _decision(condition: Condition, row: ComparisonRow, q: float | None, same: C
     return Decision(condition, row, None, q, BLIND) if _is_blind(condition, row) else Decision(condition, row, False, q)
 
 
-def _is_shown(condition: Condition, row: ComparisonRow) -> bool:
+def _is_shown(condition: GateCondition, row: ComparisonRow) -> bool:
     """Whether a row shows by itself what a condition is about."""
     value, contrast = row.difference.difference, row.contrast
     return value is not None and contrast is not None and condition.is_met_by(value) and condition.p(contrast) < RATE
 
 
-def _cannot_fail(condition: Condition, row: ComparisonRow) -> bool:
+def _cannot_fail(condition: GateCondition, row: ComparisonRow) -> bool:
     """Whether a margin is so large that the metric's range leaves no number beyond it: it would pass any candidate."""
     told = row.difference
     if told.metric not in RANGES or told.b_estimate is None:
@@ -249,7 +249,7 @@ def _cannot_fail(condition: Condition, row: ComparisonRow) -> bool:
     return condition.by >= rooms.get(condition.side, max(rooms.values()))
 
 
-def _is_blind(condition: Condition, row: ComparisonRow) -> bool:
+def _is_blind(condition: GateCondition, row: ComparisonRow) -> bool:
     """Whether a row leaves open a change that any gate is meant to find.
 
     That is one beyond the margin by half of the second side's number or by a twentieth of the metric's range, whichever

@@ -25,7 +25,7 @@ from polyculture.metrics.comparison.baseline import (
 )
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import TARGETS, ComparisonRow, Terms, compare, with_q
-from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Condition, Decision, decide, read_conditions
+from polyculture.metrics.comparison.gate import FAIL_IF, PASS_IF, Decision, GateCondition, decide, read_conditions
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
 from polyculture.metrics.comparison.study import measured_otherwise, other_addresses
@@ -105,7 +105,7 @@ class ComparisonRows:
 
     sides: Sequence[Sides]
     rows: Sequence[ComparisonRow]
-    conditions: Sequence[Condition] = ()
+    conditions: Sequence[GateCondition] = ()
     decisions: Sequence[Decision] = ()
 
 
@@ -225,11 +225,13 @@ def _groups(facts: ExperimentFacts, fact: str, tell: Tell) -> dict[str, str]:
     return {model: group for model, group in groups.items() if group is not None}
 
 
-Group = tuple[list[ComparedRun], list[Sides], Mapping[str, str]]  # runs, their sides, and metrics that tell nothing
+ComparedGroup = tuple[
+    list[ComparedRun], list[Sides], Mapping[str, str]
+]  # runs, their sides, and metrics that tell nothing
 
 
 def _terms(
-    question: ComparisonQuestion, conditions: Sequence[Condition], targets: Sequence[str], fixed: Mapping[str, str]
+    question: ComparisonQuestion, conditions: Sequence[GateCondition], targets: Sequence[str], fixed: Mapping[str, str]
 ) -> Iterator[Terms]:
     """What is asked of each metric: of one with conditions in brackets, each condition."""
     if not conditions:
@@ -245,7 +247,7 @@ def _terms(
         yield Terms(tuple(dict.fromkeys((*question.by, "condition"))), tuple(sorted(split)), targets, (ALL,), fixed)
 
 
-def _check_brackets(conditions: Sequence[Condition], sides: Sequence[Sides]) -> None:
+def _check_brackets(conditions: Sequence[GateCondition], sides: Sequence[Sides]) -> None:
     """Raises `ExperimentError` for a condition of one sort of prompts where these are what is compared."""
     for condition in conditions:
         if condition.conditions and any(each.dimension == "condition" for each in sides):
@@ -286,7 +288,7 @@ def _models(sides: Sequence[Sides]) -> set[str] | None:
 
 def _with_baselines(
     own: OpenedRun, baselines: Sequence[OpenedRun], question: ComparisonQuestion, tell: Tell
-) -> Iterator[Group]:
+) -> Iterator[ComparedGroup]:
     """This run against each baseline."""
     for other in baselines:
         models = paired_models(own.manifest, other.manifest, *question.names)
@@ -314,7 +316,7 @@ def _fixed(own: Manifest, other: Manifest, taken_over: bool) -> Mapping[str, str
     return dict.fromkeys(_OF_TEXTS, why) if why else disqualified(own)
 
 
-def _with_snapshots(own: OpenedRun, snapshots: Sequence[tuple[str, ComparedRun]]) -> Iterator[Group]:
+def _with_snapshots(own: OpenedRun, snapshots: Sequence[tuple[str, ComparedRun]]) -> Iterator[ComparedGroup]:
     """The run's own links against those of each snapshot: the same texts, linked twice. They are no samples."""
     name = Path(str(own.manifest.linker.get("snapshot", "the run's links"))).name
     for snapshot, other in snapshots:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from polyculture.metrics.inference.arrays import Floats
 
-Units = NDArray[Any]  # the name or number of each unit
+UnitNames = NDArray[Any]  # the name or number of each unit
 ROUNDING = 1e-13  # a smaller influence is rounding
 # How far a variance from few units may be too low: with d degrees of freedom by this over d, of itself. By simulation.
 UNDERSTATED = 5.0
@@ -51,7 +51,7 @@ def way(influences: Floats) -> Way:
     return Way(cleaned * math.sqrt(present / (present - 1)), present - 1.0)
 
 
-def gathered(samples: Sequence[tuple[Units, Floats]]) -> Way:
+def gathered(samples: Sequence[tuple[UnitNames, Floats]]) -> Way:
     """The units of several samples, each centred on zero, that may have units in common, as languages have.
 
     Samples that share units lose one degree of freedom together.
@@ -67,12 +67,12 @@ def gathered(samples: Sequence[tuple[Units, Floats]]) -> Way:
     return Way(np.where(np.abs(summed) < ROUNDING, 0.0, summed), float(freedom))
 
 
-def _summed(units: Units, influences: Floats) -> tuple[Units, Floats]:
+def _summed(units: UnitNames, influences: Floats) -> tuple[UnitNames, Floats]:
     names, numbers = np.unique(units, return_inverse=True)
     return names, np.bincount(numbers, influences, len(names)).astype(np.float64)
 
 
-def _components(samples: Sequence[Units]) -> int:
+def _components(samples: Sequence[UnitNames]) -> int:
     """How many groups of samples there are without a unit in common."""
     groups: list[set[int]] = []
     for units in samples:

@@ -19,7 +19,7 @@ from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFo
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.gate import Condition, Decision
+from polyculture.metrics.comparison.gate import Decision, GateCondition
 from polyculture.metrics.comparison.question import ComparisonQuestion, ComparisonRows
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of, with_remedy
 from polyculture.metrics.declared import COMPARED, ON_REQUEST
@@ -264,7 +264,7 @@ def _named(side: str, values: Sequence[str]) -> str:
     return side if not values or tuple(values) == (side,) else f"{side} ({', '.join(values)})"
 
 
-def tell_decisions(conditions: Sequence[Condition], decisions: Sequence[Decision], allow_untestable: bool) -> None:
+def tell_decisions(conditions: Sequence[GateCondition], decisions: Sequence[Decision], allow_untestable: bool) -> None:
     """A line for each condition and row. Raises `ConditionHeldError` where one makes the pipeline fail, and
     `UntestableError` where one cannot be tested; `StoreError` for a condition that is asked of no row."""
     for condition in conditions:

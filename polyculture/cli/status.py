@@ -26,7 +26,7 @@ _log = get_logger(__name__)
 
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
-Lines = tuple[Sequence[str], Sequence[Sequence[str]]]  # the columns of a table, and its rows
+StatusTable = tuple[Sequence[str], Sequence[Sequence[str]]]  # the columns of a table, and its rows
 BY_JOB = ("stage", "model", "language", "topic", "progress")
 ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "failed_to_retry", "left", "running")
 
@@ -82,7 +82,7 @@ def _by_job(one: JobStatus) -> tuple[object, ...]:
     return (one.stage, one.job.model, one.job.language, one.job.topic, _cell(one))
 
 
-def _by_model(jobs: Sequence[JobStatus]) -> Lines:
+def _by_model(jobs: Sequence[JobStatus]) -> StatusTable:
     """A line per stage and model with its jobs added up; of very many models the last ones together."""
     models = list(dict.fromkeys(one.job.model for one in jobs))
     alone = len(models) if len(models) <= MOST_MODELS else MOST_MODELS - 1

@@ -31,7 +31,7 @@ from polyculture.running.steps import StepRunner
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class JobOrder:
     """A job in a stage: all the information that a replica on another machine needs."""
 
     file: Path  # the experiment file and the folder of runs, as every machine sees them
@@ -71,14 +71,14 @@ class Replica:
         """Frees the model and other open resources before the process ends."""
         self._open.close()
 
-    def work(self, order: Order) -> OrderResult:
+    def work(self, order: JobOrder) -> OrderResult:
         """Does one job of a stage, as `polyculture run --job` would."""
         try:
             return self._work(order)
         except PolycultureError as fault:
             return OrderResult(fault=str(fault), exit_code=fault.exit_code)
 
-    def _work(self, order: Order) -> OrderResult:
+    def _work(self, order: JobOrder) -> OrderResult:
         workspace = open_workspace(order.file, order.runs)
         workspace = workspace.joining(require_run(workspace.run))  # another process has prepared the run
         runner = StepRunner(
@@ -99,7 +99,7 @@ class Replica:
         return self._loaded[workspace.run.root]
 
 
-def work_of(workspace: Workspace, order: Order) -> AskedWork:
+def work_of(workspace: Workspace, order: JobOrder) -> AskedWork:
     """The work of an order, among all that the run asks. Raises `StoreError` if nothing of it does."""
     for call in calls_of_run(workspace):
         for step, work in call.works():
@@ -109,19 +109,19 @@ def work_of(workspace: Workspace, order: Order) -> AskedWork:
 
 
 _MOMENT = 0.1  # seconds
-Line = tuple[str, int, str]  # a record of the log: its logger, its level, what it says
+LogLine = tuple[str, int, str]  # a record of the log: its logger, its level, what it says
 
 
-class Lines:
+class LogLines:
     """An actor of Ray's that holds lines until they are taken."""
 
     def __init__(self) -> None:
-        self._held: list[Line] = []
+        self._held: list[LogLine] = []
 
-    def put(self, line: Line) -> None:
+    def put(self, line: LogLine) -> None:
         self._held.append(line)
 
-    def take(self) -> list[Line]:
+    def take(self) -> list[LogLine]:
         held, self._held = self._held, []
         return held
 
@@ -134,7 +134,7 @@ class Terminal:
             ray.get_runtime_context().get_node_id(), soft=True
         )
         self._ray = ray
-        self.lines: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Lines).remote()
+        self.lines: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(LogLines).remote()
         self._coming: Any = None  # the future of what has come since the last time
 
     def show(self, seconds: float = 0.0) -> None:
@@ -149,7 +149,7 @@ class Terminal:
             if not done:
                 return
             try:
-                lines: list[Line] = self._ray.get(self._coming)
+                lines: list[LogLine] = self._ray.get(self._coming)
             except self._ray.exceptions.RayError:
                 lines = []
             self._coming = None

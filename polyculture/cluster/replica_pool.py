@@ -11,7 +11,7 @@ from typing import Any
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.locks import BEAT, LEASE
 from polyculture.cache.log import get_logger
-from polyculture.cluster.replica import Order, OrderResult, Replica
+from polyculture.cluster.replica import JobOrder, OrderResult, Replica
 from polyculture.running.outcome import RunOutcome
 
 _log = get_logger(__name__)
@@ -48,15 +48,15 @@ class ReplicaPool:
     last: a faster replica does more.
     """
 
-    def __init__(self, ray: Any, orders: Sequence[Order], need: Need, lines: Any) -> None:
+    def __init__(self, ray: Any, orders: Sequence[JobOrder], need: Need, lines: Any) -> None:
         self._ray, self._need, self._lines = ray, need, lines
         self.outcome = RunOutcome()
         self._waiting = deque(orders)
-        self._later: list[tuple[float, Order]] = []  # held by a worker that was lost: not before this moment
-        self._lost: Counter[Order] = Counter()
-        self._freed: dict[Order, float] = {}  # when the lease of the worker that was lost has surely ended
+        self._later: list[tuple[float, JobOrder]] = []  # held by a worker that was lost: not before this moment
+        self._lost: Counter[JobOrder] = Counter()
+        self._freed: dict[JobOrder, float] = {}  # when the lease of the worker that was lost has surely ended
         self._coming: dict[Any, Any] = {}  # future of `ready` -> replica
-        self._working: dict[Any, tuple[Any, Order]] = {}  # future of the result -> replica and what it works on
+        self._working: dict[Any, tuple[Any, JobOrder]] = {}  # future of the result -> replica and what it works on
         self._idle: list[Any] = []
         self._stopped: set[str] = set()  # stages
         self._without_since: float | None = None  # since when no replica has had a place; None: one has
@@ -179,7 +179,7 @@ class ReplicaPool:
         self._idle.append(replica)
         self._note(order, result)
 
-    def _lose(self, order: Order, reason: str) -> None:
+    def _lose(self, order: JobOrder, reason: str) -> None:
         self._lost[order] += 1
         self._freed[order] = time.monotonic() + LEASE + 3 * BEAT
         what = f"{order.stage} {order.job}: its worker was lost ({reason})"
@@ -197,7 +197,7 @@ class ReplicaPool:
         self._waiting = deque(order for order in self._waiting if order.stage != stage)
         self._later = [(moment, order) for moment, order in self._later if order.stage != stage]
 
-    def _note(self, order: Order, result: OrderResult) -> None:
+    def _note(self, order: JobOrder, result: OrderResult) -> None:
         if result.fault is not None:
             raise ClusterError(result)
         outcome = result.outcome

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from polyculture.cache.log import get_logger
 from polyculture.cluster.connection import connected
-from polyculture.cluster.replica import Order, Terminal
+from polyculture.cluster.replica import JobOrder, Terminal
 from polyculture.cluster.replica_pool import Need, ReplicaPool
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
@@ -67,7 +67,7 @@ class RayCluster:
         workspace, retry = runner.workspace, None if runner.retry is None else runner.retry.reason
         file, runs = workspace.file.resolve(), workspace.run.root.resolve().parent
         before = runner.rules.before(runner.loaded_as(models))
-        orders = [Order(file, runs, one.stage, one.work.job, retry, before) for one in works]
+        orders = [JobOrder(file, runs, one.stage, one.work.job, retry, before) for one in works]
         return ReplicaPool(self._ray, orders, self._need(workspace, models), terminal.lines)
 
     def _need(self, workspace: Workspace, models: Sequence[str]) -> Need:

@@ -21,11 +21,11 @@ from polyculture.experiment.sections import (
     ExtractSection,
     LinkSection,
     ModelFactsSection,
-    Name,
     PriceSection,
     PromptsSection,
     SamplingSection,
     StopSection,
+    StudyName,
     StudySection,
 )
 from polyculture.experiment.variants import find_variant, with_variants, wrong_variants
@@ -40,7 +40,7 @@ _LATER = "once these keys fit, its names, models and prices are checked, too"
 class Experiment(ClosedModel):
     """An experiment, as given in its file."""
 
-    name: Name
+    name: StudyName
     preset: str | None = None
     models: tuple[str, ...] = Field(min_length=1)
     # What prompts are made of: an experiment that only asks instruments has none of the three.

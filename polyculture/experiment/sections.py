@@ -17,7 +17,7 @@ from polyculture.link.forms import Forms
 
 GAZETTEER = "gazetteer"  # the extractor without a model
 PUBLISHED = "published"  # the mentions that imported texts came with
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+StudyName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
 
 class SamplingSection(ClosedModel):
@@ -144,7 +144,7 @@ class PriceSection(ClosedModel):
 class StudySection(ClosedModel):
     """The study that an experiment is to be: `running/study.py` checks that all of its parts are as they are stated."""
 
-    name: Name
+    name: StudyName
     version: int = Field(ge=1, strict=True)
     polyculture: str | None = None  # the version of Polyculture with which the parts were stated
     parts: Mapping[str, str] = {}  # of `metrics.comparison.study.study_parts`: all of them, or some

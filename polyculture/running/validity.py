@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 _log = get_logger(__name__)
 
 PRESENT_LOCK = ".present.lock"  # of whoever changes what is the run's present
-Place = tuple[Any, ...]  # a table, a job by the columns that the table has of it, and a slot of the job
-Rows = Counter[Place]
+SlotPlace = tuple[Any, ...]  # a table, a job by the columns that the table has of it, and a slot of the job
+SlotRows = Counter[SlotPlace]
 _DECIDING = ("models", "asked", "setups")  # of a manifest: which rows count
 _ADDRESS = "base_url"  # of a server, in a setup
 
@@ -138,7 +138,7 @@ class ValidityChange:
         return changes_between(self.before, self.now, other_texts, made_under(self.of.steps))
 
     @cached_property
-    def _lost(self) -> Rows:
+    def _lost(self) -> SlotRows:
         """The answered rows that are current in the last run and would not be, by job."""
         return self._lost_of(self._counted) if self._decides else Counter()
 
@@ -149,7 +149,9 @@ class ValidityChange:
         differs = before is not None and any(getattr(before, name) != getattr(self.now, name) for name in _DECIDING)
         return before is not None and (differs or bool(self.tables))
 
-    def _lost_of(self, tables: Collection[Table[Any]], slot: Sequence[str] = (), *, of_models: bool = False) -> Rows:
+    def _lost_of(
+        self, tables: Collection[Table[Any]], slot: Sequence[str] = (), *, of_models: bool = False
+    ) -> SlotRows:
         """These rows of some tables, by job and by the columns of a `slot`; with `of_models` those that models made."""
         with self._store(self.before) as store:
             was = _current(store, tables, slot, of_models=of_models)
@@ -172,7 +174,7 @@ class ValidityChange:
         What was asked for before, too, tops up the run and replaces nothing. What other runs hold, and what this one
         has on disk of former settings, nobody makes again. What no model made, as a gazetteer's rows, has cost nothing.
         """
-        lost, found = dict[Table[Any], Rows](), Counter[Table[Any]]()
+        lost, found = dict[Table[Any], SlotRows](), Counter[Table[Any]]()
         there = {table.name for table in self._counted} if self._decides else set()
         for step in self.of.steps:
             table = step.tables[-1]
@@ -290,9 +292,11 @@ def _is_costly(work: Work[Any]) -> bool:
     return any(model.partition(":")[0] in ENGINES for model in models_of(work))
 
 
-def _current(store: Store, tables: Iterable[Table[Any]], slot: Sequence[str] = (), *, of_models: bool = False) -> Rows:
+def _current(
+    store: Store, tables: Iterable[Table[Any]], slot: Sequence[str] = (), *, of_models: bool = False
+) -> SlotRows:
     """How many rows of each job, and slot, are current, without failures; with `of_models` those that models made."""
-    found: Rows = Counter()
+    found: SlotRows = Counter()
     for table in tables:
         which = "status = 'ok'" + (f" AND {table.asked} <> ''" if of_models else "")
         query = _CURRENT.format(columns=", ".join((*_job_columns(table), *slot)), view=table.name, which=which)

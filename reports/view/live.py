@@ -14,11 +14,11 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.store.queries import LiveStore, check_query
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
-from polyculture.reports.view.question import Found, StoreQuery, ask, stop
+from polyculture.reports.view.question import FetchedRows, StoreQuery, ask, stop
 
 SQL = Path(__file__).with_name("sql")
 Process = subprocess.Popen[bytes]
-Ask = Callable[[Store], Found]
+StoreCall = Callable[[Store], FetchedRows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class PageStore(LiveStore):
         for process in tuple(self._asking):
             stop(process)
 
-    def _again(self, ask: Ask, limit: int) -> QueryRows:
-        def watched(cursor: Store) -> Found:
+    def _again(self, ask: StoreCall, limit: int) -> QueryRows:
+        def watched(cursor: Store) -> FetchedRows:
             self._running.add(cursor)
             try:
                 return ask(cursor)
@@ -98,6 +98,6 @@ class PageStore(LiveStore):
         return QueryRows(columns, rows[:limit], len(rows) > limit)
 
 
-def _first_rows(cursor: Store, query: str, values: Mapping[str, Any], limit: int) -> Found:
+def _first_rows(cursor: Store, query: str, values: Mapping[str, Any], limit: int) -> FetchedRows:
     found = cursor.execute(query, dict(values) or None)
     return tuple(column[0] for column in found.description or ()), found.fetchmany(limit + 1)

@@ -33,7 +33,7 @@ _SHORT = frozenset(
         "uuid",
     )
 )
-Found = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # columns and rows
+FetchedRows = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # columns and rows
 LONGER = "use `polyculture sql`, which has a limit of its own"
 
 
@@ -50,7 +50,7 @@ class StoreQuery:
     seconds: float
 
 
-def ask(question: StoreQuery, at_work: set[subprocess.Popen[bytes]]) -> Found:
+def ask(question: StoreQuery, at_work: set[subprocess.Popen[bytes]]) -> FetchedRows:
     """The first rows, one more than the limit. The process that asks is in `at_work` meanwhile.
 
     Raises `StoreError` where the question is wrong, or takes longer or more memory than it may.
@@ -69,7 +69,7 @@ def ask(question: StoreQuery, at_work: set[subprocess.Popen[bytes]]) -> Found:
         raise over_limit(watch.over, question.seconds if watch.over == "time" else memory, LONGER)
     if process.returncode:
         raise StoreError("the query was stopped", remedy="Ask for less at a time.")
-    found: Found | str = pickle.loads(told)  # noqa: S301, of our own process
+    found: FetchedRows | str = pickle.loads(told)  # noqa: S301, of our own process
     if isinstance(found, str):
         raise StoreError(found)
     return found
@@ -79,7 +79,7 @@ def main() -> None:
     """The process that asks."""
     question: StoreQuery = pickle.loads(sys.stdin.buffer.read())  # noqa: S301, of our own process
     try:
-        answer: Found | str = _answer(question)
+        answer: FetchedRows | str = _answer(question)
     except duckdb.InterruptException:
         answer = str(over_limit("time", question.seconds, LONGER))
     except duckdb.Error as fault:
@@ -88,7 +88,7 @@ def main() -> None:
     sys.stdout.buffer.flush()
 
 
-def _answer(question: StoreQuery) -> Found:
+def _answer(question: StoreQuery) -> FetchedRows:
     with (
         TemporaryDirectory(dir=question.folder, prefix="spill-") as spill,
         open_store(question.run, question.layout, sandbox=Path(spill)) as store,
@@ -97,7 +97,7 @@ def _answer(question: StoreQuery) -> Found:
         return _shortened(store, question.query, question.limit, question.longest)
 
 
-def _shortened(store: Store, query: str, limit: int, longest: int) -> Found:
+def _shortened(store: Store, query: str, limit: int, longest: int) -> FetchedRows:
     """The first rows of a query, cut within DuckDB: a thousand long cells would fill this process."""
     found = store.sql(query)
     names = [f"c{place}" for place in range(len(found.columns))]

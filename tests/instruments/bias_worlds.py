@@ -15,12 +15,12 @@ from scipy.stats import norm
 
 from polyculture.instruments.cbs.score_interval import ScoreEstimate, mean_difference, mean_score
 from polyculture.instruments.cbs.score_matrix import ScoreMatrix
-from polyculture.instruments.cbs.uncertainty import Term, combined, compared, mean_of, placed
+from polyculture.instruments.cbs.uncertainty import WeightedPlacements, combined, compared, mean_of, placed
 
 Random = np.random.Generator
 
 
-def whole(matrix: ScoreMatrix) -> list[Term]:
+def whole(matrix: ScoreMatrix) -> list[WeightedPlacements]:
     """A matrix whose contexts count alike; empty where none has entities of both sides."""
     found = placed(matrix)
     return [] if found is None else [mean_of(found)]

@@ -17,7 +17,7 @@ from scipy.stats import false_discovery_control
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.store.schema.measured import EVERY, Difference
 from polyculture.metrics.comparison.compare import ComparisonRow
-from polyculture.metrics.comparison.gate import CANNOT_FAIL, Condition, GateDirection, decide, read_conditions
+from polyculture.metrics.comparison.gate import CANNOT_FAIL, GateCondition, GateDirection, decide, read_conditions
 from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.inference.limits import Contrast, Estimate
@@ -44,14 +44,14 @@ def made(value: float, error: float | None, metric: str = "granularity", conditi
     return ComparisonRow(told, contrast)
 
 
-def read(*words: str) -> list[Condition]:
+def read(*words: str) -> list[GateCondition]:
     return read_conditions(words, COMPARED, CONDITIONS)
 
 
 def test_conditions_are_read_once_in_any_case_and_with_brackets() -> None:
     one, other = read("Specificity-Gain LOWER  by more than .1", "specificity [explicit, neutral] different")
-    assert one == Condition("specificity_gain", GateDirection.LOWER, 0.1)
-    assert other == Condition("specificity", GateDirection.DIFFERENT, 0.0, ("explicit", "neutral"))
+    assert one == GateCondition("specificity_gain", GateDirection.LOWER, 0.1)
+    assert other == GateCondition("specificity", GateDirection.DIFFERENT, 0.0, ("explicit", "neutral"))
     assert read(str(one), str(one), str(other)) == [one, other]
 
 
@@ -89,7 +89,7 @@ def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
         return
     above, below = low > by, high < -by
     wanted = {GateDirection.HIGHER: above, GateDirection.LOWER: below, GateDirection.DIFFERENT: above or below}[side]
-    [decision] = decide([Condition("granularity", side, by)], [row])
+    [decision] = decide([GateCondition("granularity", side, by)], [row])
     assert (decision.holds is True) == wanted
     if by:  # the whole interval must be on the good side of the margin
         within = {
@@ -97,7 +97,7 @@ def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
             GateDirection.LOWER: low > -by,
             GateDirection.DIFFERENT: -by < low and high < by,
         }[side]
-        [decision] = decide([Condition("granularity", side, by, negated=True)], [row])
+        [decision] = decide([GateCondition("granularity", side, by, negated=True)], [row])
         assert (decision.holds, decision.fails) == (within, not within)
 
 

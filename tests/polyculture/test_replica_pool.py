@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.store.run_folder import Job
 from polyculture.cluster import replica_pool
-from polyculture.cluster.replica import Order, OrderResult
+from polyculture.cluster.replica import JobOrder, OrderResult
 from polyculture.cluster.replica_pool import Need, ReplicaPool
 from polyculture.running.outcome import RunOutcome
 
@@ -61,9 +61,9 @@ class SimpleFuture:
         self.of = of
 
 
-def orders(number: int) -> list[Order]:
+def orders(number: int) -> list[JobOrder]:
     jobs = [Job("mock:a", "ja", f"topic{k}") for k in range(number)]
-    return [Order(Path("exp.toml"), Path("runs"), "generate", job) for job in jobs]
+    return [JobOrder(Path("exp.toml"), Path("runs"), "generate", job) for job in jobs]
 
 
 @pytest.mark.parametrize(

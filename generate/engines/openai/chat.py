@@ -33,7 +33,7 @@ PATH = "/chat/completions"
 OPENAI_ENGINE = "openai"
 More = Callable[[Request], Mapping[str, Any]]
 # What an engine that runs the server itself knows of an answer beside its body, as `read_answer` takes it.
-Look = Callable[[Any], Mapping[str, Any]]
+BodyReader = Callable[[Any], Mapping[str, Any]]
 _QUOTED = 2_000  # bytes of a useless answer that an error may quote
 
 
@@ -60,7 +60,7 @@ class ChatApi:
         spec: ModelSpec,
         key: str | None = None,
         more: More | None = None,
-        look: Look | None = None,
+        look: BodyReader | None = None,
     ) -> None:
         """`more` gives what else a request's body has; `look` sees each parsed answer first, may mend it, and raise."""
         self.spec, self._more, self._look = spec, more, look

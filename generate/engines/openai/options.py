@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from polyculture.cache.text.sanitize import find_key, looks_like_key, user_of
 from polyculture.cache.work.faults import fault_table
-from polyculture.generate.engines.openai.servers import FieldName, Length, SchemaForm, with_server
+from polyculture.generate.engines.openai.servers import FieldName, LengthField, SchemaForm, with_server
 from polyculture.generate.engines.options import PACE, Decides, Options
 
 OPENAI = "https://api.openai.com/v1"
@@ -86,7 +86,7 @@ class OpenAIOptions(Options):
     # Fields that are not sent: the server's defaults count.
     omit: Annotated[list[FieldName], Decides("answer")] = Field(default_factory=list)
     # The name of the bound on an answer's length; None: the longer one for OpenAI, else the shorter one.
-    length_field: Annotated[Length | None, PACE] = None
+    length_field: Annotated[LengthField | None, PACE] = None
     # How a schema is asked for; None: by schema, of DeepSeek as any JSON.
     schema_form: Annotated[SchemaForm | None, Decides("answer")] = None
     # For scoring: the model's own tokenizer, a folder or a name of the hub.

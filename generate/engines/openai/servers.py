@@ -13,7 +13,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.validation import ClosedModel
 
 FieldName = Literal["temperature", "top_p", "top_k", "seed", "max_tokens", "max_completion_tokens", "response_format"]
-Length = Literal["max_tokens", "max_completion_tokens"]
+LengthField = Literal["max_tokens", "max_completion_tokens"]
 SchemaForm = Literal["json_schema", "json_object", "none"]
 
 # A field in quotation marks or backquotes beside the words by which servers reject it.
@@ -36,7 +36,7 @@ class ServerFacts(ClosedModel):
     title: str
     base_url: str
     key: str | None = None
-    length: Length
+    length: LengthField
     rejects: tuple[FieldName, ...]
     ignores: tuple[FieldName, ...]
     schema_form: SchemaForm

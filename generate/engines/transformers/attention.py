@@ -25,8 +25,8 @@ from polyculture.generate.engines.transformers.passes import need_finite
 _AT_ONCE = 64  # prompts among which those of equal length are read together
 _REMEDY = "Name a decoder with attention, as those of Llama, Qwen, Gemma, Mistral or GPT-2 are."
 
-Text = tuple[str, bool]  # a prompt as the model reads it, and whether the tokenizer adds its special tokens
-Render = Callable[[AttentionRequest], Text]
+RenderedText = tuple[str, bool]  # a prompt as the model reads it, and whether the tokenizer adds its special tokens
+Render = Callable[[AttentionRequest], RenderedText]
 
 
 @dataclass(frozen=True, slots=True)

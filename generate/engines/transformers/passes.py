@@ -19,7 +19,7 @@ from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.vllm.worker import added_tokens, special_tokens
 
 T = TypeVar("T")
-Change = Callable[[torch.Tensor], torch.Tensor | None]  # a state [rows, tokens, width] -> another, None: it stays
+StateChange = Callable[[torch.Tensor], torch.Tensor | None]  # a state [rows, tokens, width] -> another, None: it stays
 _REMEDY = "Name a decoder whose blocks stand in one list, as those of Llama, Qwen, Gemma, Mistral or GPT-2 do."
 
 
@@ -107,7 +107,7 @@ def find_layers(model: PreTrainedModel, name: str) -> Sequence[torch.nn.Module]:
 
 
 @contextmanager
-def hooked(layers: Sequence[torch.nn.Module], changes: Mapping[int, Change]) -> Iterator[None]:
+def hooked(layers: Sequence[torch.nn.Module], changes: Mapping[int, StateChange]) -> Iterator[None]:
     """Calls `changes[n]` with what layer `n` (from 1) gives, and puts what that returns in its place.
 
     The hooks are gone afterwards, also after an exception.
@@ -118,7 +118,7 @@ def hooked(layers: Sequence[torch.nn.Module], changes: Mapping[int, Change]) -> 
         yield
 
 
-def _hook(change: Change) -> Callable[[torch.nn.Module, Any, Any], Any]:
+def _hook(change: StateChange) -> Callable[[torch.nn.Module, Any, Any], Any]:
     def hook(_: torch.nn.Module, __: Any, output: Any) -> Any:
         changed = change(output[0] if isinstance(output, tuple) else output)
         if changed is None:

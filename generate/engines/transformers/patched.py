@@ -23,7 +23,7 @@ from polyculture.generate.engines.answer import read_text
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.generate.engines.transformers.loading import Loaded, tokens_of
 from polyculture.generate.engines.transformers.passes import (
-    Change,
+    StateChange,
     decoder_of,
     hooked,
     padded,
@@ -33,7 +33,7 @@ from polyculture.generate.engines.transformers.passes import (
 from polyculture.generate.engines.transformers.sampling import Finite
 from polyculture.generate.engines.transformers.scoring import MASKED_LAYERS, layer_kinds
 
-Tokens = Sequence[int]
+TokenIds = Sequence[int]
 
 
 class TextWriter:
@@ -43,7 +43,7 @@ class TextWriter:
         self._loaded, self._stops, self._breaks = loaded, stop_tokens(loaded), line_breaks(loaded)
         self._decode = decoder_of(loaded.tokenizer)
 
-    def write(self, texts: Iterable[tuple[str, Tokens]], most: int, rows: int) -> Iterator[Continuation]:
+    def write(self, texts: Iterable[tuple[str, TokenIds]], most: int, rows: int) -> Iterator[Continuation]:
         """A continuation of at most `most` tokens per text, in order, `rows` at a time.
 
         A text that has no room in the model's window has the finish reason 'window', and no continuation.
@@ -56,14 +56,14 @@ class TextWriter:
             for (name, _), fits in zip(batch, fit, strict=True):
                 yield self._told(name, next(written)) if fits else self._continuation(name, [], "window")
 
-    def _continued(self, texts: Sequence[Tokens], most: int, **more: Any) -> list[list[int]]:
+    def _continued(self, texts: Sequence[TokenIds], most: int, **more: Any) -> list[list[int]]:
         """The tokens behind each text."""
         output = self._generated(texts, most, **more)
         rows: list[list[int]] = output.sequences[:, max(map(len, texts)) :].tolist()
         return rows
 
     @torch.inference_mode()
-    def _generated(self, texts: Sequence[Tokens], most: int, **more: Any) -> Any:
+    def _generated(self, texts: Sequence[TokenIds], most: int, **more: Any) -> Any:
         model: Any = self._loaded.model
         habits: Any = GenerationConfig  # the model's own (penalties, temperatures) would change what is greedy
         padding = padding_of(self._loaded)
@@ -83,7 +83,7 @@ class TextWriter:
             **more,
         )
 
-    def _told(self, name: str, written: Tokens) -> Continuation:
+    def _told(self, name: str, written: TokenIds) -> Continuation:
         for place, token in enumerate(written):
             if token in self._stops:
                 return self._continuation(name, written[:place], "stop")
@@ -91,7 +91,7 @@ class TextWriter:
                 return self._continuation(name, written[: place + 1], "line")
         return self._continuation(name, written, "length")
 
-    def _continuation(self, name: str, written: Tokens, end: str) -> Continuation:
+    def _continuation(self, name: str, written: TokenIds, end: str) -> Continuation:
         text, specials = self._decode(written)
         answer = read_text(text.partition("\n")[0], "length" if end == "length" else "stop", specials=specials)
         end = "stop" if end == "length" and answer.ending == "whole" else end  # a mark ended it that stops no text
@@ -167,7 +167,7 @@ def line_breaks(loaded: Loaded) -> Callable[[int], bool]:
     return cache(lambda token: "\n" in loaded.tokenizer.decode([token]))
 
 
-def _replacing(rows: Sequence[int], states: Any) -> Change:
+def _replacing(rows: Sequence[int], states: Any) -> StateChange:
     """Puts states in place of the last token's, once: the tokens that are written behind it stay the model's own."""
     waiting = [True]
 

@@ -13,7 +13,7 @@ import torch
 from polyculture.generate.engines.base import Represented, layer_number
 from polyculture.generate.engines.patching import AnswerStates, Span, StatesRequest
 from polyculture.generate.engines.transformers.loading import Loaded
-from polyculture.generate.engines.transformers.passes import Change, batches, hooked, need_finite, padded
+from polyculture.generate.engines.transformers.passes import StateChange, batches, hooked, need_finite, padded
 from polyculture.generate.engines.transformers.prefix_trie import Text
 
 _AT_ONCE = 64  # answers that are sorted by length together
@@ -67,7 +67,7 @@ class StateReader:
         chosen = chosen.to(fed.device)[:, None]
         sums: dict[int, Any] = {}
 
-        def summing(layer: int) -> Change:
+        def summing(layer: int) -> StateChange:
             def see(state: torch.Tensor) -> None:
                 summed = (chosen @ state.float())[:, 0]
                 need_finite(summed, self._loaded.version, "hidden states")

@@ -1,7 +1,7 @@
 """Code of ours for sets that a rules file alone cannot read: a module for each, and no list of them.
 
 A rules file names the module, with hyphens for underscores:
-- `expand = "kobbq-survey"` takes `rows` of the module `kobbq_survey`: the rows of a file, as `Rows` says
+- `expand = "kobbq-survey"` takes `rows` of the module `kobbq_survey`: the rows of a file, as `RowFilter` says
 - `loader = "relevance"` takes `question_set` of the module `relevance`: a whole set, as `Made` says
 """
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from polyculture.sources.record import BadRow, Record
 
 # The records of a file, and the file -> the rows that are read as if they stood in it; a `BadRow` says why one is not.
-Rows: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
+RowFilter: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
 # The folder, the selection and the concepts that a user names -> the set.
 Made: TypeAlias = "Callable[[Path | None, str | None, Path | None], QuestionSet]"
 ROWS, SET = "rows", "question_set"
 
 
-def rows_of(name: str) -> Rows:
+def rows_of(name: str) -> RowFilter:
     """What makes rows for `expand = name`. Raises `ValueError` where no module does."""
-    found: Rows = _function(name, ROWS)
+    found: RowFilter = _function(name, ROWS)
     return found
 
 

@@ -164,7 +164,7 @@ def _side(both: Tally, name: str) -> Tally:
 
 RANKS = "rank-sum test"  # why there is no interval
 _PARTS = ("", "label")
-Found = dict[tuple[FacetValue, str], Ratio | None]  # None of a number that is withheld
+NumbersByPart = dict[tuple[FacetValue, str], Ratio | None]  # None of a number that is withheld
 
 
 class RankSum(NamedTuple):
@@ -176,12 +176,12 @@ class RankSum(NamedTuple):
 
 def set_differences(store: Store, measured: Mapping[str, Sequence[str]], inputs: str) -> Iterator[Difference]:
     """Every two sets of stereotypes that a model answers by one method and reader, still without q."""
-    found: dict[tuple[str, str, str], list[tuple[TallyGroup, Found]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[TallyGroup, NumbersByPart]]] = {}
     for study, tally in studies(store):
         own = measured[study.dataset]
         family = next((one for name, one in families().items() if name in own and one.between_sets), None)
         if family is not None:
-            numbers: Found = {}
+            numbers: NumbersByPart = {}
             for part, some in tally.parts():
                 if part.facet in _PARTS:
                     numbers |= {

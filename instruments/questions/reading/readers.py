@@ -23,7 +23,7 @@ from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.refusals import built_in_languages, is_refusal, refusal_rules_id
 from polyculture.instruments.questions.layout import AnswerRow
-from polyculture.instruments.questions.model import UNKNOWN, Kind, Question, QuestionSet
+from polyculture.instruments.questions.model import UNKNOWN, Question, QuestionKind, QuestionSet
 from polyculture.instruments.questions.reading.choice import ChoiceReading, Ground, read_choice
 from polyculture.instruments.questions.reading.open_answers import MATCHES, matches
 from polyculture.instruments.questions.reading.several import CUT_OFF, read_several
@@ -156,7 +156,7 @@ def _of_scores(rule: LikelihoodRule, needed: str) -> Reader:
 
 
 _SUM, _MEAN = _of_scores("sum", "scores"), _of_scores("mean", "tokens")
-_BY_KIND: dict[Kind, tuple[Reader, ...]] = {
+_BY_KIND: dict[QuestionKind, tuple[Reader, ...]] = {
     "choice": (_of_texts(OURS, "one", _choice), _SUM, _MEAN),
     "gap": (_SUM, _MEAN),
     "pair": (_SUM, _MEAN),

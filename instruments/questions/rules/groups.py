@@ -30,7 +30,7 @@ _PLURALS = [
         ("(?<=..s)e$", ""),
     )
 ]
-Tokens = Mapping[str, frozenset[str]]  # kind of group -> the groups of that kind
+GroupWords = Mapping[str, frozenset[str]]  # kind of group -> the groups of that kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Category:
     crossed: bool = False
     otherwise: str | None = None
 
-    def of_group(self, text: str) -> Tokens:
+    def of_group(self, text: str) -> GroupWords:
         """The groups that a stereotyped group's name means: "transgender men" are of one kind, "F-Black" is of two."""
         said, found = plain(text), _named(plain(text), {name for names in self.kinds.values() for name in names})
         if not found and said and self.otherwise is not None:
             return {kind: frozenset({self.otherwise}) for kind in self.kinds}
         return self._by_kind(found)
 
-    def of_person(self, person: Person) -> Tokens:
+    def of_person(self, person: Person) -> GroupWords:
         """The groups of a person. A name or the text counts for the kinds of group that the code leaves open."""
         found: dict[str, frozenset[str]] = {}
         for text in (person.code, person.name, person.text):
@@ -67,7 +67,7 @@ class Category:
             return {kind: frozenset({self.otherwise}) for kind in self.kinds}
         return found
 
-    def _by_kind(self, found: Set[str]) -> Tokens:
+    def _by_kind(self, found: Set[str]) -> GroupWords:
         every = {kind: frozenset(names[one] for one in found & names.keys()) for kind, names in self.kinds.items()}
         return {kind: groups for kind, groups in every.items() if groups}
 
@@ -127,7 +127,7 @@ def _by_group(category: Category, groups: Sequence[str], person: Person) -> bool
     return any(one and _share(one, category.of_person(person), every=True) for one in wanted)
 
 
-def _share(wanted: Tokens, person: Tokens, *, every: bool) -> bool:
+def _share(wanted: GroupWords, person: GroupWords, *, every: bool) -> bool:
     shared = [not wanted[kind].isdisjoint(person.get(kind, frozenset())) for kind in wanted]
     return all(shared) if every else any(shared)
 

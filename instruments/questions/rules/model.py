@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from polyculture.instruments.questions.loaders import rows_of, set_of
-from polyculture.instruments.questions.model import Kind
+from polyculture.instruments.questions.model import QuestionKind
 from polyculture.sources.places import parse_files
 from polyculture.sources.rules import (
     FileRules,
@@ -45,7 +45,7 @@ def _loading(found: Callable[[str], object]) -> Callable[[str], str]:
 
 
 PublishedOrder = Annotated[tuple[int, ...], AfterValidator(lambda order: _permuted(order))]
-Language = Annotated[str, Field(pattern=LANGUAGE)]
+LanguageCode = Annotated[str, Field(pattern=LANGUAGE)]
 
 
 class OptionsColumn(TableRules):
@@ -163,7 +163,9 @@ class PromptRules(TableRules):
     id: str = "id"
     template: str = "prompt"  # '\n' in it is a line break
     unknown: Texts = ()  # the column with the prompt's wording of 'unknown'; of templates the wording of each
-    templates: Annotated[Mapping[Language | Literal["all"], Texts], BeforeValidator(lambda told: _of_all(told))] = {}
+    templates: Annotated[
+        Mapping[LanguageCode | Literal["all"], Texts], BeforeValidator(lambda told: _of_all(told))
+    ] = {}
     option: str = "{label}: {option}"
     label: Texts = ("A",)  # the first: 'A', '(a)', '1'; or all of them; none: options stand without
     instruction: Literal["language", "en"] = "language"  # 'en': every language under the English template
@@ -180,8 +182,8 @@ class PromptRules(TableRules):
 class Rules(SourceRules):
     """A question set: its publisher, and how its files are read."""
 
-    kind: Kind = "choice"
-    language: Language | None = None
+    kind: QuestionKind = "choice"
+    language: LanguageCode | None = None
     numbers: Annotated[tuple[str, ...], AfterValidator(lambda numbers: _checked(numbers))] = ()
     unit: str = "row"  # a facet, or 'row': the question itself
     read_as: tuple[Literal["publisher", "several"], ...] = ()

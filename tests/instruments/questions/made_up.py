@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from polyculture.instruments.questions.model import Kind, PromptTemplate, Question, QuestionSet
+from polyculture.instruments.questions.model import PromptTemplate, Question, QuestionKind, QuestionSet
 from polyculture.sources.left_out import SourceLocation
 
 HERE = SourceLocation("made-up.tsv", row=2)
@@ -37,6 +37,8 @@ ASKED_OPENLY = Question(
 )  # fmt: skip
 
 
-def made_up(*questions: Question, prompts: Sequence[PromptTemplate] = (OWN,), kind: Kind = "choice") -> QuestionSet:
+def made_up(
+    *questions: Question, prompts: Sequence[PromptTemplate] = (OWN,), kind: QuestionKind = "choice"
+) -> QuestionSet:
     """A set of these questions."""
     return QuestionSet("made-up", "Made up", kind, Path(), questions, tuple(prompts), ("accuracy",))
