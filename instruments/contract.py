@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 O = TypeVar("O", bound="BaseModel")  # noqa: E741, the options of a command
 AtLeastOne = Annotated[int, Ge(1)]
+SeveralNames = tuple[str, ...]  # of an option that may be given several times
 IN_FILE: dict[str, Any] = {"in_file": True}  # of a field of options: a preset says it or the experiment file, no flag
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +12,9 @@ from polyculture.metrics.declared import RANGES, is_per_country
 from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import shared_note, shown_metrics
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import FormattedEstimate, count, decimal, known
+from polyculture.reports.numbers import FormattedEstimate, Rows, count, decimal, known
 from polyculture.reports.texts import MetricText, texts
 
-Rows = Sequence[Mapping[str, Any]]
 _STEPS = (1, 2, 5, 10)
 _PARTS = 5  # of a scale, about
 _NARROWEST = 0.1  # a scale of shares, and ten times as much of a count: a narrower one would show noise as a difference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,13 +12,11 @@ from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.metrics.declared import COMPARED, is_gain, is_overlap, is_per_country
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import TOO_FEW_IN_COMMON
-from polyculture.reports.numbers import FEWEST, FormattedEstimate, count, estimate_of, known, lacking
+from polyculture.reports.numbers import FEWEST, FormattedEstimate, Rows, count, estimate_of, known, lacking
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from polyculture.cache.store.schema import SnapshotItems
 from polyculture.metrics.limits import limits
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FEWEST, count, share
+from polyculture.reports.numbers import FEWEST, Rows, count, share
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import THIN
@@ -21,8 +21,6 @@ from polyculture.reports.texts import DoubtColumn, Warning, texts
 
 _REASONS = 3  # of failures
 _PLACES = 6  # a warning names the worst places
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ _SPACE = "\u00a0"  # does not break
 FEWEST = 10  # linked items, each counted once per response: a share of fewer moves by a tenth and more with each
 
 Row = Mapping[Any, Any]  # of a query or a data frame, by column
+Rows = Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)

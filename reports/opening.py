@@ -17,11 +17,11 @@ from polyculture.reports.dots import Dots, dots
 from polyculture.reports.figures.asked_about import asked_about
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.findings import Findings, findings, target_lines
-from polyculture.reports.headline import Rows, model_lines, totals
+from polyculture.reports.headline import model_lines, totals
 from polyculture.reports.health import Notice, notices, scarce_countries
 from polyculture.reports.limits import ExtractionError, effects, extraction_error
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, share
+from polyculture.reports.numbers import Rows, count, share
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN

@@ -13,9 +13,8 @@ from polyculture.metrics.limits import PUBLISHED, STARTER, by_construction
 from polyculture.reports.figures.style import plain
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names, short_name
-from polyculture.reports.numbers import FEWEST, count, share
+from polyculture.reports.numbers import FEWEST, Rows, count, share
 
-Rows = Sequence[Mapping[str, Any]]
 _SHARES = (
     ("Without an item", "unlinked", "mentions", "of mentions"),
     ("Off-language", "off_language", "answered", "of texts"),

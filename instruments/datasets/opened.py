@@ -12,7 +12,7 @@ from pydantic import Field
 
 from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NameOrRules
-from polyculture.instruments.contract import AtLeastOne, in_file
+from polyculture.instruments.contract import AtLeastOne, SeveralNames, in_file
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, gold_label
 from polyculture.sources.fetch import check_as_received, data_folder
 from polyculture.sources.left_out import by_reason
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
     from polyculture.instruments.datasets.selection import DataSelection
     from polyculture.sources.left_out import LeftOut
-
-Names = tuple[str, ...]
 
 
 class DatasetOptions(ClosedModel):
@@ -36,10 +34,10 @@ class DatasetOptions(ClosedModel):
     as_published: Annotated[
         bool, in_file("Keep repeated rows, names on both sides and contexts that begin with their gap.")
     ] = False
-    language: Annotated[Names, Field(description="Only these languages.")] = ()
-    culture: Annotated[Names, Field(description="Only these native cultures.")] = ()
-    type: Annotated[Names, Field(description="Only these types of entities.")] = ()
-    setting: Annotated[Names, in_file("Only these settings. Default: all but qa.")] = ()
+    language: Annotated[SeveralNames, Field(description="Only these languages.")] = ()
+    culture: Annotated[SeveralNames, Field(description="Only these native cultures.")] = ()
+    type: Annotated[SeveralNames, Field(description="Only these types of entities.")] = ()
+    setting: Annotated[SeveralNames, in_file("Only these settings. Default: all but qa.")] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
 

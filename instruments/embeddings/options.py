@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from polyculture.instruments.contract import AtLeastOne
-from polyculture.instruments.datasets.opened import DatasetOptions, Names
+from polyculture.instruments.contract import AtLeastOne, SeveralNames
+from polyculture.instruments.datasets.opened import DatasetOptions
 
 
 class EmbeddingsOptions(DatasetOptions):
@@ -18,8 +18,8 @@ class EmbeddingsOptions(DatasetOptions):
     """
 
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    layer: Annotated[Names, Field(description="first, middle, last, or a number. Default: these three.")] = ()
-    setting: Annotated[Names, Field(description="Contexts of these settings. Default: neutral.")] = ()
+    layer: Annotated[SeveralNames, Field(description="first, middle, last, or a number. Default: these three.")] = ()
+    setting: Annotated[SeveralNames, Field(description="Contexts of these settings. Default: neutral.")] = ()
     form: Annotated[
         Literal["causal", "masked"], Field(description="masked: for models that read what is behind the gap, too.")
     ] = "causal"

@@ -7,11 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from polyculture.cache.written_paths import FilePath, NameOrFolder
-from polyculture.instruments.contract import AtLeastOne, in_file
+from polyculture.instruments.contract import AtLeastOne, SeveralNames, in_file
 from polyculture.instruments.probe.arms import Control, ProbeProtocol
 from polyculture.instruments.questions.options import SetOptions
-
-Names = tuple[str, ...]
 
 
 class ProbeOptions(SetOptions):
@@ -22,7 +20,7 @@ class ProbeOptions(SetOptions):
     the model then writes is split into items. What is probed already stays.
     """
 
-    culture: Annotated[Names, Field(description="Only these cultures, three at least.")] = ()
+    culture: Annotated[SeveralNames, Field(description="Only these cultures, three at least.")] = ()
     protocol: Annotated[
         ProbeProtocol,
         Field(description="paper: a layer is replaced alone; released: with the two below, as in the code."),

@@ -9,15 +9,13 @@ from pydantic import Field, ValidationInfo, field_validator
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NamesOrRules
-from polyculture.instruments.contract import AtLeastOne, in_file
+from polyculture.instruments.contract import AtLeastOne, SeveralNames, in_file
 from polyculture.instruments.questions.asking import METHODS, Method, Orders
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from polyculture.instruments.questions.model import QuestionKind, QuestionSet
-
-Names = tuple[str, ...]
 
 
 class SetOptions(ClosedModel):
@@ -26,13 +24,13 @@ class SetOptions(ClosedModel):
     set: Annotated[NamesOrRules, Field(description="A shipped set, or a rules file; several with commas.")]
     folder: Annotated[FilePath | None, Field(description="The folder of its files, if they were not fetched.")] = None
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
-    language: Annotated[Names, Field(description="Only questions in this language.")] = ()
-    only: Annotated[Names, Field(description="Only questions with this facet, as category=age.")] = ()
+    language: Annotated[SeveralNames, Field(description="Only questions in this language.")] = ()
+    only: Annotated[SeveralNames, Field(description="Only questions with this facet, as category=age.")] = ()
     units: Annotated[AtLeastOne | None, Field(description="Only so many units (templates), drawn by the seed.")] = None
 
     @field_validator("only")
     @classmethod
-    def _facets(cls, only: Names) -> Names:
+    def _facets(cls, only: SeveralNames) -> SeveralNames:
         for word in only:
             if not all(word.partition("=")):
                 raise ValueError(f"{word!r} is not FACET=VALUE, as category=age")
@@ -81,7 +79,7 @@ class AskOptions(SetOptions):
         AtLeastOne | None,
         Field(description="Ask only so many questions, drawn by the seed and spread evenly over the languages."),
     ] = None
-    prompts: Annotated[Names, Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
+    prompts: Annotated[SeveralNames, Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
     orders: Annotated[
         Orders,
         Field(description="Orders of the options: the set's own; cyclic: each once at each place; one: as they "
