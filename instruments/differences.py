@@ -61,8 +61,12 @@ def difference_rows(
     left_out: int = 0,
     chance: float | None = None,
     sampled: bool = False,
+    tipping: float | None = None,
 ) -> Iterator[Difference]:
-    """The rows of a difference, still without q: of other units like these, and of these where nothing is `sampled`."""
+    """The rows of a difference, still without q: of other units like these, and of these where nothing is `sampled`.
+
+    `tipping` is the smallest share of the units without which the difference is 0 or has the other sign.
+    """
     over_topics, over_countries = (_over(parts, name) for name in ("topic", "country"))
     row = Difference(
         measure=sides.measure,
@@ -93,6 +97,7 @@ def difference_rows(
         topics_same_sign=_same_sign(over_topics, found.value),
         countries=len(over_countries),
         countries_same_sign=_same_sign(over_countries, found.value),
+        tipping=tipping,
         chance=chance,
         inputs=inputs,
         freedom=found.freedom,

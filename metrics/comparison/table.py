@@ -99,6 +99,10 @@ _REASONS = {
         'a model as extractor: [extract] with = "..."',
     ),
 }
+_REVERSED = {
+    True: "the share of unlinked mentions that would reverse the difference",
+    False: "the smallest share of questions, or of their clusters, without which there is no such difference",
+}
 FACETS = ("dataset", "model", "language", "topic", "condition", "country", "wording", "method", "reader")
 
 
@@ -192,8 +196,10 @@ def remarks_of(rows: Sequence[ComparisonRow]) -> list[str]:
         remarks.append(f"no interval of {', '.join(metrics)}: {with_remedy(reason)}")
     if any(is_overlap(row.difference.metric) and row.difference.reason == NO_CELL for row in whole):
         remarks.append("consensus is of two languages: two of them are compared by that of each with a third language")
-    if any(row.difference.tipping is not None for row in whole):
-        remarks.append("reversed at: the share of unlinked mentions that would reverse the difference")
+    for of_texts, words in _REVERSED.items():
+        rows_of = [row for row in whole if (row.difference.measure == MEASURE.name) is of_texts]
+        if any(row.difference.tipping is not None for row in rows_of):
+            remarks.append(f"reversed at: {words}")
     if left := max(row.difference.left_out for row in whole):
         remarks.append(f"cells that one side alone was asked are left out, up to {left} of a row (left_out in csv)")
     missing = [max(getattr(row.difference, f"missing_{side}") for row in whole) for side in "ab"]

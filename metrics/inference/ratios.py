@@ -34,6 +34,7 @@ FEWEST_FREEDOM = 2.0  # of units and prompts together: with fewer, two prompts t
 FEWEST_UNITS = 8  # that a number rests on: with fewer, it has no interval
 EXCEPTION = 0.5  # how far from the number a unit may lie that was not seen, as a part of the range there is
 ENOUGH_UNITS = 40
+_NOTHING = 1e-9  # of a sum over units: a smaller one is rounding
 MOST_WIDENED = 2.0  # how much wider the interval may be with such a unit
 
 
@@ -145,6 +146,26 @@ def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
         found = [replace(number, lacking=None) for number in found]
     limits = [number.limits(side.lowest, side.highest) for number, side in zip(found, sides, strict=True)]
     return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
+
+
+def least_reversing(one: Ratio, other: Ratio) -> int | None:
+    """How few units have to be left out for the difference to be 0 or to have the other sign.
+
+    Where both sides count the same of each unit, under every prompt, the sign is that of a sum over units: those that
+    add most to it are left out first, and no fewer others do it. None for other numbers, where there is no difference,
+    and where no units that remain reverse it.
+    """
+    counts = one.denominators
+    if len(counts) != 1 or not np.array_equal(counts, other.denominators) or (counts != counts[:, :, :1]).any():
+        return None
+    changes = (one.numerators - other.numerators).sum(axis=(0, 2))[one.units]
+    total = float(changes.sum())
+    if abs(total) < _NOTHING:
+        return None
+    largest = np.sort(changes * np.sign(total))[::-1]
+    left = abs(total) - np.cumsum(largest[:-1])
+    reversed_by = np.flatnonzero(left < _NOTHING)
+    return int(reversed_by[0]) + 1 if len(reversed_by) else None
 
 
 def _ways(influences: Floats, of_prompts: Floats, units: Floats) -> tuple[list[Way], float]:

@@ -104,7 +104,7 @@ class Difference:
     b_model: str | None = None  # the same of the second
     a_language: str | None = None  # the same of languages
     b_language: str | None = None  # the same of the second
-    tipping: float | None = None  # share of the unlinked mentions that, linked against it, turns the difference
+    tipping: float | None = None  # share of the unlinked mentions that turns it if linked so; of units if left out
     chance: float | None = None  # what no effect gives on average, of a measure that is a mean of absolute differences
     inputs: str  # as in `numbers`
     corrected: float | None = None  # the difference without what judges call wrong (`polyculture audit`)

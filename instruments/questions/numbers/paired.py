@@ -42,7 +42,7 @@ from polyculture.instruments.questions.numbers.tally import (
 from polyculture.instruments.questions.numbers.withheld import withheld_differences
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.paired import PairedDifference
-from polyculture.metrics.inference.ratios import Ratio, paired
+from polyculture.metrics.inference.ratios import Ratio, least_reversing, paired
 
 # Conditions of which the first is compared with the second: the rest is no question that anybody asks.
 _CONDITIONS = (
@@ -150,8 +150,16 @@ def _differences(
                     told, unit="unit", units=units, inputs=inputs, missing=short, sampled=sampled
                 )
             elif (found := paired(one, other)) is not None:
+                least = least_reversing(one, other)
                 yield from difference_rows(
-                    told, found, unit="unit", units=units, inputs=inputs, missing=short, sampled=sampled
+                    told,
+                    found,
+                    unit="unit",
+                    units=units,
+                    inputs=inputs,
+                    missing=short,
+                    sampled=sampled,
+                    tipping=None if least is None else least / units,
                 )
 
 

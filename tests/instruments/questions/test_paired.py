@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from polyculture.cache.store.schema.measured import Difference
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.withheld import FEW_READ
-from polyculture.metrics.inference.ratios import Ratio, paired
+from polyculture.metrics.inference.ratios import Ratio, least_reversing, paired
 from tests.instruments.questions.answered import FAILED, OPEN, UNREAD, Said, designed, of, opened, right_role
 from tests.instruments.questions.template_worlds import WORLDS
 
@@ -55,6 +56,50 @@ def test_what_one_model_left_out_is_no_pair(said: str) -> None:
     }  # fmt: skip
     hidden = {name: row.reason for name, row in found.items() if row.difference is None}
     assert hidden == (dict.fromkeys(("acc_a", "diff_bias_a"), FEW_READ) if said == UNREAD else {})
+
+
+def fewest_by_brute_force(one: Ratio, other: Ratio) -> int | None:
+    """The smallest number of units without which the difference is 0 or turns, of all subsets."""
+
+    def value(units: list[int]) -> float:
+        a, b = (side.numerators[0, units].sum(0) / side.denominators[0, units].sum(0) for side in (one, other))
+        return float((a - b).mean())
+
+    every = range(one.numerators.shape[1])
+    sign = np.sign(value([*every]))
+    for size in range(1, len(every)) if abs(value([*every])) > 1e-12 else ():
+        for left_out in combinations(every, size):
+            if sign * value([unit for unit in every if unit not in left_out]) < 1e-12:
+                return size
+    return None
+
+
+def test_the_fewest_units_that_reverse_a_difference_are_those_of_all_subsets() -> None:
+    random, found = np.random.default_rng(1), set()
+    for _ in range(150):
+        units, prompts = random.integers(3, 9), random.integers(1, 3)
+        counts = np.repeat(random.integers(1, 4, (units, 1)), prompts, 1)
+        sides = [Ratio(random.binomial(counts, p)[None].astype(float), counts[None].astype(float)) for p in (0.6, 0.4)]
+        assert least_reversing(*sides) == fewest_by_brute_force(*sides)
+        found.add(least_reversing(*sides))
+    assert {None, 1, 2, 3} <= found
+
+
+def test_a_number_that_is_no_sum_over_units_has_no_tipping_point() -> None:
+    """Sides that count other answers of a unit, and the difference of two shares, as a bias is."""
+    tops, bottoms = np.array([[[1.0], [2.0], [0.0]]]), np.array([[[2.0], [2.0], [2.0]]])
+    whole = Ratio(tops, bottoms)
+    assert least_reversing(whole, Ratio(tops / 2, bottoms)) == 2
+    assert least_reversing(whole, Ratio(tops / 2, bottoms - [[[1.0], [0.0], [0.0]]])) is None
+    assert (
+        least_reversing(*(Ratio(np.tile(one, (2, 1, 1)), np.tile(bottoms, (2, 1, 1))) for one in (tops, tops / 2)))
+        is None
+    )
+    assert differences([*right(model="a"), *biased(model="b")], dimension="model")["acc_a"].tipping is None
+    both = zip(right(model="b"), biased(model="b"), strict=True)
+    part = [wrong if row.unit == "t0" else row for row, wrong in both]
+    found = differences([*right(model="a"), *part], dimension="model")
+    assert found["acc_a"].tipping == pytest.approx(1 / found["acc_a"].units)
 
 
 def test_unreadable_answers_are_compared_where_they_are_wrong() -> None:
