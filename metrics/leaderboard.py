@@ -7,13 +7,15 @@ whatever the other metrics show.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.store.joined import JoinedRun
+from polyculture.cache.store.joined import OF_TEXTS as TABLES_OF_TEXTS
+from polyculture.cache.store.joined import JoinedRun, JoinedTables
+from polyculture.cache.store.layout import Layout
 from polyculture.cache.store.manifest import Manifest, require_run
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
@@ -26,27 +28,41 @@ from polyculture.metrics.comparison.baseline import SAME_ANSWERS
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides
+from polyculture.metrics.comparison.study import Study, study_of_texts
 from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import all_numbers
-from polyculture.metrics.model_health import ModelHealth
+from polyculture.metrics.model_health import OF_TEXTS as SOUND_TEXTS
+from polyculture.metrics.model_health import ModelHealth, Soundness
 from polyculture.metrics.responses import ALL
 
 _NO_INPUTS = ""  # a joined run is not measured again, so that nobody asks what its numbers were made of
 _SQL = Path(__file__).with_name("boards")
-_BOARDS = """
-SELECT metric, setting, variant, model, estimate, low, high, contexts
-FROM text_board_entries INNER JOIN declared_metrics AS d ON metric = d.name
-ORDER BY d.place, setting, variant, estimate DESC, model
-"""
-_ORDERS = "SELECT metric, setting, variant, better, worse FROM text_board_orders"
-_REASONS = """
-SELECT metric, mode(reason) FROM differences INNER JOIN declared_metrics AS d ON metric = d.name
-WHERE reason IS NOT NULL AND target = 'same_prompts' AND selection = 'all' GROUP BY metric, d.place ORDER BY d.place
-"""
-_NEW = "new prompts"  # the variant of a board whose differences hold for other prompts of the kind
-_Key = tuple[str, str, str]  # of a board: its metric, the condition of its prompts, its variant
+_NEW = ("new prompts", "new items")  # variants of boards whose differences hold for others of the kind
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Key:
+    """Of a board, as `boards/joined_boards.sql` has it."""
+
+    metric: str
+    dataset: str
+    setting: str
+    variant: str
+    goal: str
+
+
+@dataclass(frozen=True)
+class RankedData:
+    """What a leaderboard of runs ranks models by: their texts, or scores of items."""
+
+    layout: Layout
+    tables: JoinedTables
+    soundness: Soundness
+    study: Callable[[Manifest, Store], Study]
+    # Writes the numbers of a joined run, and the differences of all pairs of its models.
+    compare: Callable[[RunFolder, Collection[frozenset[str]]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +91,26 @@ class RankedModel:
 
 @dataclass(frozen=True, slots=True)
 class RankBoard:
-    """A metric of all models: the highest first, and last those without a group."""
+    """A metric of all models, last those without a group. Unless lower is better, the highest is the first."""
 
     metric: str
-    setting: str  # the condition of the prompts, or 'all prompts'
-    variant: str  # which prompts the differences hold for: the same prompts, or new ones
+    dataset: str  # the data set of items; '' of texts
+    setting: str  # the condition of the prompts, or 'all prompts'; of items ''
+    variant: str  # what the differences hold for: the same prompts, or new prompts or items
+    goal: str  # what is good: 'low', 'high', or 'more': that depends on the use
     models: tuple[RankedModel, ...]
     tested: int  # pairs of models that could be compared
     pairs: int
+
+    @property
+    def name(self) -> str:
+        """The metric, with the data set where it is of one."""
+        return f"{self.metric} ({self.dataset})" if self.dataset else self.metric
+
+    @property
+    def where(self) -> str:
+        """What the numbers are of, and what the differences hold for."""
+        return ", ".join(filter(None, (self.dataset, self.setting, self.variant)))
 
     @property
     def groups(self) -> int:
@@ -92,7 +120,8 @@ class RankBoard:
     @property
     def summary(self) -> str:
         """How many groups there are, and of how many pairs the difference could be tested."""
-        groups = "1 group: no model differs from the highest" if self.groups == 1 else f"{self.groups} groups"
+        first = "lowest" if self.goal == "low" else "highest"
+        groups = f"1 group: no model differs from the {first}" if self.groups == 1 else f"{self.groups} groups"
         return f"{groups}; {self.tested} of {self.pairs} {'pair' if self.pairs == 1 else 'pairs'} could be tested"
 
 
@@ -122,9 +151,10 @@ class Excluded:
 class Leaderboard:
     """The models of several runs with their ranks. `run` has the rows of all; it exists while the runs are open."""
 
+    data: RankedData
     run: RunFolder
     manifest: Manifest
-    study: str
+    study: Study
     models: Sequence[LeaderboardModel]
     excluded: Sequence[Excluded]
     doubts: Sequence[str]
@@ -193,35 +223,39 @@ def rank_groups(models: Sequence[str], orders: Collection[tuple[str, str]]) -> l
 
 def boards(store: Store) -> list[RankBoard]:
     """The boards of a joined run whose models are compared: one for each metric in which two models or more can be."""
-    orders: dict[_Key, set[tuple[str, str]]] = {}
-    for metric, setting, variant, higher, lower in store.execute(_ORDERS).fetchall():
-        orders.setdefault((metric, setting, variant), set()).add((higher, lower))
     rows_of: dict[_Key, list[Any]] = {}
-    for metric, setting, variant, *row in store.execute(_BOARDS).fetchall():
-        rows_of.setdefault((metric, setting, variant), []).append(row)
-    tests = {
-        tuple(key): (tested, pairs) for *key, tested, pairs in store.execute(read_sql(_SQL, "board_tests")).fetchall()
-    }
+    orders: dict[_Key, set[tuple[str, str]]] = {}
+    for *named, model, estimate, low, high, contexts, reason, worse in _rows(store, "joined_boards"):
+        key = _Key(*named)
+        rows_of.setdefault(key, []).append((model, estimate, low, high, contexts, reason))
+        orders.setdefault(key, set()).update((model, one) for one in worse)
+    tests = {tuple(named): (tested, pairs) for *named, tested, pairs in _rows(store, "board_tests")}
     numbers = _Numbers(store)
     found = []
     for key, rows in rows_of.items():
-        metric, setting, variant = key
-        tested, pairs = tests.get((metric, setting, variant == _NEW), (0, 0))
-        if not tested or len(rows) < 2:
+        placed = [row for row in rows if row[1] is not None]
+        tested, pairs = tests.get((key.metric, key.dataset, key.setting, key.variant in _NEW), (0, 0))
+        if not tested or len(placed) < 2:
             continue  # without a test all models would be in one group, as if they were equal
-        names = [model for model, *_ in rows]
-        groups = rank_groups(names, orders.get(key, set()))
+        groups = rank_groups([model for model, *_ in placed], orders[key])
         ranked = [
             RankedModel(group, model, Estimate(estimate, low, high), cells, numbers.by_language(key, model))
-            for group, (model, estimate, low, high, cells) in zip(groups, rows, strict=True)
+            for group, (model, estimate, low, high, cells, _) in zip(groups, placed, strict=True)
         ]
+        withheld = {row[0]: row[-1] or "not compared" for row in rows if row[1] is None}
+        withheld |= {} if key.dataset else numbers.reasons.get((key.metric, key.setting), {})
         ranked += [
             RankedModel(None, model, None, 0, numbers.by_language(key, model), reason)
-            for model, reason in sorted(numbers.reasons.get((metric, setting), {}).items())
-            if model not in names
+            for model, reason in sorted(withheld.items())
+            if model not in {one.model for one in ranked}
         ]
-        found.append(RankBoard(metric, setting, variant, tuple(ranked), tested, pairs))
+        board = RankBoard(key.metric, key.dataset, key.setting, key.variant, key.goal, tuple(ranked), tested, pairs)
+        found.append(board)
     return found
+
+
+def _rows(store: Store, name: str) -> list[Any]:
+    return store.execute(read_sql(_SQL, name)).fetchall()
 
 
 class _Numbers:
@@ -230,8 +264,8 @@ class _Numbers:
     def __init__(self, store: Store) -> None:
         self.reasons: dict[tuple[str, str], dict[str, str]] = {}
         self._of_languages: dict[tuple[str, str, str, bool], dict[str, Estimate]] = {}
-        rows = store.execute(read_sql(_SQL, "board_numbers")).fetchall()
-        for metric, setting, model, language, estimate, low, high, wide_low, wide_high, reason, _ in rows:
+        for row in _rows(store, "board_numbers"):
+            metric, setting, model, language, estimate, low, high, wide_low, wide_high, reason, _ = row
             if language is None:
                 self.reasons.setdefault((metric, setting), {})[model] = reason or "not compared"
             elif estimate is not None:
@@ -241,11 +275,19 @@ class _Numbers:
 
     def by_language(self, board: _Key, model: str) -> Mapping[str, Estimate]:
         """The numbers of a model by language, with the intervals that a board shows."""
-        metric, setting, variant = board
-        return self._of_languages.get((metric, setting, model, variant == _NEW), {})
+        return self._of_languages.get((board.metric, board.setting, model, board.variant in _NEW), {})
 
 
 def unranked_metrics(store: Store, found: Sequence[RankBoard]) -> dict[str, str]:
     """The metrics that have no board among those `found`, each with the commonest reason."""
-    ranked = {board.metric for board in found}
-    return {metric: reason for metric, reason in store.execute(_REASONS).fetchall() if metric not in ranked}
+    ranked = {board.name for board in found}
+    return {metric: reason for metric, reason in _rows(store, "board_reasons") if metric not in ranked}
+
+
+TEXTS = RankedData(
+    METRICS_LAYOUT,
+    TABLES_OF_TEXTS,
+    SOUND_TEXTS,
+    lambda manifest, _: study_of_texts(manifest),
+    compare_models,
+)

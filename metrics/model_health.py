@@ -1,4 +1,7 @@
-"""Whether a model's answers are sound enough to be ranked, and whether two models are one that was asked once."""
+"""Whether a model's answers are sound enough to be ranked, and whether two models are one that was asked once.
+
+A leaderboard ranks models by texts, or by scores of items: `Soundness` says what is asked of each.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,40 @@ from polyculture.metrics.means import MOST_UNKNOWN
 from polyculture.metrics.text_doubts import MOST_ASIDE
 
 MOST_SHARED = 0.5  # of a model's answers: with more that another one has, too, under the same request, it is that model
-# The highest share of what was asked, or of the answers, with which a model is ranked.
-BOUNDS: Mapping[str, float] = {
-    "missing": 0.05,
-    "unextracted": 0.05,
-    "refused": MOST_ASIDE,
-    "off-language": MOST_ASIDE,
-    "cut": MOST_ASIDE,
-}
+MOST_MISSING = 0.05
 _SQL = Path(__file__).with_name("boards")
-_ANSWERS = "SELECT $run AS run, model, hash(request_id, sample, text) AS answer FROM responses WHERE status = 'ok'"
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """How the answers of models are judged.
+
+    `bounds` has the highest share of what was asked, or of the answers, with which a model is ranked. The file `health`
+    selects each model's shares by these names, with `asked` and `answered`; `answers` selects `model` and `answer`, a
+    hash that two models have in common where one of them gave the other's answer.
+    """
+
+    bounds: Mapping[str, float]
+    health: Path
+    answers: Path
+
+
+OF_TEXTS = Soundness(
+    {
+        "missing": MOST_MISSING,
+        "unextracted": 0.05,
+        "refused": MOST_ASIDE,
+        "off-language": MOST_ASIDE,
+        "cut": MOST_ASIDE,
+    },
+    _SQL / "model_health.sql",
+    _SQL / "text_answers.sql",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelHealth:
-    """What became of what a model was asked: shares by name, as in `BOUNDS`."""
+    """What became of what a model was asked: shares by name, as in `Soundness.bounds`."""
 
     asked: int
     answered: int
@@ -58,21 +80,24 @@ class SharedAnswers:
         return self.shared > MOST_UNKNOWN * self.answers
 
 
-def model_health(store: Store) -> dict[str, ModelHealth]:
+def model_health(store: Store, soundness: Soundness = OF_TEXTS) -> dict[str, ModelHealth]:
     """The health of each model that was asked anything, by name."""
-    cursor = store.execute(read_sql(_SQL, "model_health"))
+    cursor = store.execute(soundness.health.read_text(encoding="utf-8"))
     names = [column[0] for column in cursor.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     return {
-        row["model"]: ModelHealth(row["asked"], row["answered"], {name: row[name] for name in BOUNDS}) for row in rows
+        row["model"]: ModelHealth(row["asked"], row["answered"], {name: row[name] for name in soundness.bounds})
+        for row in rows
     }
 
 
-def shared_answers(stores: Sequence[Store]) -> list[SharedAnswers]:
+def shared_answers(stores: Sequence[Store], soundness: Soundness = OF_TEXTS) -> list[SharedAnswers]:
     """The models of later stores that share answers to the same requests with a model of an earlier store."""
+    answers = soundness.answers.read_text(encoding="utf-8")
     with memory_database() as connection:
         connection.execute("CREATE TABLE answers (run BIGINT, model VARCHAR, answer UBIGINT)")
         for at, store in enumerate(stores):
-            connection.from_arrow(store.sql(_ANSWERS, params={"run": at}).to_arrow_table()).insert_into("answers")
+            found = store.sql(f"SELECT {at} AS run, model, answer FROM ({answers})")  # noqa: S608  our own file
+            connection.from_arrow(found.to_arrow_table()).insert_into("answers")
         rows = connection.execute(read_sql(_SQL, "shared_answers")).fetchall()
     return [SharedAnswers((b, model), (a, other), shared, of) for b, model, a, other, shared, of in rows]

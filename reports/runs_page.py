@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -13,9 +13,9 @@ from typing import Any
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.store.manifest import Manifest
-from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.comparison.table import explained
 from polyculture.metrics.leaderboard import (
+    TEXTS,
     Estimate,
     Excluded,
     Leaderboard,
@@ -49,7 +49,8 @@ class RunsOpening:
     manifest: Manifest
     names: Names
     study: str
-    asked: tuple[str, ...]  # '2 languages: English, Japanese'
+    of_texts: bool  # else of scores of items
+    asked: tuple[str, ...]  # '2 languages: English, Japanese'; of items 'gsm8k by acc, f1'
     runs: int
     health: PageTable
     bounds: str
@@ -62,7 +63,7 @@ class RunsOpening:
 class ShownBoard:
     """A metric: what it is, how many groups there are, and its table."""
 
-    metric: MetricText
+    metric: MetricText | None  # None of items: nobody knows what another harness measured
     title: str
     summary: str
     goal: str
@@ -92,15 +93,16 @@ class Quotes:
 
 def write_page(found: Leaderboard, path: Path, catalog: Catalog | None = None) -> None:
     """Writes the page. The same runs give the same bytes. Raises `StoreError` where it cannot be written."""
-    own = (
-        _section("boards", partial(_boards, found)),
+    of_texts = found.data is TEXTS
+    about_texts = (
         *(one for one in TEXT_SECTIONS if one.name == "origins"),
         _section("sentences", partial(_sentences, found)),
         *(one for one in CLOSING_SECTIONS if one.name == "evidence"),
     )
-    with open_report(found.run, catalog, METRICS_LAYOUT, own) as data:
+    own = (_section("boards", partial(_boards, found)), *(about_texts if of_texts else ()))
+    with open_report(found.run, catalog, found.data.layout, own) as data:
         evidence = {**read_evidence(data.reading, data.manifest, data.names), "parts": {}}  # the page is one file
-        sections = build_sections(replace(data, about_texts=True), own)
+        sections = build_sections(replace(data, about_texts=of_texts), own)
         page = render_page(data, sections, evidence, _opening(found, data), "runs_opening.html.jinja")
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
@@ -111,7 +113,7 @@ def _section(name: str, build: Any) -> Section:
 
 
 def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
-    manifest, names = found.manifest, data.names
+    manifest, names, of_texts = found.manifest, data.names, found.data is TEXTS
     lists = {
         "language": [names.language(code) for code in manifest.languages_asked],
         "topic": [names.topic(code) for code in manifest.topics],
@@ -119,21 +121,30 @@ def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
     }
     many = {"language": "languages", "topic": "topics", "country": "countries"}
     asked = (f"{len(some)} {what if len(some) == 1 else many[what]}: {', '.join(some)}" for what, some in lists.items())
+    samples = f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"
     return RunsOpening(
         f"{len(found.models)} models of one study",
         manifest,
         names,
-        found.study,
-        (*asked, f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"),
+        found.study.id,
+        of_texts,
+        (*asked, samples) if of_texts else tuple(_scored(found)),
         len(found.runs),
         _health(found, names),
         ", ".join(f"{bound(most)} {name}" for name, most in found.bounds.items()),
         tuple(found.excluded),
         tuple(
-            f"{texts().metrics[metric].name}: {explained(reason)}" for metric, reason in found.unranked_metrics.items()
+            f"{texts().metrics[metric].name if of_texts else metric}: {explained(reason)}"
+            for metric, reason in found.unranked_metrics.items()
         ),
         tuple(found.doubts),
     )
+
+
+def _scored(found: Leaderboard) -> Iterator[str]:
+    """Each data set with the metrics that rank models on its items."""
+    for dataset, boards in groupby(found.boards, lambda board: board.dataset):
+        yield f"{dataset} by {', '.join(board.metric for board in boards)}"
 
 
 def _health(found: Leaderboard, names: Names) -> PageTable:
@@ -164,7 +175,7 @@ def _boards(found: Leaderboard, data: ReportData) -> tuple[ShownBoard, ...] | No
 
 
 def _board(board: RankBoard, entries: Sequence[LeaderboardModel], data: ReportData) -> ShownBoard:
-    metric = texts().metrics[board.metric]
+    metric = None if board.dataset else texts().metrics[board.metric]
     run_of = {entry.name: entry.run for entry in entries}
     several = {language for one in board.models for language in one.languages}
     languages = ordered(data.manifest.languages, several) if len(several) > 1 else []
@@ -174,10 +185,11 @@ def _board(board: RankBoard, entries: Sequence[LeaderboardModel], data: ReportDa
         Group("", _group(group), tuple(_line(board.metric, one, languages, run_of, data.names) for one in members))
         for group, members in groupby(board.models, lambda one: one.group)
     )
-    title = f"{metric.name}: {data.names.condition(board.setting)}, {board.variant}"
-    caption = f"{metric.name} by group, with 95 % intervals"
+    of = board.where if metric is None else f"{data.names.condition(board.setting)}, {board.variant}"
+    name = board.metric if metric is None else metric.name
+    title, caption = f"{name}: {of}", f"{name} by group, with 95 % intervals"
     table = PageTable(title, caption, "Model", tuple(columns), groups)
-    return ShownBoard(metric, title, f"{board.summary}.", texts().goals["more"], table)
+    return ShownBoard(metric, title, f"{board.summary}.", texts().goals[board.goal], table)
 
 
 def _group(group: int | None) -> str:

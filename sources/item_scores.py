@@ -22,6 +22,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.text.sanitize import parse
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.cells import is_value
+from polyculture.sources.directions import record_of, stated_directions
 from polyculture.sources.files import data_files, read_file
 from polyculture.sources.lm_eval import model_of, older_samples, results_of, task_of
 from polyculture.sources.record import BadRow, Record, shown
@@ -66,6 +67,7 @@ class Log:
     scores: list[ItemScore] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)  # what of its rows is no score, by reason
     broken_off: str = ""  # the status of an evaluation that did not end, of which this is a part
+    better: Mapping[tuple[str, str], str] = field(default_factory=dict)  # 'low' or 'high', by data set and metric
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class LogReader:
                 others[file] = next((f"row {row.row}: {row.reason}" for row in head if isinstance(row, BadRow)), "")
                 continue
             found += 1
-            beside |= {results_of(file)} if shape.name == "lm-eval" else {file.with_name(shape.beside or file.name)}
+            beside |= {results_of(file), record_of(file), file.with_name(shape.beside or file.name)}
             self._check_columns(file, shape, head)
             yield self._log(file, shape, chain(head, rows))
         unread = [
@@ -167,7 +169,7 @@ class LogReader:
         return next(fitting, plain)
 
     def _log(self, file: Path, shape: LogShape, rows: Iterator[Record | BadRow]) -> Log:
-        log = Log(file)
+        log, stated = Log(file), {} if self._renames_metrics else stated_directions(file, shape.name)
         more: dict[str, Any] = {FILE: file.stem, "@task": task_of(file)}
         if shape.name == "lm-eval":
             more["@model"] = model_of(file)
@@ -185,7 +187,16 @@ class LogReader:
         if not log.scores:
             why = "".join(f": {reason}" for reason in islice(log.left_out, 1))
             raise UserError(f"has no score of an item{why}", where=file, remedy="Name its column: score=COLUMN.")
+        if stated:
+            metrics = {(one.dataset, one.metric) for one in log.scores}
+            found = {(of, name): _stated(stated, of, name) for of, name in metrics}
+            log.better = {key: better for key, better in found.items() if better}
         return log
+
+    @property
+    def _renames_metrics(self) -> bool:
+        """Whether a user says what is scored: what the log says of its own metrics is then of others."""
+        return not self.told.keys().isdisjoint(("score", "metric", "dataset"))
 
     def _take(self, log: Log, shape: LogShape, record: Record) -> None:
         """Adds the scores of a record to its log."""
@@ -244,6 +255,12 @@ class LogReader:
         for metric, value in _SCORES[shape.scores](record):
             if not (shape.bookkeeping and re.fullmatch(shape.bookkeeping, metric)):
                 yield self._said("metric", record, shape) or metric, value
+
+
+def _stated(stated: Mapping[tuple[str, str], str], dataset: str, metric: str) -> str:
+    """What is good in a metric; one of lm-evaluation-harness may have a filter behind its name."""
+    name = metric.partition(",")[0]
+    return stated.get((dataset, metric)) or stated.get(("", metric)) or stated.get(("", name), "")
 
 
 def number_of(value: Any) -> float | None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from polyculture.cache.database import memory_database
 from polyculture.cache.store.layout import Table
-from polyculture.cache.store.manifest import Manifest, write_manifest
+from polyculture.cache.store.manifest import CurrentId, Manifest, write_manifest
 from polyculture.cache.store.parquet import write_batches, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import (
@@ -35,17 +35,29 @@ from polyculture.cache.store.schema import (
 )
 from polyculture.cache.store.store import Store
 
-_OF_MODELS = (WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS)
-# Of the others: the columns of which no two rows have the same values. Runs that are joined agree in all else.
-_KEYS: Mapping[Table[Any], Sequence[str]] = {
-    PROMPTS: ("prompt_id",),
-    LINKS: ("query",),
-    ENTITIES: ("qid",),
-    ENTITY_COUNTRIES: ("qid", "country", "country_qid", "property"),
-    KNOWN_COUNTRIES: ("country",),
-    SNAPSHOT_ITEMS: ("topic", "language", "country"),
-}
-_IDS = ("request_id", "response_id", "extraction_id")
+
+@dataclass(frozen=True)
+class JoinedTables:
+    """The tables of which runs are joined."""
+
+    # Their rows are of a model. A table without the column `model` has rows of those of the table before it.
+    of_models: Sequence[Table[Any]]
+    # Of the others: the columns of which no two rows have the same values. Runs that are joined agree in all else.
+    keys: Mapping[Table[Any], Sequence[str]]
+
+
+OF_TEXTS = JoinedTables(
+    (WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS),
+    {
+        PROMPTS: ("prompt_id",),
+        LINKS: ("query",),
+        ENTITIES: ("qid",),
+        ENTITY_COUNTRIES: ("qid", "country", "country_qid", "property"),
+        KNOWN_COUNTRIES: ("country",),
+        SNAPSHOT_ITEMS: ("topic", "language", "country"),
+    },
+)
+_IDS = ("request_id", "response_id", "extraction_id", "answer_id", "reading_id")
 _BATCH = 100_000  # rows that are in memory at once
 
 
@@ -63,18 +75,18 @@ class JoinedRun:
         return id.removeprefix(f"{self.mark} ")
 
 
-def join_runs(runs: Sequence[JoinedRun], folder: Path) -> RunFolder:
+def join_runs(runs: Sequence[JoinedRun], folder: Path, tables: JoinedTables = OF_TEXTS) -> RunFolder:
     """Writes the current rows of the runs' models to a folder, and a manifest.
 
     The manifest is that of the first run, with all models: the caller makes sure that all runs are of one study.
     Raises `StoreError` where the folder cannot be written or the disk is full.
     """
     run = RunFolder(folder)
-    for table in _OF_MODELS:
-        batches = chain.from_iterable(_rows_of_models(one, table) for one in runs)
+    for table, before in zip(tables.of_models, (None, *tables.of_models), strict=False):
+        batches = chain.from_iterable(_rows_of_models(one, table, before) for one in runs)
         write_batches((batch.cast(table.schema) for batch in batches), run.table(table.name), table.schema)
     with memory_database() as connection:
-        for table, keys in _KEYS.items():
+        for table, keys in tables.keys.items():
             rows = [source.store.table(table.name).to_arrow_table().cast(table.schema) for source in runs]
             connection.register("every_row", pa.concat_tables(rows))
             once = f"SELECT DISTINCT ON ({', '.join(keys)}) * FROM every_row ORDER BY {', '.join(keys)}"  # noqa: S608
@@ -83,13 +95,17 @@ def join_runs(runs: Sequence[JoinedRun], folder: Path) -> RunFolder:
     return run
 
 
-def _rows_of_models(run: JoinedRun, table: Table[Any]) -> pa.RecordBatchReader:
-    marked = [f"$mark || {name} AS {name}" for name in _IDS if name in table.columns]
-    renamed = ", ".join([*marked, "map($own, $names)[model] AS model"])
+def _rows_of_models(run: JoinedRun, table: Table[Any], before: Table[Any] | None) -> pa.RecordBatchReader:
+    changed = [f"$mark || {name} AS {name}" for name in _IDS if name in table.columns]
+    values: dict[str, Any] = {"mark": f"{run.mark} ", "own": list(run.names)}
+    chosen = "model IN $own"
+    if "model" in table.columns:
+        changed.append("map($own, $names)[model] AS model")
+        values["names"] = list(run.names.values())
+    elif before is not None and before.key is not None:
+        chosen = f"{before.key} IN (SELECT {before.key} FROM {before.name} WHERE {chosen})"  # noqa: S608
     columns = ", ".join(f'"{name}"' for name in table.columns)
-    query = f"SELECT {columns} FROM (SELECT * REPLACE ({renamed}) FROM {table.name} WHERE model IN $own)"  # noqa: S608
-    own, names = list(run.names), list(run.names.values())
-    values = {"mark": f"{run.mark} ", "own": own, "names": names}
+    query = f"SELECT {columns} FROM (SELECT * REPLACE ({', '.join(changed)}) FROM {table.name} WHERE {chosen})"  # noqa: S608
     found: pa.RecordBatchReader = run.store.sql(query, params=values).to_arrow_reader(_BATCH)
     return found
 
@@ -105,11 +121,17 @@ def _manifest(runs: Sequence[JoinedRun]) -> Manifest:
             if model in getattr(source.manifest, field)
         }
 
+    asked: dict[str, dict[object, CurrentId]] = {}
+    for source in runs:
+        for name, ids in source.manifest.asked.items():
+            known = asked.setdefault(name, {})
+            known |= {(one.key, one.id): one for one in ids if one.settings or (one.key, one.id) not in known}
     of_models = ("languages_of", "model_versions", "appended", "model_facts", "prices")
     return first.model_copy(
         update={
             **{field: renamed(field) for field in of_models},
             "models": [name for source in runs for name in source.names.values()],
+            "asked": {name: list(ids.values()) for name, ids in asked.items()},
             "setups": {},
             "former_setups": {},
             "notes": list(dict.fromkeys(chain.from_iterable(source.manifest.notes for source in runs))),

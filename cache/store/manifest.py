@@ -32,7 +32,8 @@ class CurrentId(ClosedModel):
     prompt: str = ""
     reads: bool = False  # the id is that of a reader: to read answers again asks nobody
     measure: str = ""  # the one that rests on it, of an instrument whose measures ask each its own; '': all
-    settings: dict[str, Any] = Field(default_factory=dict)  # that the id is made of
+    # That the id is made of; and what a log says of a metric that changes no number: `better`, 'low' or 'high'.
+    settings: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, bool]:

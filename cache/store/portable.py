@@ -12,11 +12,17 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.store.layout import Table
+from polyculture.cache.store.layout import Layout, Table
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.views import sql_type
 
 NO_INPUTS = ""  # in the place of the hash of the data that numbers rest on: they came with these data
 _REMEDY = "Ask whoever made the folder for it as it was written, or export the run again."
+
+
+def is_portable(run: RunFolder, layout: Layout) -> bool:
+    """Whether a folder has one file for each table of the layout. A run has those of jobs in parts."""
+    return any(table.sharded and run.table(table.name).is_file() for table in layout.tables)
 
 
 def portable_type(kind: str) -> str:

@@ -16,7 +16,8 @@ CREATE TABLE run_models (model VARCHAR);
 --   prompt: the name of one of several prompts of this; empty where there are no several
 --   reads: the id is that of a reader of the answers
 --   id: a hash of all that decides the answers
-CREATE TABLE run_asked (instrument VARCHAR, what VARCHAR, prompt VARCHAR, reads BOOLEAN, id VARCHAR);
+--   settings: what the manifest says of it besides, as JSON: keys of the experiment file, or what is good in a score
+CREATE TABLE run_asked (instrument VARCHAR, what VARCHAR, prompt VARCHAR, reads BOOLEAN, id VARCHAR, settings VARCHAR);
 
 -- run_setups: a model for one use, and the setup under which its rows count
 --   setup: the setup in words, as JSON: the options and hashes that decide what the model says

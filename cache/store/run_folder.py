@@ -75,11 +75,6 @@ class RunFolder:
         return self.root / f"{name}.parquet"
 
     @property
-    def is_portable(self) -> bool:
-        """Whether each table is one file (`cache.store.portable`). A run has its responses in parts, by job."""
-        return self.table("responses").is_file()
-
-    @property
     def whole_files(self) -> list[Path]:
         """All Parquet files that are not parts of jobs: those of whole tables, and those of measures."""
         return sorted([*self.root.glob("*.parquet"), *self.root.glob("*/*.parquet")])

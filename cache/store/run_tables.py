@@ -21,7 +21,7 @@ from polyculture.cache.store.ledger import charges
 from polyculture.cache.store.manifest import Manifest, setup_id
 from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.cache.store.parquet import check_columns, read_rows
-from polyculture.cache.store.portable import NO_INPUTS, portable_rows
+from polyculture.cache.store.portable import NO_INPUTS, is_portable, portable_rows
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import committed_parts
 from polyculture.cache.store.views import create_table
@@ -43,14 +43,14 @@ class RunTables:
         Raises `StoreError` for a file of another version, for a row that is there twice, and for a part that is gone.
         """
         given = self.given.get(table.name)
-        files = _files_of(self.run, table) if self.run is not None and given is None else []
+        files = self._files_of(self.run, table) if self.run is not None and given is None else []
         if not files:
             connection.execute(create_table(table))
             if given is not None:
                 connection.from_arrow(given).insert_into(f"stored_{table.name}")
             return
         rows = _read_parquet(map(self._address, files))
-        if self.run is not None and self.run.is_portable:
+        if self._is_portable:
             query = portable_rows(connection, rows, files[0], table)
         else:
             for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond
@@ -63,13 +63,29 @@ class RunTables:
         """The rows of a table of `run.sql`."""
         if self.run is None or self.manifest is None:
             return []
-        if self.run.is_portable and name in ("run_measures", "run_charges"):
+        if self._is_portable and name in ("run_measures", "run_charges"):
             return [(one.name, NO_INPUTS) for one in self.layout.measures if name == "run_measures"]
         if name == "run_measures":
             return [(one.name, inputs_of(self.run, self.manifest, one)) for one in self.layout.measures]
         if name == "run_charges":
             return _charged(self.run, self.layout)
         return self._of_manifest.get(name, [])
+
+    @cached_property
+    def _is_portable(self) -> bool:
+        return self.run is not None and is_portable(self.run, self.layout)
+
+    def _files_of(self, run: RunFolder, table: Table[Any]) -> list[Path]:
+        """The files that hold a table's rows now. Raises `StoreError` for a part that is gone."""
+        if self._is_portable:
+            return [path for path in [run.table(table.name)] if path.exists()]
+        if table.sharded:
+            check_parts(run, table)
+            return committed_parts(run, table)
+        if table.by_measure:
+            return measure_files(run, table)
+        require_table(run, table.name)
+        return [path for path in [run.table(table.name)] if path.exists()]
 
     @cached_property
     def _of_manifest(self) -> dict[str, list[tuple[Any, ...]]]:
@@ -83,19 +99,6 @@ class RunTables:
 
         # A part that is itself a link keeps its name: it is refused, and the error names it.
         return run_address(self.run.root.resolve() / path.relative_to(self.run.root))
-
-
-def _files_of(run: RunFolder, table: Table[Any]) -> list[Path]:
-    """The files that hold a table's rows now. Raises `StoreError` for a part that is gone."""
-    if run.is_portable:
-        return [path for path in [run.table(table.name)] if path.exists()]
-    if table.sharded:
-        check_parts(run, table)
-        return committed_parts(run, table)
-    if table.by_measure:
-        return measure_files(run, table)
-    require_table(run, table.name)
-    return [path for path in [run.table(table.name)] if path.exists()]
 
 
 def _read_parquet(addresses: Iterable[str]) -> str:
@@ -146,7 +149,9 @@ def _manifest_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
         ],
         "run_models": [(model,) for model in manifest.models],
         "run_asked": [
-            (name, one.what, one.prompt, one.reads, one.id) for name, asked in manifest.asked.items() for one in asked
+            (name, one.what, one.prompt, one.reads, one.id, json.dumps(one.settings, ensure_ascii=False))
+            for name, asked in manifest.asked.items()
+            for one in asked
         ],
         "run_setups": [
             (*key.split(" ", 1), setup_id(setup), json.dumps(setup, ensure_ascii=False))

@@ -55,8 +55,16 @@ FROM own
 INNER JOIN together USING (dataset, language, condition, type, method)
 INNER JOIN sizes USING (dataset, language, condition, type, model);
 
+-- score_directions: a row is a metric of imported scores of which the logs say what is good.
+--   better: 'low' or 'high'
+CREATE VIEW score_directions AS
+SELECT what, settings ->> 'better' AS better
+FROM run_asked
+WHERE instrument = 'questions' AND reads AND better IS NOT NULL;
+
 -- question_board_entries: a row is a model's number of all questions of a set, on a board. The metrics that are on one stand
--- with the better of two numbers: a high share, more of what has no limit, or a bias near 0.
+-- with the better of two numbers: a high share, more of what has no limit, or a bias near 0. What is good in the metric of
+-- another harness is what its logs say.
 --   items: a hash of the questions, where models answered different ones
 --   doubt: what the number says less than others for: answers that pick no option, refusals and ties among them; questions
 --     that others were not asked
@@ -75,8 +83,9 @@ SELECT
 FROM (
     SELECT
         n.*, sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost,
-        CASE WHEN method = 'scored' THEN 'more' ELSE g.goal END AS goal -- What another harness calls its metric is its own.
+        CASE WHEN method = 'scored' THEN coalesce(better, 'more') ELSE g.goal END AS goal
     FROM numbers AS n
+    LEFT JOIN score_directions ON method = 'scored' AND what = concat_ws(' ', dataset, metric)
     LEFT JOIN (VALUES
         ('accuracy', 'high'), ('acc_a', 'high'), ('acc_d', 'high'), ('ranked_first', 'high'), ('exact_match', 'high'),
         ('soft_match', 'high'), ('weighted_match', 'high'), ('diff_bias_a', 'zero'), ('diff_bias_d', 'zero'), ('s_amb', 'zero'),
@@ -87,12 +96,13 @@ LEFT JOIN question_answered AS a USING (dataset, language, condition, method, mo
 WHERE goal IS NOT NULL AND coalesce(a.type, '') = coalesce(facets['type'], '') AND measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
     AND len(map_keys(facets)) = (facets['type'] IS NOT NULL)::INTEGER;
 
--- question_board_orders: a row is two models on a board, of which a paired difference tells that one is higher. Biases are
--- compared by their size, by the board itself.
+-- question_board_orders: a row is two models on a board, of which a paired difference tells that one is better: the higher
+-- one, unless lower is better. Biases are compared by their size, by the board itself.
 CREATE VIEW question_board_orders AS
 SELECT
     e.task, e.metric, e.dataset, e.language, e.culture, e.entity_type, e.setting, e.variant,
-    CASE d.verdict WHEN 'higher' THEN d.a ELSE d.b END AS better, CASE d.verdict WHEN 'higher' THEN d.b ELSE d.a END AS worse
+    if((d.verdict = 'higher') = (e.goal <> 'low'), d.a, d.b) AS better,
+    if((d.verdict = 'higher') = (e.goal <> 'low'), d.b, d.a) AS worse
 FROM differences AS d
 INNER JOIN question_board_entries AS e
     ON e.model = d.a AND e.metric = d.metric AND e.dataset = d.dataset AND e.language = d.language

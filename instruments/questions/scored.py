@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import orjson
 
@@ -24,6 +25,7 @@ from polyculture.instruments.questions.numbers.families import SCORE
 from polyculture.metrics.inference.ratios import FEWEST_UNITS
 from polyculture.sources.item_scores import NO_LANGUAGE, NO_SCORE, ItemScore
 
+BETTER = "better"  # of the settings of a metric: what is good, where a log says it
 PREFIX = "imported:"  # how the names of models begin whose scores came in a log
 _PROMPT = ""  # no log says by which prompt of several an item was asked
 Range = tuple[float, float]
@@ -53,8 +55,15 @@ class ImportedScores:
         return sorted({job.topic for job in self.answers})
 
 
-def scored_rows(scores: Iterable[ItemScore], ranges: Mapping[str, Range]) -> ImportedScores:
-    """The rows of all scores. Raises `UserError` where no metric is left, and where a stated range is wrong."""
+def scored_rows(
+    scores: Iterable[ItemScore],
+    ranges: Mapping[str, Range],
+    better: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> ImportedScores:
+    """The rows of all scores; `better` is what is good, by data set and metric: 'low' or 'high'.
+
+    Raises `UserError` where no metric is left, and where a stated range is wrong.
+    """
     found = ImportedScores()
     kept = list(_each_once(scores, found.lines))
     metrics = _metrics(kept, ranges, found.lines)
@@ -69,7 +78,12 @@ def scored_rows(scores: Iterable[ItemScore], ranges: Mapping[str, Range]) -> Imp
     found.metrics = dict.fromkeys(metric for named in metrics.values() for metric in named)
     for dataset, named in metrics.items():
         for metric, span in named.items():
-            found.ids.append(CurrentId(what=f"{dataset} {metric}", id=_reader_id(dataset, metric, span), reads=True))
+            good = better.get((dataset, metric))
+            reader = CurrentId(
+                what=f"{dataset} {metric}", id=_reader_id(dataset, metric, span), reads=True,
+                settings={BETTER: good} if good else {},
+            )  # fmt: skip
+            found.ids.append(reader)
     found.lines += [*units.lines(), *_shared(found)]
     return found
 

@@ -1,5 +1,8 @@
--- Of how many pairs of models a metric's difference could be tested, by the prompts and what the test is of.
+-- Of how many pairs of models a board's difference could be tested, by what the test is of.
 SELECT
-    metric, if(condition = '*', 'all prompts', condition) AS setting, target = 'new_prompts' AS of_new,
-    any_value(tested + exact) AS tested, any_value(comparisons) AS pairs
-FROM ranks WHERE measure = 'entities' AND dimension = 'model' GROUP BY ALL
+    metric, if(measure = 'entities', '', concat_ws(', ', dataset, nullif(language, 'und'))) AS dataset,
+    CASE WHEN measure = 'questions' THEN '' WHEN condition = '*' THEN 'all prompts' ELSE condition END AS setting,
+    target = 'new_prompts' AS of_new, any_value(tested + exact) AS tested, any_value(comparisons) AS pairs
+FROM ranks
+WHERE dimension = 'model' AND (measure = 'entities' OR (measure = 'questions' AND condition = '*' AND cardinality(facets) = 0))
+GROUP BY ALL

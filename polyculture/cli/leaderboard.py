@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,7 +69,12 @@ def leaderboard(
     it unless a difference from the first of that group is shown, at a false discovery rate of 5 % over the pairs of the
     metric. A metric in which no pair can be tested has no groups: a line gives the reason.
 
-    With -o leaderboard.html it is one page, with a map and texts. Nothing is written into the runs.
+    Runs of imported scores (`import --scores`) are ranked by each metric of each data set, with models paired by item.
+    A run enters if its items, their clusters and the metrics are those of the first run, and a model if at most 5 % of
+    the items lack a score. Where the logs say that lower is better, the lowest is the first.
+
+    With -o leaderboard.html it is one page, of texts with a grid of origins and sentences. Nothing is written into the
+    runs.
     """
     from polyculture.running.standings import joined_runs, read_bounds
 
@@ -101,11 +107,14 @@ def remarks(found: Leaderboard) -> list[str]:
     models = f"{len(found.models)} models of {runs} {'run' if runs == 1 else 'runs'}"
     bounds = ", ".join(f"{bound(most)} {name}" for name, most in found.bounds.items())
     return [
-        f"{models}, study {found.study}; ranked with at most {bounds}",
+        f"{models}, study {found.study.id}; ranked with at most {bounds}",
         *(f"left out: {one}" for one in found.excluded),
         *(f"no ranks by {metric}: {explained(reason)}" for metric, reason in found.unranked_metrics.items()),
         *found.doubts,
     ]
+
+
+_BETTER = {"low": "lower", "high": "higher"}  # what is good; of others that depends on the use
 
 
 def _languages(board: RankBoard) -> list[str]:
@@ -126,7 +135,7 @@ def _printed(board: RankBoard) -> tuple[list[str], list[list[str]], str]:
         ]
         for one in board.models
     ]
-    return heads, rows, f"{board.metric} ({board.setting}, {board.variant}): {board.summary}"
+    return heads, rows, f"{board.metric} ({board.where}): {board.summary}"
 
 
 def _estimate(standing: RankedModel, language: str) -> float | None:
@@ -146,7 +155,8 @@ def _records(found: Leaderboard) -> list[dict[str, Any]]:
     return [
         {
             "metric": board.metric,
-            "prompts": board.setting,
+            **({"dataset": board.dataset, "better": _BETTER.get(board.goal)} if board.dataset else {}),
+            **({} if board.dataset else {"prompts": board.setting}),
             "differences": board.variant,
             "group": one.group,
             "model": one.model,
@@ -170,6 +180,11 @@ def _columns(standing: RankedModel, language: str) -> list[tuple[str, float | No
     return [(language, value.estimate), (f"{language}_low", value.low), (f"{language}_high", value.high)]
 
 
+def _latex(text: str) -> str:
+    """Text with the signs that LaTeX takes for its own."""
+    return re.sub(r"[_%&#$]", r"\\\g<0>", re.sub(r"[\\{}~^]", " ", text))
+
+
 def _write_latex(found: Leaderboard, output: Path | None) -> None:
     """A table for each board."""
     import sys
@@ -184,10 +199,12 @@ def _write_latex(found: Leaderboard, output: Path | None) -> None:
     for board in found.boards:
         heads, rows, title = _printed(board)
         codes = _languages(board)  # which stay as they are
+        if board.dataset:
+            codes.append(board.metric)  # as the log writes it
         names = [head if head in codes else head[:1].upper() + head[1:].replace("_", " ") for head in heads]
         frame = pd.DataFrame(rows, columns=names)
-        caption = title.replace("_", r"\_").replace("%", r"\%")
-        tables.append(longtable(frame, "l" + "r" * (len(heads) - 1), caption, f"leaderboard-{board.metric}"))
+        label = re.sub(r"[^\w-]+", "-", f"leaderboard-{board.dataset and board.dataset + '-'}{board.metric}")
+        tables.append(longtable(frame, "l" + "r" * (len(heads) - 1), _latex(title), label))
     text = "\n".join(tables)
     if output is None:
         machine_output()

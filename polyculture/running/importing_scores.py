@@ -10,7 +10,9 @@ import orjson
 
 from polyculture.cache.errors import ExperimentError, UserError
 from polyculture.cache.log import get_logger
+from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.parquet import present_rows, read_rows
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.own import add_models
@@ -21,7 +23,7 @@ from polyculture.instruments.questions.asking import AskJob
 from polyculture.instruments.questions.instrument import ASK
 from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, SCORED, WANTED_ANSWERS, QuestionRow
 from polyculture.instruments.questions.reading_step import ImportStep
-from polyculture.instruments.questions.scored import ImportedScores, Range, scored_rows
+from polyculture.instruments.questions.scored import BETTER, ImportedScores, Range, scored_rows
 from polyculture.instruments.questions.shown import SCORES
 from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing_answers import take_in
@@ -42,6 +44,7 @@ _UNITS = """
 SELECT a.model, a.topic, a.language, q.question_id, q.unit
 FROM answers AS a INNER JOIN questions AS q USING (question_id) WHERE a.method = $method ORDER BY ALL
 """
+_INSTRUMENT = "questions"
 RANGE = "range="  # begins an argument that says from where to where a metric goes: 'range=judge=1..10'
 
 
@@ -61,8 +64,8 @@ def import_scores(
         if known.languages and known.topics and not known.imported:
             what = "generates texts of its own: imported scores need an experiment without"
             raise ExperimentError(what, where=experiment, remedy="Name another file with --as.")
-    scores, remarks = _read(logs, reader)
-    scored = scored_rows(scores, ranges)
+    scores, remarks, better = _read(logs, reader)
+    scored = scored_rows(scores, ranges, better)
     for line in (*remarks, *scored.lines):
         _log.info(line)
     if experiment.exists():  # what is refused changes no file
@@ -109,10 +112,12 @@ def read_ranges(words: Sequence[str]) -> dict[str, Range]:
     return ranges
 
 
-def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], list[str]]:
-    """The scores of all logs, and lines on what of them is none."""
+def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], list[str], dict[tuple[str, str], str]]:
+    """The scores of all logs, lines on what of them is none, and what is good by data set and metric."""
     scores: list[ItemScore] = []
     remarks: list[str] = []
+    better: dict[tuple[str, str], str] = {}
+    said_by: dict[tuple[str, str], Path] = {}
     for path in logs:
         if not path.exists():
             raise UserError(
@@ -121,20 +126,30 @@ def _read(logs: Sequence[Path], reader: LogReader) -> tuple[list[ItemScore], lis
         for one in reader.read(path):
             if isinstance(one, Log):
                 scores += one.scores
+                for key, good in one.better.items():
+                    if better.setdefault(key, good) != good:
+                        raise _contradiction(*key, good, better[key], said_by[key], one.path)
+                    said_by.setdefault(key, one.path)
                 remarks += [f"{one.path}: {number} x left out: {why}" for why, number in one.left_out.items()]
                 if one.broken_off:
                     said = f"the evaluation did not end (status {one.broken_off!r})"
                     remarks.append(f"{one.path}: {said}, so that its items are a part of those that it should ask")
             else:
                 remarks.append(one)
-    return scores, remarks
+    return scores, remarks, better
+
+
+def _contradiction(dataset: str, metric: str, good: str, other: str, by: Path | str, where: Path | None) -> UserError:
+    what = f"{dataset}: {good}er {metric} is better here, and {other}er in {by}"
+    remedy = "One of the logs is wrong, or they mean two metrics: import them into experiments of their own."
+    return UserError(what, where=where, remedy=remedy)
 
 
 def _beside_stored(workspace: Workspace, scored: ImportedScores) -> list[str]:
     """A line for each model and data set whose earlier scores have items or metrics that the new ones lack.
 
     Raises `UserError` where scores of other models in a data set are stored that the new ones cannot stand beside:
-    items that are grouped in another way, or a metric of another range.
+    items that are grouped in another way, a metric of another range, or one in which the opposite is good.
     """
     layout = layout_of(workspace.run)
     if not workspace.run.manifest.exists() or ANSWERS not in layout.tables:
@@ -146,6 +161,7 @@ def _beside_stored(workspace: Workspace, scored: ImportedScores) -> list[str]:
         )
         for job, rows in scored.answers.items()
     }
+    _keep_directions(workspace.run, scored)
     with open_store(workspace.run, layout) as store:
         stored = store.execute(_STORED, {"method": SCORED}).fetchall()
         readers = store.execute(_READERS, {"method": SCORED}).fetchall()
@@ -161,6 +177,19 @@ def _beside_stored(workspace: Workspace, scored: ImportedScores) -> list[str]:
             what = f"{model}, {dataset}: these scores replace the earlier ones, which also had {', '.join(no_more)}"
             lines.append(f"{what}; name both logs in one command to keep both")
     return lines
+
+
+def _keep_directions(run: RunFolder, scored: ImportedScores) -> None:
+    """Says of new scores what is good in a metric, where only earlier logs said it."""
+    stored = {one.what: one for one in require_run(run).asked.get(_INSTRUMENT, ()) if one.reads}
+    for at, one in enumerate(scored.ids):
+        known = stored[one.what].settings.get(BETTER) if one.reads and one.what in stored else None
+        if known and one.settings.get(BETTER, known) != known:
+            dataset = max((name for name in scored.datasets if one.what.startswith(f"{name} ")), key=len)
+            metric = one.what.removeprefix(f"{dataset} ")
+            raise _contradiction(dataset, metric, one.settings[BETTER], known, "the scores that are there", None)
+        if known:
+            scored.ids[at] = one.model_copy(update={"settings": {**one.settings, BETTER: known}})
 
 
 def _check_stored(scored: ImportedScores, readers: Iterable[Sequence[str]], units: Iterable[Sequence[str]]) -> None:

@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import chain, count
 from pathlib import Path
+from types import MappingProxyType
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder
@@ -21,17 +23,19 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import Store, open_store
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.run_place import stored_run
-from polyculture.metrics import KEPT, METRICS_LAYOUT
-from polyculture.metrics.comparison.study import differing, study_id
+from polyculture.instruments.questions.ranked_scores import SCORES
+from polyculture.metrics import KEPT
+from polyculture.metrics.comparison.study import Study
 from polyculture.metrics.leaderboard import (
+    TEXTS,
     Excluded,
     Leaderboard,
     LeaderboardModel,
+    RankedData,
     boards,
-    compare_models,
     unranked_metrics,
 )
-from polyculture.metrics.model_health import BOUNDS, ModelHealth, SharedAnswers, model_health, shared_answers
+from polyculture.metrics.model_health import ModelHealth, SharedAnswers, model_health, shared_answers
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.reports.export.read import check_export, is_export
 from polyculture.reports.numbers import bound, share_beyond
@@ -42,25 +46,28 @@ class _Opened:
     """A run that was named, and what of it may enter."""
 
     label: str
+    data: RankedData
     manifest: Manifest
     store: Store
+    study: Study
     health: dict[str, ModelHealth] = field(default_factory=dict)
 
 
 def read_bounds(given: Sequence[str]) -> Mapping[str, float]:
-    """The bounds of health, with those that are given as `cut=1` in the place of the usual ones.
+    """The bounds of health that are given as `cut=1`.
 
     Raises `StoreError` for another share, and for a value that is none from 0 to 1.
     """
-    bounds = dict(BOUNDS)
+    known = dict.fromkeys(name for data in (TEXTS, SCORES) for name in data.soundness.bounds)
+    bounds: dict[str, float] = {}
     for one in given:
         name, _, value = one.partition("=")
         try:
             number = float(value)
         except ValueError:
             number = -1.0
-        if name not in bounds:
-            raise StoreError(f"--most {one}: there is no share {name!r}", remedy=did_you_mean(name, list(bounds)))
+        if name not in known:
+            raise StoreError(f"--most {one}: there is no share {name!r}", remedy=did_you_mean(name, list(known)))
         if not 0 <= number <= 1:
             raise StoreError(f"--most {one}: {value!r} is no share", remedy="Write a number from 0 to 1: cut=0.8.")
         bounds[name] = number
@@ -68,17 +75,19 @@ def read_bounds(given: Sequence[str]) -> Mapping[str, float]:
 
 
 @contextmanager
-def joined_runs(places: Sequence[Path], bounds: Mapping[str, float] = BOUNDS) -> Iterator[Leaderboard]:
+def joined_runs(places: Sequence[Path], most: Mapping[str, float] = MappingProxyType({})) -> Iterator[Leaderboard]:
     """The leaderboard of runs and exports: a run by its folder or its experiment file. Nothing is written into them.
 
-    All must be of the first one's study. Raises a `UserError` for a place that is neither, and where fewer than two
-    models remain.
+    All must be of the first one's study. `most` are bounds in the place of the usual ones. Raises a `UserError` for a
+    place that is neither, for a bound that its models have no share of, and where fewer than two models remain.
     """
     with ExitStack() as stack:
         excluded: list[Excluded] = []
         doubts: list[str] = []
         opened = list(_opened(stack, places, excluded, doubts))
-        shared = shared_answers([run.store for run in opened])
+        data = opened[0].data
+        bounds = _bounds(data, most)
+        shared = shared_answers([run.store for run in opened], data.soundness)
         own = _without_copies(opened, shared, excluded)
         sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, excluded)]
         if len(sound) < 2:
@@ -90,40 +99,50 @@ def joined_runs(places: Sequence[Path], bounds: Mapping[str, float] = BOUNDS) ->
         dependent = dict(_dependent(opened, models, shared))
         doubts += dependent.values()
         folder = stack.enter_context(scratch_folder("leaderboard"))
-        run = join_runs(list({id(one.joined): one.joined for one in models}.values()), folder)
-        compare_models(run, dependent)
-        joined = stack.enter_context(open_store(run, METRICS_LAYOUT, KEPT))
+        run = join_runs(list({id(one.joined): one.joined for one in models}.values()), folder, data.tables)
+        data.compare(run, dependent)
+        joined = stack.enter_context(open_store(run, data.layout, KEPT))
         manifest = require_run(run)
         doubts += text_doubts(joined, manifest)
-        study = study_id(opened[0].manifest)
         found = boards(joined)
         unranked = unranked_metrics(joined, found)
-        yield Leaderboard(run, manifest, study, models, excluded, doubts, found, unranked, bounds)
+        study = reduce(Study.joined, (one.study for one in opened))
+        yield Leaderboard(data, run, manifest, study, models, excluded, doubts, found, unranked, bounds)
+
+
+def _bounds(data: RankedData, most: Mapping[str, float]) -> Mapping[str, float]:
+    known = data.soundness.bounds
+    if others := [name for name in most if name not in known]:
+        what = f"--most {others[0]}: models with scores of items have no such share"
+        raise StoreError(what, remedy=did_you_mean(others[0], list(known)))
+    return {**known, **most}
 
 
 def _opened(stack: ExitStack, places: Sequence[Path], excluded: list[Excluded], doubts: list[str]) -> Iterator[_Opened]:
     """The runs that are of the first one's study, open."""
     first: _Opened | None = None
+    study: Study | None = None  # with what is stated of it by the runs until now
     runs = [_run_of(place) for place in places]
     labels = _labels([run.root.resolve().name for run in runs])
     for label, run in zip(labels, runs, strict=True):
         try:
-            changed = check_export(run) if is_export(run.root) else ()
+            changed = check_export(run, SCORES.layout) if is_export(run.root) else ()
             manifest = require_run(run)
+            data = first.data if first is not None else TEXTS if manifest.topics else SCORES
+            store = stack.enter_context(open_store(run, data.layout, KEPT, manifest=manifest))
+            one = _Opened(label, data, manifest, store, data.study(manifest, store))
         except StoreError as fault:
             if first is None:  # the study is not known without it
                 raise
             excluded.append(Excluded(label, str(fault)))
             continue
-        if first is not None and study_id(first.manifest) != study_id(manifest):
-            parts = ", ".join(differing(first.manifest, manifest)) or "what was asked"
-            excluded.append(Excluded(label, f"its study is not that of {first.label}: {parts}"))
+        if study is not None and first is not None and (differ := study.differing(one.study)):
+            excluded.append(Excluded(label, f"its study is not that of {first.label}: {', '.join(differ)}"))
             continue
         if changed:
             doubts.append(f"{label}: somebody changed {', '.join(changed)} after the export was written")
-        store = stack.enter_context(open_store(run, METRICS_LAYOUT, KEPT, manifest=manifest))
-        one = _Opened(label, manifest, store, model_health(store))
-        first = first or one
+        one.health |= model_health(store, data.soundness)
+        first, study = first or one, study.joined(one.study) if study else one.study
         yield one
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import file_sha256
+from polyculture.cache.store.layout import Layout
+from polyculture.cache.store.portable import is_portable
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.export.write import METADATA
 
@@ -18,20 +20,20 @@ def is_export(folder: Path) -> bool:
     return (folder / METADATA).is_file()
 
 
-def check_export(run: RunFolder) -> tuple[str, ...]:
+def check_export(run: RunFolder, layout: Layout) -> tuple[str, ...]:
     """The files that somebody changed after the export was written.
 
-    Raises `StoreError` where its metadata cannot be read, a file that they name is missing, or it has no manifest or no
-    text.
+    Raises `StoreError` where its metadata cannot be read, a file that they name is missing, or it has no manifest or
+    nothing of what models answered in the tables of the layout.
     """
     files = _named_files(run.root)
     named = {RunFolder(run.root).manifest.name: None, **files}
     if missing := [name for name in named if not (run.root / name).is_file()]:
         what = f"is an export that lacks {', '.join(missing)}"
         raise StoreError(what, where=run.root, remedy=_REMEDY)
-    if not run.is_portable:
-        remedy = "Name an export of a run whose models wrote texts."
-        raise StoreError("is an export without texts of models", where=run.root, remedy=remedy)
+    if not is_portable(run, layout):
+        remedy = "Name an export of a run whose models wrote texts, or of imported scores."
+        raise StoreError("is an export without texts or scores of models", where=run.root, remedy=remedy)
     return tuple(name for name, sha256 in files.items() if file_sha256(run.root / name) != sha256)
 
 

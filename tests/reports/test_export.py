@@ -308,7 +308,7 @@ def test_the_command_line_exports(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_an_export_opens_as_a_run_with_the_same_views(run: RunFolder, folder: Path) -> None:
     """Numbers that it came with, and what views compute from its texts, mentions and links."""
     own = RunFolder(folder)
-    assert check_export(own) == ()
+    assert check_export(own, METRICS_LAYOUT) == ()
     private = {PATH_MODEL: "llamacpp:q4.gguf"}
     views = ("models", "numbers", "health", "diversity", "entities", "leaderboard", "model_flows", "stale_measures")
     with open_store(run, METRICS_LAYOUT) as before, open_store(own, METRICS_LAYOUT) as after:
@@ -343,7 +343,7 @@ def test_an_export_that_somebody_changed_is_told_apart(run: RunFolder, tmp_path:
         table.set_column(table.column_names.index("sample"), "sample", table["text"]),
     ):
         pq.write_table(changed, file)
-        assert check_export(own) == ("responses.parquet",)
+        assert check_export(own, METRICS_LAYOUT) == ("responses.parquet",)
         with (
             open_store(own, METRICS_LAYOUT) as store,
             pytest.raises(StoreError, match=r"responses.parquet.* column (text|sample)") as fault,
@@ -354,11 +354,11 @@ def test_an_export_that_somebody_changed_is_told_apart(run: RunFolder, tmp_path:
     with open_store(own, METRICS_LAYOUT) as store, pytest.raises(StoreError, match=r"responses.parquet.*Parquet"):
         store.sql("FROM health").fetchall()
     file.write_bytes(whole)
-    assert check_export(own) == ()
+    assert check_export(own, METRICS_LAYOUT) == ()
 
     (folder / "mentions.parquet").unlink()
     with pytest.raises(StoreError, match=r"data.*lacks mentions.parquet") as fault:
-        check_export(own)
+        check_export(own, METRICS_LAYOUT)
     assert fault.value.remedy
     said = own.manifest.read_text(encoding="utf-8")
     own.manifest.write_text(said.replace('"format": 10', '"format": 9'), encoding="utf-8")

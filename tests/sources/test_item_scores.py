@@ -31,10 +31,18 @@ def sample(doc: int, filter: str = "none", **scores: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def lm_eval(folder: Path, model: str, records: Sequence[Mapping[str, Any]], task: str = "gsm8k") -> Path:
+def lm_eval(
+    folder: Path,
+    model: str,
+    records: Sequence[Mapping[str, Any]],
+    task: str = "gsm8k",
+    higher_is_better: Mapping[str, bool | None] | None = None,
+) -> Path:
+    """A log of lm-evaluation-harness, and its results."""
     date = "2025-01-01T00-00-00.000000"
     file = lines(folder / model.replace("/", "__") / f"samples_{task}_{date}.jsonl", records)
-    file.with_name(f"results_{date}.json").write_text(json.dumps({"model_name": model, "results": {}}))
+    results = {"model_name": model, "results": {}, "higher_is_better": {task: higher_is_better or {}}}
+    file.with_name(f"results_{date}.json").write_text(json.dumps(results))
     return file
 
 
@@ -142,6 +150,36 @@ def test_records_of_every_eval_ever(tmp_path: Path) -> None:
     [found] = read(lines(tmp_path / "samples.jsonl", [record]))
     assert (found.model, found.dataset, found.language) == ("org/model", "MGSM", "de")
     assert short([found]) == [("s1", "", "acc:none", 0.5)]
+
+
+def test_what_is_good_is_read_where_a_log_says_it(tmp_path: Path) -> None:
+    """lm-evaluation-harness says it by task and metric, whatever the filter; null where tasks contradict each other."""
+    known = {"acc": True, "wer": False, "f1": None}
+    file = lm_eval(tmp_path, "org/model", [sample(0, "strict", acc=1.0, wer=0.5, f1=0.5)], higher_is_better=known)
+    [log] = LogReader().read(file)
+    assert isinstance(log, Log)
+    assert log.better == {("gsm8k", "acc,strict"): "high", ("gsm8k", "wer,strict"): "low"}
+    [log] = LogReader({"metric": "=own", "score": "acc"}).read(file)
+    assert isinstance(log, Log)
+    assert log.better == {}, "of another metric the log says nothing"
+
+
+def test_a_direction_that_a_converter_guessed_is_none(tmp_path: Path) -> None:
+    """The schema of Every Eval Ever 0.3.0 asks for one, so that false is also what converters write of the unknown."""
+    unknown = {"polarity": "unknown"}  # as the converter leaves it beside a direction that lm-evaluation-harness states
+    directions = {"acc": (False, {}), "loss": (True, {}), "ppl": (True, unknown), "odd": (False, unknown)}
+    results = [
+        {"evaluation_name": "MGSM", "evaluation_result_id": name,
+         "metric_config": {"lower_is_better": lower, "additional_details": details}}
+        for name, (lower, details) in directions.items()
+    ]  # fmt: skip
+    (tmp_path / "u.json").write_text(json.dumps({"evaluation_id": "e", "evaluation_results": results}))
+    record = {"evaluation_id": "e", "model_id": "org/model", "evaluation_name": "MGSM", "sample_id": "s1",
+              "evaluation": {"score": 0.5}}  # fmt: skip
+    lines(tmp_path / "u_samples.jsonl", [{**record, "evaluation_result_id": name} for name in directions])
+    [log] = LogReader().read(tmp_path)  # the record of the evaluation is no log that is not read
+    assert isinstance(log, Log)
+    assert log.better == {("MGSM", "acc"): "high", ("MGSM", "loss"): "low", ("MGSM", "ppl"): "low"}
 
 
 def test_a_table_says_what_it_is_by_its_columns(tmp_path: Path) -> None:
