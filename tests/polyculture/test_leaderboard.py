@@ -17,6 +17,7 @@ import pytest
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store.inventory import FOLDER as RECORDS
+from polyculture.cache.store.manifest import TEXTS as TEXTS_ASKED
 from polyculture.cache.store.manifest import read_manifest, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
@@ -25,7 +26,9 @@ from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import RUN, Sides
+from polyculture.metrics.leaderboard import TEXTS
 from polyculture.metrics.measure import measure
+from polyculture.metrics.model_health import model_health
 from polyculture.reports.export.write import write_export
 from polyculture.reports.numbers import share_beyond
 from polyculture.running.standings import joined_runs, read_bounds
@@ -227,6 +230,39 @@ def test_a_model_of_which_nothing_was_extracted_is_left_out(folder: Path, tmp_pa
     assert str(excluded) == "openai:three in unread: 100 % unextracted (at most 5 %)"
 
 
+def _unread(run: RunFolder, samples: Callable[[int], bool]) -> None:
+    """Leaves some samples of every prompt without a usable extraction."""
+    for file in (run.root / "extractions").rglob("*.parquet"):
+        read = pq.read_table(file, columns=["sample"])["sample"].to_pylist()
+        _with_columns(file, status=["unusable" if samples(one) else "ok" for one in read])
+
+
+def test_texts_that_should_have_been_extracted_and_were_not_count(folder: Path, tmp_path: Path) -> None:
+    """An extraction that stopped evenly in all languages counted as nothing unextracted."""
+    studied(tmp_path, "sound", "openai:one", "openai:two")
+    run = studied(tmp_path, "stopped", "openai:three")
+    _unread(run, lambda sample: sample % 2 == 1)
+    with joined_runs([tmp_path / "runs" / name for name in ("sound", "stopped")]) as found:
+        [excluded] = found.excluded
+    assert str(excluded) == "openai:three in stopped: 50 % unextracted (at most 5 %)"
+
+
+def test_texts_beyond_the_sample_of_the_extraction_do_not_count(tmp_path: Path) -> None:
+    run = studied(tmp_path, "sampled", "openai:one")
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    _unread(run, lambda sample: sample > 0)
+    with open_store(run, METRICS_LAYOUT) as store:
+        assert model_health(store)["openai:one"].shares["unextracted"] > 0.4
+    texts = [
+        one.model_copy(update={"settings": {**one.settings, "extract.sample": 1}})
+        for one in manifest.asked[TEXTS_ASKED]
+    ]
+    write_manifest(manifest.model_copy(update={"asked": {**manifest.asked, TEXTS_ASKED: texts}}), run.manifest)
+    with open_store(run, METRICS_LAYOUT) as store:
+        assert model_health(store)["openai:one"].shares["unextracted"] == 0
+
+
 def test_models_that_share_answers_are_not_tested_against_each_other(tmp_path: Path) -> None:
     """As `compare --baseline` does: answers that one run took over from another are no independent samples."""
     first = studied(tmp_path, "first", "openai:one", "openai:two")
@@ -288,7 +324,7 @@ def test_a_page_may_end_in_htm(folder: Path, tmp_path: Path) -> None:
 
 def test_bounds_have_usual_values() -> None:
     usual = {"missing": 0.05, "unextracted": 0.05, "refused": 0.5, "off-language": 0.5, "cut": 0.2}
-    assert read_bounds(["cut=0.2"]) == usual
+    assert {**TEXTS.soundness.bounds, **read_bounds(["cut=0.2"])} == usual
 
 
 def test_the_documentation_shows_what_is_printed(folder: Path) -> None:
@@ -310,10 +346,10 @@ def _other_texts(run: RunFolder, changes: Callable[[int], Any] = lambda _: True,
         _with_columns(file, lambda text, at: f"again {text}" if changes(at) else text, **columns)
 
 
-def _with_columns(file: Path, text: Callable[[str, int], str] | None = None, **columns: str) -> None:
-    """Writes a file of a run again, with another value in all rows of these columns, or another text."""
+def _with_columns(file: Path, text: Callable[[str, int], str] | None = None, **columns: str | list[str]) -> None:
+    """Writes a file of a run again with other values in columns, one for all rows or one for each, or other texts."""
     rows = pq.read_table(file)
-    values = {name: [value] * len(rows) for name, value in columns.items()}
+    values = {name: [value] * len(rows) if isinstance(value, str) else value for name, value in columns.items()}
     if text is not None:
         values["text"] = [text(one, at) for at, one in enumerate(rows["text"].to_pylist())]
     for name, column in values.items():
