@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from polyculture import __version__
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import store_faults
 from polyculture.cache.text.suggestions import did_you_mean
@@ -19,7 +20,7 @@ from polyculture.console import say
 from polyculture.experiment.file import read_experiment
 from polyculture.generate.engines.openai.hosted import HOSTED, HOSTED_OPTIONS
 from polyculture.running.opening import open_workspace
-from polyculture.running.study import stated_lines
+from polyculture.running.study import write_study
 from polyculture.running.texts import TextsCall
 
 TEMPLATE = Path(__file__).with_name("experiment.toml")
@@ -64,21 +65,20 @@ def init(
     with store_faults(file):
         file.write_text(text, encoding="utf-8")
     if preset is not None:
-        _state_study(file, text)
+        _state_study(file)
     wrote = f"Wrote {file}{f' and {beside}' if beside else ''}"
     say(f"{wrote}. See what it would ask: polyculture plan {shlex.quote(str(file))}")
 
 
-def _state_study(file: Path, text: str) -> None:
-    """Writes the parts of the study of an experiment file behind its `text`, if it has a study.
+def _state_study(file: Path) -> None:
+    """Writes the parts of the study of an experiment file into it, if it has a study.
 
     Removes the file if they cannot be computed: without its parts, `plan` would take any experiment for the study.
     """
     try:
-        if read_experiment(file).study is not None:
-            stated = stated_lines(TextsCall(open_workspace(file)).study_parts)
-            with store_faults(file):
-                file.write_text(text + stated, encoding="utf-8")
+        if (stated := read_experiment(file).study) is not None:
+            parts = TextsCall(open_workspace(file)).study_parts
+            write_study(file, stated.model_copy(update={"parts": parts, "polyculture": __version__}))
     except BaseException:
         file.unlink()
         raise

@@ -13,7 +13,7 @@ import typer
 
 from polyculture.cache.catalog.everyday import written_names
 from polyculture.cache.catalog.facts import language_facts
-from polyculture.cache.errors import PolycultureError
+from polyculture.cache.errors import ExperimentError, PolycultureError
 from polyculture.cache.toml_files import read_toml
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
@@ -85,6 +85,13 @@ def plan(
             help="Also print the items of the snapshot, the differences that can be found, and prompts, as tables.",
         ),
     ] = False,
+    state_study: Annotated[
+        bool,
+        typer.Option(
+            "--state-study",
+            help="Write all that decides the numbers into [study] of the file: later runs must match it.",
+        ),
+    ] = False,
     jobs: Annotated[
         bool, typer.Option("--jobs", help="Print one command per job that has something left, for a job array.")
     ] = False,
@@ -103,6 +110,9 @@ def plan(
     targets of `compare`; and more prompts. These differences follow from how numbers varied in the experiment's own
     run or, before there is one, in a small run of another model.
 
+    With --state-study, the file states a study of its own: `plan` and `run` then refuse an experiment that differs from
+    it. A study that is stated already gets its next version if a part differs.
+
     With --jobs, nothing is checked: a command per job (model, language, topic) is printed. Run them anywhere and in any
     order, many at once over one file system, then `polyculture run` once for the rest.
     """
@@ -113,6 +123,14 @@ def plan(
         return
     retry = retry_failed_of(retry_failed)
     texts = next(iter(texts_in_file(workspace)), None)
+    if state_study:
+        if texts is None:
+            remedy = "A study is what is asked for: languages, topics and models."
+            raise ExperimentError("asks for no texts", where=workspace.file, remedy=remedy)
+        study = texts.state_study()
+        say(f"{workspace.file}: [study] is {study.name}, version {study.version}, with {len(study.parts)} parts")
+        workspace = open_workspace(experiment, runs)
+        texts = next(iter(texts_in_file(workspace)), None)
     if texts is not None:
         texts.check_able()
     calls, unknown = known_calls(calls_of_run(workspace))

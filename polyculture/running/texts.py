@@ -13,6 +13,7 @@ from polyculture.cache.store.schema import WANTED_RESPONSES
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step
 from polyculture.experiment.checks import check_prompted
+from polyculture.experiment.sections import StudySection
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study, Validity
 from polyculture.metrics.comparison.study import Parts, study_parts
@@ -20,7 +21,7 @@ from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking
-from polyculture.running.study import check_study
+from polyculture.running.study import check_study, restated, write_study
 from polyculture.running.validity import Proposal, amend_manifest
 
 if TYPE_CHECKING:
@@ -84,6 +85,13 @@ class TextsCall(Call):
     def study_parts(self) -> Parts:
         """The parts of the study that the experiment is as its file is now."""
         return study_parts(self.proposal(self.known).manifest(self.workspace.before))
+
+    def state_study(self) -> StudySection:
+        """Writes all parts of the study into the experiment file, and returns it.
+
+        Raises `ExperimentError` for the file of the standard study, and where [study] cannot be replaced.
+        """
+        return write_study(self.workspace.file, restated(self.workspace, self.study_parts))
 
     def refusals(self) -> Iterator[str]:
         """What `run` will refuse, a line each: the plan stands all the same."""

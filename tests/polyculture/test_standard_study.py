@@ -13,14 +13,15 @@ import pytest
 from polyculture import __version__
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import require_run
+from polyculture.experiment.sections import StudySection
 from polyculture.generate.engines import ModelSpec, check_model
 from polyculture.generate.request import PromptRequests
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.metrics.comparison.study import study_id
 from polyculture.running.opening import open_workspace
-from polyculture.running.study import stated_lines
+from polyculture.running.study import STANDARD, STANDARD_VERSION, with_study
 from polyculture.running.texts import TextsCall
-from tests.polyculture.test_command_line import ROOT, polyculture
+from tests.polyculture.test_command_line import ROOT, one_line, polyculture
 from tests.servers import StubServer
 from tests.stages import texts_of
 from tests.stored import rows
@@ -60,8 +61,9 @@ def small(folder: Path, server: StubServer) -> Path:
     """A small study of a file of its own, that states all of its parts."""
     file = folder / "small.toml"
     file.write_text(SMALL.format(url=server.url), encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8") + STUDY, encoding="utf-8")
     [texts] = texts_of(open_workspace(file))
-    file.write_text(file.read_text(encoding="utf-8") + STUDY + stated_lines(texts.study_parts), encoding="utf-8")
+    texts.state_study()
     return file
 
 
@@ -212,3 +214,56 @@ def test_the_page_shows_what_the_commands_print(standard: Path, tmp_path: Path) 
     stated = tomllib.loads(standard.read_text(encoding="utf-8"))["study"]
     assert len(stated["parts"]) == 37
     assert stated == {**stated, **shown, "parts": {**stated["parts"], **shown["parts"]}}
+
+
+def test_a_study_states_all_of_its_parts_or_is_refused(tmp_path: Path, server: StubServer) -> None:
+    """A [study] without parts took any experiment for the study, and so did an unknown version of the standard one."""
+    file = small(tmp_path, server)
+    whole = file.read_text(encoding="utf-8")
+    file.write_text(whole.partition("[study.parts]")[0], encoding="utf-8")
+    done = polyculture("plan", "small.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "states none of its parts" in one_line(done)
+    assert "polyculture plan small.toml --state-study" in one_line(done)
+    assert polyculture("plan", "small.toml", "--state-study", cwd=tmp_path).returncode == 0
+    assert file.read_text(encoding="utf-8") == whole
+    file.write_text(whole.replace('name = "small"\nversion = 1', f'name = "{STANDARD}"\nversion = 7'), encoding="utf-8")
+    done = polyculture("plan", "small.toml", cwd=tmp_path)
+    assert f"knows version {STANDARD_VERSION} of it alone" in one_line(done)
+    done = polyculture("plan", "small.toml", "--state-study", cwd=tmp_path)
+    assert "Give your study a name of its own" in one_line(done)
+
+
+def test_the_standard_study_states_no_part_less(standard: Path, tmp_path: Path) -> None:
+    lines = standard.read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "less.toml").write_text("".join(one for one in lines if not one.startswith('"prompts in ja"')))
+    done = polyculture("plan", "less.toml", cwd=tmp_path)
+    assert "[study] is standard, version 1, and does not state prompts in ja" in one_line(done)
+
+
+def test_a_study_that_is_stated_again_gets_its_next_version_if_a_part_differs(
+    tmp_path: Path, server: StubServer
+) -> None:
+    file = small(tmp_path, server)
+    whole = file.read_text(encoding="utf-8")
+    own, _, study = whole.partition("[study]")
+    file.write_text(
+        f'{own.replace("n = 2", "n = 3", 1)}[study]{study}[model_facts."openai:a"]\nopen = true\n', encoding="utf-8"
+    )
+    assert "n (2 against 3)" in one_line(polyculture("plan", "small.toml", cwd=tmp_path))
+    done = polyculture("plan", "small.toml", "--state-study", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[study] is small, version 2" in done.stderr
+    stated = open_workspace(file).experiment.study
+    assert stated is not None
+    assert (stated.version, stated.parts["n"]) == (2, "3")
+    assert "[model_facts." in file.read_text(encoding="utf-8")
+    assert polyculture("plan", "small.toml", cwd=tmp_path).returncode == 0
+
+
+def test_a_file_whose_study_is_no_table_of_its_own_is_not_changed() -> None:
+    study = StudySection(name="own", version=1, parts={"n": "2"})
+    assert tomllib.loads(with_study('a = """\nb\n"""\n', study))["study"]["parts"] == {"n": "2"}
+    for text in ('study = { name = "own", version = 1 }\n', 'a = """\n[study]\nb\n"""\n[c]\nd = 1\n'):
+        with pytest.raises(ValueError, match="table of its own"):
+            with_study(text, study)
