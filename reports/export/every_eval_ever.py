@@ -54,12 +54,19 @@ class ModelRecord:
 
 
 def records(
-    store: Store, manifest: Manifest, redaction: Redaction, made: int, licence: str | None, is_hosted: IsHosted
+    store: Store,
+    manifest: Manifest,
+    redaction: Redaction,
+    made: int,
+    licence: str | None,
+    is_hosted: IsHosted,
+    study: str | None = None,
 ) -> Iterator[ModelRecord]:
-    """A record for each model that has numbers. `made` is when they were measured, in seconds of Unix."""
+    """A record for each model that has numbers. `made` is when they were measured, in seconds of Unix; `study` is the
+    name of the study that the run is, where it states one."""
     rows = store.sql(_ROWS).to_arrow_table().to_pylist()
     for model in manifest.models:
-        results = [_result(row, manifest) for row in rows if row["model"] == model]
+        results = [_result(row, manifest, study or manifest.experiment) for row in rows if row["model"] == model]
         if results:
             info = redaction.plain(_model_info(model, manifest, is_hosted))
             yield _record(info, redaction.plain(results), manifest, redaction, made, licence)
@@ -76,15 +83,18 @@ def _record(
     identity = _identity(info["name"])
     content = {
         "schema_version": SCHEMA_VERSION,
-        # With the engine: two engines of a run may have asked one model.
-        "evaluation_id": f"{_COLLECTION}/{identity}/{made}/{info['inference_engine']['name']}",
+        # EVALUATION/MODEL/TIME, as the schema has it. With the engine: two engines of a run may have asked one model.
+        "evaluation_id": f"{_COLLECTION}-{info['inference_engine']['name']}/{identity.replace('/', '_')}/{made}",
         "retrieved_timestamp": str(made),
         "source_metadata": {
             "source_name": redaction.plain(manifest.experiment),
             "source_type": "evaluation_run",
             "source_organization_name": "not stated",
             "evaluator_relationship": "other",
-            "additional_details": {"study_id": study_id(manifest), "licence": licence or "not stated"},
+            "additional_details": {
+                **({"study_id": study_id(manifest)} if manifest.topics else {}),  # else it is of no texts
+                "licence": licence or "not stated",
+            },
         },
         "eval_library": {"name": "polyculture", "version": manifest.polyculture},
         "model_info": {**info, "id": identity},
@@ -95,14 +105,17 @@ def _record(
     return ModelRecord(f"{FOLDER}/{_COLLECTION}/{developer}/{rest.replace('/', '_')}/{name}.json", content)
 
 
-def _result(row: Mapping[str, Any], manifest: Manifest) -> dict[str, Any]:
+def _result(row: Mapping[str, Any], manifest: Manifest, study: str) -> dict[str, Any]:
     """A row of `numbers` as a result."""
     key = {column: row[column] for column in _KEY} | {f"facets.{name}": value for name, value in _pairs(row["facets"])}
     result = {
         "evaluation_result_id": content_id(row["measure"], row["metric"], key),
         "evaluation_name": f"{_COLLECTION}.{row['measure']}",
-        "source_data": {"dataset_name": _data_set(row, manifest), "source_type": "other"},
-        "metric_config": _metric(row["metric"], key),
+        "source_data": {
+            "dataset_name": study if row["dataset"] in (WITHOUT, EVERY) else row["dataset"],
+            "source_type": "other",
+        },
+        "metric_config": _metric(row["metric"], key, _better(row, manifest)),
         "score_details": {"score": row["estimate"], "details": _details(row), "uncertainty": _uncertainty(row)},
     }
     if row["measure"] == MEASURE.name and manifest.sampling:
@@ -110,22 +123,27 @@ def _result(row: Mapping[str, Any], manifest: Manifest) -> dict[str, Any]:
     return result
 
 
-def _data_set(row: Mapping[str, Any], manifest: Manifest) -> str:
-    return str(manifest.experiment if row["dataset"] in (WITHOUT, EVERY) else row["dataset"])
+def _better(row: Mapping[str, Any], manifest: Manifest) -> str | None:
+    """What is good in a metric, 'low' or 'high', where a log said it of imported scores."""
+    what = f"{row['dataset']} {row['metric']}"
+    readers = (one for asked in manifest.asked.values() for one in asked if one.reads)
+    return next((one.settings.get("better") for one in readers if one.what == what), None)
 
 
-def _metric(name: str, key: Mapping[str, str]) -> dict[str, Any]:
+def _metric(name: str, key: Mapping[str, str], better: str | None) -> dict[str, Any]:
     declared: Metric | None = METRICS.get(name)
     low, high = RANGES.get(name, (-math.inf, math.inf))
     unit = "proportion" if is_share(name) else "items" if is_count(name) else None
     return {
-        "evaluation_description": f"{declared.title if declared else name}. {_NO_DIRECTION}",
+        "evaluation_description": f"{declared.title if declared else name}.{'' if better else f' {_NO_DIRECTION}'}",
         "metric_id": f"{_COLLECTION}.{name}",
         "metric_name": declared.title if declared else name,
         **({"metric_kind": declared.statistic.value} if declared else {}),
         **({"metric_unit": unit} if unit else {}),
         "metric_parameters": dict(key),
-        "lower_is_better": False,
+        "lower_is_better": better == "low",
+        # The schema asks for a direction. That there is none, its own converters say so (converters/common/metrics.py).
+        **({} if better else {"additional_details": {"polarity": "not_applicable"}}),
         "score_type": "continuous",
         "min_score": low if math.isfinite(low) else "-Infinity",
         "max_score": high if math.isfinite(high) else "Infinity",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -70,9 +71,22 @@ def write_export(
         tables = choose_tables(store, {table.name for table in layout.tables})
         about = what_was_asked(store, citation_of)
         made, redaction = int(run.manifest.stat().st_mtime), redaction_of(manifest, run.root)
-        found = list(records(store, manifest, redaction, made, licence, every_eval_ever)) if every_eval_ever else []
+        found = (
+            list(records(store, manifest, redaction, made, licence, every_eval_ever, _stated_study(run)))
+            if every_eval_ever
+            else []
+        )
         _write_folder(store, run, manifest, about, tables, target, licence, found)
     return WrittenExport(to, tuple(tables), tuple(one.path for one in found))
+
+
+def _stated_study(run: RunFolder) -> str | None:
+    """The name of the study that the run's experiment file states."""
+    try:
+        stated = tomllib.loads(run.experiment.read_text(encoding="utf-8-sig")).get("study")
+    except (OSError, ValueError):  # a run of Python code alone has no file
+        return None
+    return str(stated["name"]) if isinstance(stated, dict) and "name" in stated else None
 
 
 def _write_folder(

@@ -182,6 +182,25 @@ def test_one_model_asked_by_two_engines_has_two_records_with_ids_of_their_own(tm
     both = [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "out" / "data").rglob("*.json")]
     assert [one["model_info"]["id"] for one in both] == ["Qwen/Qwen2.5-7B"] * 2
     assert len({one["evaluation_id"] for one in both}) == 2
+    # As the schema has it: eval_name/model_id/retrieved_timestamp.
+    ids = [one["evaluation_id"].split("/") for one in both]
+    assert {(len(one), one[1]) for one in ids} == {(3, "Qwen_Qwen2.5-7B")}
+    assert [one[2] for one in ids] == [one["retrieved_timestamp"] for one in both]
+    assert {one[0] for one in ids} == {"polyculture-vllm", "polyculture-transformers"}
+
+
+def test_the_data_set_of_texts_is_the_study_that_the_run_states(run: RunFolder, tmp_path: Path) -> None:
+    """It was the name of the experiment file, which everybody who runs a study gives anew."""
+    own = RunFolder(Path(shutil.copytree(run.root, tmp_path / "renamed")))
+
+    def names(to: Path) -> set[str]:
+        write_export(own, store_layout(), to, every_eval_ever=is_hosted)
+        found = [json.loads(file.read_text(encoding="utf-8")) for file in (to / "data").rglob("*.json")]
+        return {result["source_data"]["dataset_name"] for one in found for result in one["evaluation_results"]}
+
+    assert names(tmp_path / "without") == {"one"}
+    own.experiment.write_text('name = "one"\n[study]\nname = "standard"\nversion = 1\n', encoding="utf-8")
+    assert names(tmp_path / "with") == {"standard"}
 
 
 def test_the_metadata_name_the_records_and_an_export_is_replaced_with_them(
