@@ -40,6 +40,7 @@ from polyculture.generate.review_sheet import COLUMNS, judge_in, read_reviews, s
 from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line
 from polyculture.running.opening import open_workspace
 
+_MANY = 8  # templates on a page: beyond, a line says how to have fewer
 _OBJECTIONS = ("judge", "language", "wording", "topic", "condition", "natural", "same", "relation", "says", "note")
 
 app = typer.Typer(
@@ -82,8 +83,9 @@ def page(
         known, templates = workspace.catalog, _templates_in(workspace, language)
     templates = [one for one in templates if not topic or one.topic in topic]
     if not templates:
+        topics = ", ".join(workspace.experiment.topics if experiment is not None else sorted(known.topics))
         what = f"there is no prompt in {language} on {', '.join(topic or ())}"
-        raise ExperimentError(what, where=experiment, remedy="Name another topic.")
+        raise ExperimentError(what, where=experiment, remedy=f"Name another topic: {topics}.")
     conditions = {one.condition for one in templates}
     if experiment is None and (unnamed := [one for one in CONDITIONS if one not in conditions]):
         say(f"without {' and '.join(unnamed)}: there are no persons' names in {known.language(language).name}")
@@ -94,6 +96,8 @@ def page(
     with replacing(output) as temporary:
         temporary.write_text(text, encoding="utf-8")
     say(f"{output}: {_counted(templates)} in {language}. Send the page to a native speaker: it saves a sheet")
+    if experiment is None and len(templates) > _MANY:
+        say("For a shorter page, name an experiment: it has only what that asks, of the standard study 6 templates")
 
 
 @app.command(epilog="polyculture prompts review export exp.toml --language it -o ana.it.csv")
@@ -253,8 +257,13 @@ def _counted(templates: Sequence[object]) -> str:
 
 
 def _templates_in(workspace: Workspace, language: str) -> list[ReviewedTemplate]:
-    """Those of a language. Raises `ExperimentError` where the experiment has not the language."""
-    languages = workspace.experiment.languages
+    """Those of a language. Raises `ExperimentError` where the experiment has not the language, or asks nothing."""
+    experiment = workspace.experiment
+    languages = experiment.languages
+    if lacking := [name for name in ("languages", "topics") if not getattr(experiment, name)]:
+        what = f"asks for no texts: it has no {' and no '.join(lacking)}"
+        remedy = "Add them, or leave the experiment out to review each topic of a language."
+        raise ExperimentError(what, where=workspace.file, remedy=remedy)
     if language not in languages:
         what = f"the experiment has no language {language!r}"
         raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(language, languages))

@@ -410,3 +410,25 @@ def test_nothing_is_no_share() -> None:
     assert (one.templates, one.reviewed, one.complete) == (1, 0, 0)
     assert (one.natural, one.same, one.origin) == (None, None, None)
     assert review_standing({"a": "it"}, [])[0].complete is None
+
+
+def test_an_experiment_that_asks_nothing_has_no_sheet_and_no_page(tmp_path: Path) -> None:
+    """The sheet was empty, and the page's remedy named no topic."""
+    file = tmp_path / "nothing.toml"
+    file.write_text('name = "nothing"\nmodels = ["mock:a"]\nlanguages = ["ja"]\n', encoding="utf-8")
+    said = review(file, "export", "--language", "ja", "-o", "ana.ja.csv", code=2)
+    assert "asks for no texts: it has no topics. Add them" in " ".join(said.split())
+    done = polyculture("prompts", "review", file, "--html", "ja", "-o", "review.html", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "it has no topics" in " ".join(done.stderr.split())
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["nothing.toml"]
+
+
+def test_the_page_of_an_experiment_has_what_it_asks(file: Path) -> None:
+    done = polyculture("prompts", "review", file, "--html", "ja", "-o", "review.html", cwd=file.parent)
+    assert done.returncode == 0, done.stderr
+    asked = [row for row in shown(file).values() if row["language"] == "ja"]
+    assert f"{asked[0]['templates']} templates in ja" in done.stderr
+    assert "shorter page" not in done.stderr
+    done = polyculture("prompts", "review", "--html", "ja", "-o", "all.html", cwd=file.parent)
+    assert "For a shorter page, name an experiment" in " ".join(done.stderr.split())
