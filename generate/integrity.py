@@ -18,6 +18,7 @@ from polyculture.generate.design import PLAIN, known_wordings
 from polyculture.generate.detection import detect, detectable
 from polyculture.generate.names import PersonName, PersonNames
 from polyculture.generate.wording import (
+    AMOUNT,
     OWN_COUNTRIES,
     PLACEHOLDERS,
     Length,
@@ -91,7 +92,7 @@ def _check_language(
             ("plain.country", "{country_name}", wording.plain.country),
             ("plain.name", "{name}", wording.plain.name),
         ):
-            findings = [*_placeholder((mark,), line.text), *check.text(line.text)] if line else []
+            findings = [*_placeholder((mark,), line.text), *check.line(line.text)] if line else []
             yield from (Defect(file, place_in_file(language, place), what) for what in findings)
         for code, name in wording.plain.countries.items():
             place = place_in_file(language, f"plain.countries.{code}")
@@ -243,8 +244,20 @@ class TemplateCheck:
             findings.append(_length(template.text, length))
         yield from (Defect(file, place, what) for one in findings for what in one)
 
-    def text(self, template: str) -> Iterator[str]:
-        """Script and language of a template: the script without the inserted names, the language with a country."""
+    def line(self, template: str) -> Iterator[str]:
+        """What is wrong with a line that stands below a sentence, as of `text`.
+
+        It may be too short to show its language: it is of another where a sentence above it does not change that.
+        """
+        sentences = self.wording.plain.topics.values() if self.wording.plain else ()
+        above = next((MARK.sub("", sentence.text) for sentence in sentences), "")
+        yield from self.text(template, above=f"{above}\n")
+
+    def text(self, template: str, *, above: str = "") -> Iterator[str]:
+        """Script and language of a template: the script without the inserted names, the language with a country.
+
+        It is of another language where it is detected as such both alone and below the text `above`.
+        """
         if not template or template != template.strip():
             yield "is empty, or begins or ends with a space"
         text = MARK.sub("", self._with_country(template))
@@ -252,9 +265,11 @@ class TemplateCheck:
         if wrong:
             yield wrong
         elif detectable(self.language.detector):
-            detected = detect(text, self.language, self.catalog).language
-            if detected not in (self.language.code, None):
-                yield f"is detected as {detected}, not as {self.language.code}: {text!r}"
+            for read in dict.fromkeys((text, above + text)):
+                detected = detect(read, self.language, self.catalog).language
+                if detected in (self.language.code, None):
+                    return
+            yield f"is detected as {detected}, not as {self.language.code}: {text!r}"
 
     def _with_country(self, template: str) -> str:
         for code in self.countries:
@@ -272,7 +287,12 @@ def _placeholder(allowed: Sequence[str], text: str) -> Iterator[str]:
         yield f"holds {wanted} {times} times; it must stand there exactly once"
     for stray in dict.fromkeys(mark for mark in marks if mark not in allowed):
         only = f"{wanted} and nothing else" if wanted else "no placeholder"
-        yield f"holds {stray}; a template of this condition holds {only}"
+        yield (
+            f"holds {AMOUNT}, and nothing says how long 50 English words are in this language: add amount = 50 to its "
+            "file, or as many words as they are"
+            if stray == AMOUNT
+            else f"holds {stray}; a template of this condition holds {only}"
+        )
 
 
 def _length(text: str, length: Length) -> Iterator[str]:

@@ -127,6 +127,13 @@ def _is_template(value: object) -> bool:
 
 def template_of(wording: TopicWording, condition: Condition) -> str:
     """The text for a condition; `CatalogError` where this wording has none."""
+    if condition == "audience" and wording.name == PLAIN:
+        raise CatalogError(
+            f"the wording {PLAIN} has no prompts of the condition {condition!r}",
+            where=wording.file,
+            remedy=f"Take {condition!r} out of the conditions of the experiment, or ask a wording that has it, for "
+            'example wordings = ["write"] under [prompts], in languages and about countries that are in it.',
+        )
     if condition not in wording.templates and wording.name == PLAIN:  # whose sentences have a line for it below them
         raise CatalogError(
             f"wording.plain.name: no line with the name of a person, for {condition}",
@@ -410,13 +417,19 @@ def topic_wording(topic: Topic, language: Language, wording: Wording, name: str,
             where=wording_file(language),
             remedy="Add [wording.plain] with country and name (docs/extending.md), or leave the language out.",
         )
-    if not wordings:
+    if not wordings and (name == PLAIN or not with_plain(topic, language, wording)):
         is_own_topic = bool(topic.sentences or topic.wording)
         place = f"sentences.{language.code}" if is_own_topic else f"wording.plain.topics.{topic.code}"
         raise CatalogError(
             f"topic {topic.code!r} has no sentence in language {language.code!r}",
             where=topic_file(topic) if is_own_topic else wording_file(language),
             remedy=f'Add {place} = "...", or leave the language or the topic out.',
+        )
+    if not wordings:
+        raise CatalogError(
+            f"topic {topic.code!r} has the wording {PLAIN} alone in language {language.code!r}, and {name} is asked",
+            where=wording_file(language),
+            remedy=f'Write wordings = ["{PLAIN}"] under [prompts], or leave the language out.',
         )
     names = [name for name in named if name]
     remedy = (

@@ -283,6 +283,8 @@ class Catalog(ClosedModel):
             of_country = [one.code for one in self.languages.values() if one.first_country == code.upper()]
             near = near_words(code, self.languages) or of_country or _by_name(code, self.languages)
             remedy = _meant(near, self.languages) if near else did_you_mean(code, self.languages)
+            if not near and re.fullmatch(r"[a-z]{2,3}(-[A-Za-z]{2,4})?", code):
+                remedy += f" To add it: polyculture pack new {code}."
             raise CatalogError(f"unknown language {code!r}", remedy=remedy)
         return self.languages[code]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,16 @@ from polyculture.experiment.file import Experiment
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.generate.engines import ENGINES, ModelSpec, check_model, engine_remedy, find_kind
 
+_SCRIPT = re.compile(r"[A-Za-z]{4}")
+_OF_LANGUAGES = ("Hans", "Hant", "Jpan", "Kore")  # scripts that say a language, or several scripts at once
+
 
 def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
     """The same with the catalogue's codes: `jp` and `Japan` are JP, `english` is en. Unknown ones stay as they are."""
     names = WrittenNames(catalog)
     known = {
         "topics": (catalog.topics, names.topic),
-        "languages": (catalog.languages, names.language),
+        "languages": (catalog.languages, lambda written: _language_asked(written, names, catalog)),
         "countries": (catalog.countries, names.country),
     }
     changed: dict[str, Any] = {}
@@ -33,6 +37,15 @@ def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
         some = experiment.languages_of.items()
         changed["languages_of"] = {model: tuple(names.language(one) or one for one in of) for model, of in some}
     return experiment.model_copy(update=changed) if changed else experiment
+
+
+def _language_asked(written: str, names: WrittenNames, catalog: Catalog) -> str | None:
+    """The language of a code or a name; None for a code of a script that its prompts are not in: `sr-Latn`."""
+    code = names.language(written)
+    script = next((part.title() for part in re.split("[-_]", written)[1:] if _SCRIPT.fullmatch(part)), None)
+    if code is None or script is None or script in _OF_LANGUAGES:
+        return code
+    return code if script == catalog.languages[code].scripts[0] else None
 
 
 def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> Iterator[ExperimentError]:

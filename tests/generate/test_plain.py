@@ -119,6 +119,37 @@ def test_a_wording_that_is_named_is_not_replaced(tmp_path: Path) -> None:
     assert 'wordings = ["plain"]' in str(told.value)
 
 
+def test_a_language_that_has_plain_alone_is_not_said_to_lack_its_sentences() -> None:
+    with pytest.raises(
+        CatalogError, match="'food' has the wording plain alone in language 'fr', and write is asked"
+    ) as told:
+        build_prompts(CATALOG, ["fr"], ["food"], ["JP"], ["explicit"], design=PromptDesign(("write",)))
+    assert 'wordings = ["plain"]' in str(told.value)
+
+
+def test_plain_is_said_to_have_no_audience() -> None:
+    with pytest.raises(CatalogError, match="the wording plain has no prompts of the condition 'audience'"):
+        build_prompts(CATALOG, ["en"], ["food"], ["FR"], ["audience"], design=ALONE)
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [("sr-Latn", None), ("ur_Latn", None), ("pa-Guru", "pa"), ("zh-Hant", "zh-tw"), ("ja-Jpan", "ja"), ("en-US", "en")],
+)
+def test_a_code_with_another_script_than_that_of_the_prompts_is_unknown(
+    tmp_path: Path, written: str, code: str | None
+) -> None:
+    file = experiment(tmp_path, "")
+    file.write_text(
+        re.sub("languages = .*", f'languages = ["{written}"]', file.read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    if code is None:
+        with pytest.raises(ExperimentError, match=f"unknown language '{written}'. Did you mean '{written[:2]}'"):
+            open_workspace(file)
+    else:
+        assert open_workspace(file).experiment.languages == (code,)
+
+
 def test_a_pack_without_the_lines_is_not_asked_as_if_it_had_them(tmp_path: Path) -> None:
     """A topic of one's own has sentences in which the country is inflected: these are no `plain`."""
     text = re.sub(r"\[plain\]\n(.+\n)+", "", (FOLDER / "it.toml").read_text(encoding="utf-8"))

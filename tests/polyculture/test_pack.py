@@ -261,6 +261,45 @@ def test_a_line_with_another_placeholder_than_the_name_of_the_country_is_said_to
     assert {gap.key for gap in needed} == {"wording.plain.country"}
 
 
+UZBEK = """
+code = "uz"
+amount = 40
+
+[wording.plain]
+country = "Bu odamning mamlakati: {country_name}."
+name = "Bu odamning ismi: {name}."
+
+[wording.plain.topics]
+food = "Kechki ovqat yeyayotgan odam haqida taxminan {amount} so'zdan iborat matn yozing."
+"""
+
+
+def test_a_line_is_too_short_to_tell_its_language_and_is_read_with_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "uz.toml"
+    file.write_text(UZBEK, encoding="utf-8")
+    assert [str(gap) for gap in find_gaps([file]) if gap.needed] == []
+    german = "Das Land, aus dem diese Person kommt und in dem sie aufgewachsen ist, heißt: {country_name}."
+    file.write_text(UZBEK.replace("Bu odamning mamlakati: {country_name}.", german), encoding="utf-8")
+    assert any("is detected as de" in gap.what for gap in find_gaps([file]) if gap.needed)
+
+
+def test_an_amount_that_nothing_gives_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "be.toml"
+    file.write_text(
+        """
+code = "be"
+
+[wording.plain]
+country = "Краіна гэтага чалавека: {country_name}."
+
+[wording.plain.topics]
+food = "Напішыце тэкст прыкладна з {amount} слоў пра чалавека, які вячэрае."
+""",
+        encoding="utf-8",
+    )
+    assert any("add amount = 50 to its file" in gap.what for gap in find_gaps([file]) if gap.needed)
+
+
 @pytest.mark.parametrize(
     ("names", "what"),
     [('{ XX = "Орсин" }', "there is no such country"), ('{ RU = "Russia" }', "only 0% of its letters are in Cyrl")],
