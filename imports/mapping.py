@@ -14,10 +14,11 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.imports.chats import conversation, is_asked
 from polyculture.imports.count import paths_like_texts
 from polyculture.imports.places import is_beside, is_said_of_an_answer, is_text_name, outward
-from polyculture.imports.shapes import ANSWER, FILE, ShapedFile
+from polyculture.imports.shapes import ANSWER, ShapedFile
 from polyculture.imports.siblings import LONG
 from polyculture.sources.cells import is_value
 from polyculture.sources.record import (
+    FILE,
     LISTED,
     MOST_COLUMNS,
     Record,

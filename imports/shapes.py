@@ -48,6 +48,7 @@ from polyculture.sources.encoding import NAMES, encoding_of
 from polyculture.sources.files import data_files, kind_of, read_file
 from polyculture.sources.lm_eval import model_of
 from polyculture.sources.record import (
+    FILE,
     LONGEST_LINE,
     BadRow,
     Found,
@@ -67,7 +68,6 @@ from polyculture.sources.tables import unmatched_quotes, usual_columns
 
 ANSWER, TEXT, PROMPT, KEY, CHAT, COLUMN = " answer", " text", " prompt", " key", " chat", " column"
 CHAT_FILE = "chat"  # the kind of a text file that is one conversation
-FILE = "@file"  # the file's name, within its folder, without what says its kind
 PLAIN = "plain"
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
 _OWN = {"needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "only", "once", "id",
@@ -135,7 +135,7 @@ class Shape:
             return _body(record, self.body) is not None
         if self.chat:
             return has_chat(record.values)
-        return bool(self.needs) and all(record.has(path) for path in self.needs)
+        return record.has_all(self.needs)
 
     @property
     def walks(self) -> bool:

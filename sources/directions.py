@@ -13,11 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.text.sanitize import parse
+from polyculture.sources.files import json_beside
 from polyculture.sources.lm_eval import results_of, task_of
 from polyculture.sources.record import Record
 
-_LARGEST = 64 * 2**20  # bytes
 _SAMPLES = "_samples"  # ends the name of Every Eval Ever's file of items: UUID_samples.jsonl beside UUID.json
 _NEITHER, _UNKNOWN = "not_applicable", "unknown"
 
@@ -53,10 +52,5 @@ def _of_results(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], st
 
 def _table(file: Path) -> Mapping[str, Any]:
     """What a JSON file has; empty where there is none, or none that can be read."""
-    if not file.is_file() or file.stat().st_size > _LARGEST:
-        return {}
-    try:
-        found = parse(file.read_bytes())
-    except ValueError:
-        return {}
+    found = json_beside(file)
     return found if isinstance(found, Mapping) else {}

@@ -39,6 +39,7 @@ from polyculture.sources.tables import (
 
 _START = 2**16  # bytes by which a file is known
 _LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
+_LARGEST_BESIDE = 64 * 2**20  # bytes of a file beside records, which says something of all of them
 _MOST_PARTS = 8  # tables of the same names in one record; more are records under their ids, as BiGGen Bench writes them
 _SPEAKERS = frozenset({"role", "from", "speaker", "author", "sender"})  # a field of messages
 _DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
@@ -145,6 +146,16 @@ def read_file(path: Path, *, tables: bool = False, told: frozenset[str] = frozen
         yield from read_separated(path, encoding_of(path), usual_columns(told))
     else:
         yield from _read_json(path, encoding_of(path), tables=tables)
+
+
+def json_beside(path: Path) -> Any:
+    """What a JSON file beside records has; None where there is none, or none that can be read."""
+    if not path.is_file() or path.stat().st_size > _LARGEST_BESIDE:
+        return None
+    try:
+        return parse(path.read_bytes())
+    except ValueError:
+        return None
 
 
 def _read_json(path: Path, encoding: str, *, tables: bool) -> Rows:

@@ -19,20 +19,17 @@ from typing import Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.identity import content_id
-from polyculture.cache.text.sanitize import parse
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.cells import is_value
 from polyculture.sources.directions import record_of, stated_directions
-from polyculture.sources.files import data_files, read_file
+from polyculture.sources.files import data_files, json_beside, read_file
 from polyculture.sources.lm_eval import model_of, older_samples, results_of, task_of
-from polyculture.sources.record import BadRow, Record, shown
+from polyculture.sources.record import FILE, BadRow, Record, shown
 
 FIELDS = ("score", "metric", "model", "dataset", "language", "item", "repeat", "version", "cluster")
 NO_LANGUAGE = "und"  # of items whose language no log gives: the code of BCP 47 for an undetermined one
 NO_SCORE = "the log has no score"
-FILE = "@file"  # the log's name, without what says its kind
 _LOOKED_AT = 50  # records by which a log is known
-_LARGEST_BESIDE = 16 * 2**20  # bytes
 _NAMED = 3  # files that a line names
 _BROKEN_OFF = ("started", "cancelled", "error")  # the status of an evaluation of Inspect that did not end
 _LARGEST_EXACT = 2**53  # a number beyond it is another one than its digits say
@@ -85,7 +82,7 @@ class LogShape:
 
     def fits(self, record: Record) -> bool:
         """Whether a record is of this shape."""
-        return bool(self.needs) and all(record.has(path) for path in self.needs)
+        return record.has_all(self.needs)
 
     def records(self, record: Record) -> Iterator[Record]:
         """The records within a record; itself where it has none."""
@@ -174,7 +171,7 @@ class LogReader:
         if shape.name == "lm-eval":
             more["@model"] = model_of(file)
         if shape.beside:
-            more["beside"] = _beside(file.with_name(shape.beside))
+            more["beside"] = json_beside(file.with_name(shape.beside))
         for row in rows:
             if isinstance(row, BadRow):
                 if row.lost and not self.skip_rows:
@@ -360,16 +357,6 @@ def _dataset(name: str, shape: LogShape) -> str:
     task, _, arguments = name.partition(":")
     kept = [one for one in arguments.split(",") if one and not one.startswith(("model=", "model_deployment="))]
     return f"{task}:{','.join(kept)}" if kept else task
-
-
-def _beside(file: Path) -> Any:
-    """What a small JSON file has; None where there is none, or none that can be read."""
-    if not file.is_file() or file.stat().st_size > _LARGEST_BESIDE:
-        return None
-    try:
-        return parse(file.read_bytes())
-    except ValueError:
-        return None
 
 
 def _kind(value: Any) -> str:

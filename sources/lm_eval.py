@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from polyculture.cache.text.sanitize import parse
+from polyculture.sources.files import json_beside
 from polyculture.sources.record import Record
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
-_LARGEST_RESULTS = 64 * 2**20  # bytes
 
 
 def model_of(path: Path) -> str | None:
@@ -20,14 +19,11 @@ def model_of(path: Path) -> str | None:
     Version 0.4.0 wrote one `results.json` beside `pretrained__MODEL_TASK.jsonl`, which names the model's arguments.
     """
     named, first = _SAMPLES.search(path.name), _FIRST.fullmatch(path.name)
-    results, model = results_of(path), None
-    if results.is_file() and results.stat().st_size <= _LARGEST_RESULTS:
-        try:
-            told = Record("", parse(results.read_bytes()))
-            arguments = str(told.get("config.model_args") or "")
-            model = told.get("model_name|config.model_name") or re.sub(r"^.*pretrained=|,.*$", "", arguments)
-        except (ValueError, TypeError):
-            model = None
+    results, model = json_beside(results_of(path)), None
+    if isinstance(results, Mapping):
+        told = Record("", results)
+        arguments = str(told.get("config.model_args") or "")
+        model = told.get("model_name|config.model_name") or re.sub(r"^.*pretrained=|,.*$", "", arguments)
     by_name = first["model"] if first else path.resolve().parent.name if named else None
     return str(model) if model else by_name
 

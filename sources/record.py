@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -74,6 +74,10 @@ class Record:
         """Whether there is a value at a path, be it null."""
         return path in self.values or any(find(self.values, one) for one in alternatives(path))
 
+    def has_all(self, paths: Collection[str]) -> bool:
+        """Whether there is a value at each of the paths that a shape needs; no record is of a shape that needs none."""
+        return bool(paths) and all(map(self.has, paths))
+
     def within(self, rows: Sequence[str]) -> Iterator[Record]:
         """The records in the list at the path `rows[0]`, each with the columns of this one that the others name.
 
@@ -88,6 +92,7 @@ class Record:
             yield Record(f"{self.row}/{number}", {**outer, **one} if isinstance(one, Mapping) else outer)
 
 
+FILE = "@file"  # the column of the file's name, within its folder, without what says its kind
 Rows = Iterator[Record | BadRow]
 
 
