@@ -28,7 +28,7 @@ from polyculture.metrics.comparison.baseline import SAME_ANSWERS
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides
-from polyculture.metrics.comparison.study import Study, study_of_texts
+from polyculture.metrics.comparison.study import RunStudy, study_of_texts
 from polyculture.metrics.declared import COMPARED
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.limits import disqualified
@@ -43,7 +43,7 @@ _NEW = ("new prompts", "new items")  # variants of boards whose differences hold
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Key:
+class _BoardKey:
     """Of a board, as `boards/joined_boards.sql` has it."""
 
     metric: str
@@ -60,13 +60,13 @@ class RankedData:
     layout: Layout
     tables: JoinedTables
     soundness: Soundness
-    study: Callable[[Manifest, Store], Study]
+    study: Callable[[Manifest, Store], RunStudy]
     # Writes the numbers of a joined run, and the differences of all pairs of its models.
     compare: Callable[[RunFolder, Collection[frozenset[str]]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class IntervalEstimate:
     """A number with its interval, where it has one."""
 
     estimate: float
@@ -83,9 +83,9 @@ class RankedModel:
 
     group: int | None
     model: str
-    value: Estimate | None
+    value: IntervalEstimate | None
     cells: int
-    languages: Mapping[str, Estimate]
+    languages: Mapping[str, IntervalEstimate]
     reason: str = ""
 
 
@@ -154,7 +154,7 @@ class Leaderboard:
     data: RankedData
     run: RunFolder
     manifest: Manifest
-    study: Study
+    study: RunStudy
     models: Sequence[LeaderboardModel]
     excluded: Sequence[Excluded]
     doubts: Sequence[str]
@@ -223,10 +223,10 @@ def rank_groups(models: Sequence[str], orders: Collection[tuple[str, str]]) -> l
 
 def boards(store: Store) -> list[RankBoard]:
     """The boards of a joined run whose models are compared: one for each metric in which two models or more can be."""
-    rows_of: dict[_Key, list[Any]] = {}
-    orders: dict[_Key, set[tuple[str, str]]] = {}
+    rows_of: dict[_BoardKey, list[Any]] = {}
+    orders: dict[_BoardKey, set[tuple[str, str]]] = {}
     for *named, model, estimate, low, high, contexts, reason, worse in _rows(store, "joined_boards"):
-        key = _Key(*named)
+        key = _BoardKey(*named)
         rows_of.setdefault(key, []).append((model, estimate, low, high, contexts, reason))
         orders.setdefault(key, set()).update((model, one) for one in worse)
     tests = {tuple(named): (tested, pairs) for *named, tested, pairs in _rows(store, "board_tests")}
@@ -239,7 +239,7 @@ def boards(store: Store) -> list[RankBoard]:
             continue  # without a test all models would be in one group, as if they were equal
         groups = rank_groups([model for model, *_ in placed], orders[key])
         ranked = [
-            RankedModel(group, model, Estimate(estimate, low, high), cells, numbers.by_language(key, model))
+            RankedModel(group, model, IntervalEstimate(estimate, low, high), cells, numbers.by_language(key, model))
             for group, (model, estimate, low, high, cells, _) in zip(groups, placed, strict=True)
         ]
         withheld = {row[0]: row[-1] or "not compared" for row in rows if row[1] is None}
@@ -263,7 +263,7 @@ class _Numbers:
 
     def __init__(self, store: Store) -> None:
         self.reasons: dict[tuple[str, str], dict[str, str]] = {}
-        self._of_languages: dict[tuple[str, str, str, bool], dict[str, Estimate]] = {}
+        self._of_languages: dict[tuple[str, str, str, bool], dict[str, IntervalEstimate]] = {}
         for row in _rows(store, "board_numbers"):
             metric, setting, model, language, estimate, low, high, wide_low, wide_high, reason, _ = row
             if language is None:
@@ -271,9 +271,9 @@ class _Numbers:
             elif estimate is not None:
                 for new_prompts, interval in ((False, (low, high)), (True, (wide_low, wide_high))):
                     of_model = self._of_languages.setdefault((metric, setting, model, new_prompts), {})
-                    of_model[language] = Estimate(estimate, *interval)
+                    of_model[language] = IntervalEstimate(estimate, *interval)
 
-    def by_language(self, board: _Key, model: str) -> Mapping[str, Estimate]:
+    def by_language(self, board: _BoardKey, model: str) -> Mapping[str, IntervalEstimate]:
         """The numbers of a model by language, with the intervals that a board shows."""
         return self._of_languages.get((board.metric, board.setting, model, board.variant in _NEW), {})
 

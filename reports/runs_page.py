@@ -16,8 +16,8 @@ from polyculture.cache.store.manifest import Manifest
 from polyculture.metrics.comparison.table import explained
 from polyculture.metrics.leaderboard import (
     TEXTS,
-    Estimate,
     Excluded,
+    IntervalEstimate,
     Leaderboard,
     LeaderboardModel,
     RankBoard,
@@ -206,7 +206,7 @@ def _line(metric: str, one: RankedModel, languages: Sequence[str], run_of: Mappi
     return Line(names.model(one.model), cells, note=f"run {run_of[one.model]}")
 
 
-def _value(metric: str, value: Estimate) -> FormattedEstimate:
+def _value(metric: str, value: IntervalEstimate) -> FormattedEstimate:
     return estimate(metric, value.estimate, value.low, value.high)
 
 

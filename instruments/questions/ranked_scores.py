@@ -24,7 +24,7 @@ from polyculture.instruments.questions.numbers.measure import families_of, numbe
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.tally import count_answers
 from polyculture.metrics import METRICS_LAYOUT
-from polyculture.metrics.comparison.study import Study
+from polyculture.metrics.comparison.study import RunStudy
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.leaderboard import RankedData
 from polyculture.metrics.model_health import MOST_MISSING, Soundness
@@ -35,7 +35,7 @@ _RANKED_LAYOUT = compose(METRICS_LAYOUT, LAYOUT)
 _DIGITS = 8  # of the hash of what items there are
 
 
-def study_of_scores(_: Manifest, store: Store) -> Study:
+def study_of_scores(_: Manifest, store: Store) -> RunStudy:
     """The study of a run's scores: items with their groups, metrics with their ranges, and what logs call good."""
     parts, stated = dict[str, str](), dict[str, str]()
     for dataset, language, items, units, grouped in store.execute(read_sql(_OWN, "score_study")).fetchall():
@@ -46,7 +46,7 @@ def study_of_scores(_: Manifest, store: Store) -> Study:
         parts[f"metric {metric} of {dataset}"] = scaled or "0 to 1"
         if better:
             stated[f"what is good in {metric} of {dataset}"] = better
-    return Study(content_id("study of scores", parts), parts, stated)
+    return RunStudy(content_id("study of scores", parts), parts, stated)
 
 
 def compare_scored(run: RunFolder, dependent: Collection[frozenset[str]] = ()) -> None:

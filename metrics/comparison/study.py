@@ -36,14 +36,14 @@ _ADDRESS = "base_url"  # of a server in a setup: the same model may be served an
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class RunStudy:
     """What decides the numbers of a run. Runs whose studies have one `id` can be compared as if they were one run."""
 
     id: str
     parts: Parts
     stated: Parts = field(default_factory=dict)  # what not every run states: those that do must agree
 
-    def differing(self, other: Study) -> list[str]:
+    def differing(self, other: RunStudy) -> list[str]:
         """The parts in which another study differs, with both values; empty where it is the same one."""
         shared = self.stated.keys() & other.stated.keys()
         against = [name for name in self.stated if name in shared and self.stated[name] != other.stated[name]]
@@ -51,14 +51,14 @@ class Study:
             return [f"{name}{_values(name, self.stated[name], other.stated[name])}" for name in against]
         return [] if self.id == other.id else differing_parts(self.parts, other.parts) or ["what was asked"]
 
-    def joined(self, other: Study) -> Study:
+    def joined(self, other: RunStudy) -> RunStudy:
         """The same study, with what the other one states of it, too."""
         return replace(self, stated={**other.stated, **self.stated})
 
 
-def study_of_texts(manifest: Manifest) -> Study:
+def study_of_texts(manifest: Manifest) -> RunStudy:
     """The study of a run's texts."""
-    return Study(study_id(manifest), study_parts(manifest))
+    return RunStudy(study_id(manifest), study_parts(manifest))
 
 
 def study_parts(manifest: Manifest) -> Parts:

@@ -16,7 +16,7 @@ from polyculture.metrics.comparison.table import explained
 from polyculture.reports.numbers import bound
 
 if TYPE_CHECKING:
-    from polyculture.metrics.leaderboard import Estimate, Leaderboard, RankBoard, RankedModel
+    from polyculture.metrics.leaderboard import IntervalEstimate, Leaderboard, RankBoard, RankedModel
 
 
 class LeaderboardFormat(StrEnum):
@@ -143,7 +143,7 @@ def _estimate(standing: RankedModel, language: str) -> float | None:
     return None if value is None else value.estimate
 
 
-def _with_interval(value: Estimate) -> str:
+def _with_interval(value: IntervalEstimate) -> str:
     interval = "" if value.low is None else f" [{cell(value.low)}, {cell(value.high)}]"
     return f"{cell(value.estimate)}{interval}"
 

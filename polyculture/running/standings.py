@@ -25,7 +25,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.run_place import stored_run
 from polyculture.instruments.questions.ranked_scores import SCORES
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison.study import Study
+from polyculture.metrics.comparison.study import RunStudy
 from polyculture.metrics.leaderboard import (
     TEXTS,
     Excluded,
@@ -49,7 +49,7 @@ class _Opened:
     data: RankedData
     manifest: Manifest
     store: Store
-    study: Study
+    study: RunStudy
     health: dict[str, ModelHealth] = field(default_factory=dict)
 
 
@@ -106,7 +106,7 @@ def joined_runs(places: Sequence[Path], most: Mapping[str, float] = MappingProxy
         doubts += text_doubts(joined, manifest)
         found = boards(joined)
         unranked = unranked_metrics(joined, found)
-        study = reduce(Study.joined, (one.study for one in opened))
+        study = reduce(RunStudy.joined, (one.study for one in opened))
         yield Leaderboard(data, run, manifest, study, models, excluded, doubts, found, unranked, bounds)
 
 
@@ -121,7 +121,7 @@ def _bounds(data: RankedData, most: Mapping[str, float]) -> Mapping[str, float]:
 def _opened(stack: ExitStack, places: Sequence[Path], excluded: list[Excluded], doubts: list[str]) -> Iterator[_Opened]:
     """The runs that are of the first one's study, open."""
     first: _Opened | None = None
-    study: Study | None = None  # with what is stated of it by the runs until now
+    study: RunStudy | None = None  # with what is stated of it by the runs until now
     runs = [_run_of(place) for place in places]
     labels = _labels([run.root.resolve().name for run in runs])
     for label, run in zip(labels, runs, strict=True):
