@@ -236,6 +236,17 @@ def test_duckdb_is_opened_in_one_place() -> None:
     assert found == {"cache/database.py"}
 
 
+def test_a_class_has_a_name_of_its_own() -> None:
+    """One name has one meaning, that of a private class included: `_Line` is no other class than `Line`."""
+    found: dict[str, set[str]] = {}
+    for file in (file for room in ROOMS for file in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name.strip("_"), set()).add(str(file.relative_to(ROOT)))
+    assert len(found) > 500
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}
+
+
 def test_no_files_import_each_other() -> None:
     """Also not by way of others, or within functions: who reads a file need not have read those that read it."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
