@@ -88,7 +88,8 @@ def page(
         raise ExperimentError(what, where=experiment, remedy=f"Name another topic: {topics}.")
     conditions = {one.condition for one in templates}
     if experiment is None and (unnamed := [one for one in CONDITIONS if one not in conditions]):
-        say(f"without {' and '.join(unnamed)}: there are no persons' names in {known.language(language).name}")
+        many = "such persons' names" if any(one.startswith("implicit") for one in conditions) else "persons' names"
+        say(f"without {' and '.join(unnamed)}: there are no {many} in {known.language(language).name}")
     from polyculture.reports.review_page import review_page  # here: Jinja
 
     asked = [one.questions for one in templates]
