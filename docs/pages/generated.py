@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import api_page
 import commands_page
 import exceptions_page
 import lists_page
@@ -14,6 +15,8 @@ PAGES = {
     "tables.md": tables_page.page,
     "lists.md": lists_page.page,
     "exceptions.md": exceptions_page.page,
+    "api.md": api_page.page,
+    "interfaces.md": api_page.extensions_page,
 }
 
 

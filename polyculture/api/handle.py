@@ -39,11 +39,11 @@ _SEE = "run.tables, run.describe(TABLE)"
 
 
 class Run:
-    """A run, open for reading. `polyculture.open` makes one.
+    """An open run. `polyculture.open` and `polyculture.run` return one; you do not construct it yourself.
 
-    Nothing is written into the run's folder, but by `report()` without a path. Frames hold what the run had stored when
-    they were asked for, also while it is being worked on: a later question sees later rows. Several runs may be open at
-    once. It is closed by `close`, at the end of a `with` block, or when nothing refers to it any more.
+    All methods only read, except `report()` without a path, which writes into the run's folder. While another process
+    works on the run, each call returns the rows that are stored at that moment. You can open several runs at once. A
+    run is closed by `close()`, at the end of a `with` block, or when it is garbage-collected.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -55,43 +55,47 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The experiment's name."""
+        """The name of the experiment."""
         return self._manifest.experiment
 
     @property
     def path(self) -> Path:
-        """The run's folder."""
+        """The folder of the run."""
         return self._workspace.run.root
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models, as tables name them: 'engine:name'."""
+        """The models as the tables name them: `engine:name`."""
         return tuple(self._manifest.models)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the languages: 'ja'."""
+        """The codes of the languages, for example `ja`."""
         return tuple(self._manifest.languages)
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics: 'food'."""
+        """The topics, for example `food`."""
         return tuple(self._manifest.topics)
 
     @property
     def countries(self) -> tuple[str, ...]:
-        """The codes of the countries: 'JP'."""
+        """The codes of the countries, for example `JP`."""
         return tuple(self._manifest.countries)
 
     @property
     def tables(self) -> list[str]:
-        """The names of the store's tables: rows that count now, and metrics. `polyculture table` has the report's."""
+        """The names of the tables of the store, with the current rows and the metrics.
+
+        The tables of the report are others: `polyculture table` lists them.
+        """
         return sorted({view for view in self.sql(DICTIONARY)["view"] if "*" not in view})
 
     def describe(self, table: str | None = None) -> pd.DataFrame:
-        """What tables and columns mean: a row per column of `table`, with its type; without one, a row per table.
+        """Explains the columns of a table, or all tables if you name none.
 
-        `attrs["meaning"]` of the first says what a row of the table is. Raises `StoreError` for an unknown table.
+        The result has a row for each column of `table`, with its type and meaning, and `attrs["meaning"]` says what a
+        row of the table is. Without `table`, it has a row for each table. Raises `StoreError` for an unknown table.
         """
         if table is None:
             found = self.sql(DICTIONARY)
@@ -108,14 +112,14 @@ class Run:
         return self._ask(ask)
 
     def table(self, name: str, /, **where: Any) -> pd.DataFrame:
-        """The rows of a table as a frame of pandas: all, or those whose columns have the given values.
+        """Returns the rows of a table as a pandas frame: all rows, or those whose columns have the given values.
 
             run.table("granularity", language="ja", topic=["food", "music"], country=None)
 
-        A value is text (codes in any case), a number, a truth value, None (a missing value), or a list of these.
-        Rows have no fixed order. Columns with missing
-        numbers are floats, as pandas has it; `arrow` keeps them whole. Raises `StoreError` for an unknown table, column
-        or value, with those that are known.
+        A value is text (its case does not matter), a number, a truth value, `None` for a missing value, or a list of
+        these. The rows have no fixed order. A column of whole numbers in which some are missing becomes a column of
+        floats, because pandas has it so; `arrow` keeps whole numbers. Raises `StoreError` for an unknown table, column
+        or value; the message lists those that are known.
         """
 
         def ask(store: Store) -> pd.DataFrame:
@@ -125,7 +129,7 @@ class Run:
         return self._ask(ask)
 
     def arrow(self, name: str, /, **where: Any) -> pa.Table:
-        """The same rows as an Arrow table, with the types of the store."""
+        """Returns the rows that `table` returns as an Arrow table, with the types of the store."""
 
         def ask(store: Store) -> pa.Table:
             rows: pa.Table = self._rows(store, name, where).to_arrow_table()
@@ -134,16 +138,17 @@ class Run:
         return self._ask(ask)
 
     def responses(self, **where: Any) -> pd.DataFrame:
-        """The responses that count now, a row each with its `text`; `where` as in `table`."""
+        """Returns the current responses, one row for each, with its `text`. `where` works as in `table`."""
         return self.table("responses", **where)
 
     def sql(
         self, query: str, params: Mapping[str, Any] | Sequence[Any] | None = None, *, timeout: float | None = None
     ) -> pd.DataFrame:
-        """What one SELECT answers, read-only, in DuckDB's SQL; `params` fill `?` or `$name`.
+        """Returns the result of one SELECT statement in DuckDB's SQL as a pandas frame.
 
-        It sees the run's own files and no other. After `timeout` seconds it is stopped. Raises `StoreError` for a query
-        that is none, or fails.
+        `params` replace `?` (a sequence) or `$name` (a mapping) in the query. The query can read the files of this run
+        and no others, and it cannot write. After `timeout` seconds it is cancelled. Raises `StoreError` if the query is
+        not a SELECT, fails, or is cancelled.
         """
 
         def ask(store: Store) -> pd.DataFrame:
@@ -165,14 +170,18 @@ class Run:
         metrics: Sequence[str] = (),
         targets: Sequence[Target] = (),
     ) -> pd.DataFrame:
-        """Models, languages, conditions, countries or wordings against each other, as `polyculture compare`.
+        """Compares models, languages, conditions, countries or wordings, as `polyculture compare` does.
 
-        `names` are two or more of one kind: each pair of them; with `rest` each against all others. Or, without names:
-        `native`, a `group` of models, other runs as `baselines`, or `snapshots` of `link --snapshot`.
+        - `names` are two or more of one kind. Every pair of them is compared, or with `rest` each with all others.
+        - Without `names`: `native` compares each country's own languages with the other languages, `group` compares
+          groups of models by a fact of `[model_facts]`, `baselines` are experiment files or folders of other runs, and
+          `snapshots` are those of `polyculture link --snapshot`.
+        - `by` names columns, such as `language`: there is a row for each of their values.
+        - `metrics` and `targets` limit the comparison; the targets are `same_prompts` and `new_prompts`.
 
-        A row per pair, metric, target and selection of texts, and per value of the columns `by`, with the columns of
-        the view `differences`. `attrs["remarks"]` says what was left out, and why some have no interval. Raises
-        `StoreError` for a side that the run does not have.
+        The result has a row for each pair, metric, target, selection of texts and value of `by`, with the columns of
+        the table `differences`. `attrs["remarks"]` lists what was left out, and why some rows have no interval. Raises
+        `StoreError` if the run does not have what you name.
         """
         from polyculture.metrics.comparison.compare import TARGETS
         from polyculture.metrics.comparison.question import ComparisonQuestion
@@ -194,9 +203,10 @@ class Run:
     def report(self, path: Path | str | None = None) -> Path:
         """Writes the report and returns its path.
 
-        Without `path` it is the run's own, with its intervals computed first, as by `polyculture report`: that writes
-        into the run's folder. With `path`, an HTML file, nothing is written there: the report shows what is stored. A
-        large report has a folder `report-data` beside it. Raises `StoreError` where that cannot be written.
+        Without `path`, missing intervals are computed, and the report is written into the run's folder, as by
+        `polyculture report`. With `path`, an HTML file, nothing is written into the run's folder, and the report shows
+        only the numbers that are stored. A large report has a folder `report-data` next to it. Raises `StoreError` if
+        the file cannot be written.
         """
         from polyculture.running.results import measure_run, report_copy, report_run
 
@@ -208,11 +218,11 @@ class Run:
             return report_copy(run, catalog, Path(path).expanduser())
 
     def export(self, to: Path | str, *, licence: str | None = None, every_eval_ever: bool = False) -> Path:
-        """Writes all tables that have rows to one portable folder, as `polyculture export`.
+        """Writes all tables that have rows to the portable folder `to`, as `polyculture export` does; returns its path.
 
-        `licence` is what you publish it under. With `every_eval_ever` the folder also has a record of each model's
-        numbers in that common form. An export that stands there is replaced. Raises `StoreError` for
-        anything else there, and where it cannot be written.
+        `licence` is the licence under which you publish the folder. With `every_eval_ever`, the folder also contains a
+        record of each model's numbers in the common form of that name. An earlier export in `to` is replaced. Raises
+        `StoreError` if `to` contains anything else or cannot be written.
         """
         from polyculture.instruments.questions.rules.opened import citation_of
         from polyculture.reports.export.write import write_export
@@ -225,7 +235,7 @@ class Run:
             return done.path
 
     def close(self) -> None:
-        """Closes the run's store and removes its temporary files. A later question opens it anew."""
+        """Closes the store of the run and removes its temporary files. A later call opens it again."""
         self._live = None
         self._open.close()
 

@@ -21,10 +21,13 @@ RUNS_VARIABLE = "POLYCULTURE_RUNS"  # of the command line, too
 
 
 def open(path: Path | str, *, runs: Path | str | None = None) -> Run:
-    """The run of an experiment file, or in a run's folder, open for reading; nothing is written there.
+    """Opens the run of an experiment for reading, and returns it as a `Run`. Nothing is written into its folder.
 
-    `runs` is the folder of runs, where it is not `runs/` beside the file. Warns where the file asks for other texts now
-    than those of the run. Raises `ExperimentError` for an invalid file, and `StoreError` where there is no run.
+    `path` is an experiment file or the folder of a run. `runs` is the folder that contains the runs; the default is the
+    environment variable `POLYCULTURE_RUNS`, or `runs/` next to the file.
+
+    If the file no longer asks for the texts that the run has, a `UserWarning` lists what changed. Raises
+    `ExperimentError` if the file is invalid, and `StoreError` if there is no run.
     """
     workspace = find_run(path, runs)
     if workspace.file != workspace.run.experiment:

@@ -32,19 +32,28 @@ def run(
     retry_failed: bool | str = False,
     progress: bool = False,
 ) -> Run:
-    """Does all that is left of an experiment: generate, extract, link, measure, report. Returns its run, open.
+    """Does all work that is left of an experiment, as `polyculture run` does, and returns its open `Run`.
 
-    `experiment` is a file's path, the keys of one as a dictionary, or an `Experiment`. The run of the last two is kept
-    in `runs/` of the present folder, and so are relative paths in them. Calling it again resumes, and so does
-    `polyculture run`: both take the same locks, and refuse the same. `job` ('K/N'), `model`, `language` and `topic` do
-    a part. With `accept_changes` what a changed experiment makes stale is made again. `retry_failed` asks again what
-    failed for good: all (True), or what failed for a reason. With `progress` the command line's lines and bars are
-    shown; the loggers below `polyculture` have the lines in any case.
+    The work is to generate, extract, link, measure and write the report. If you call the function again, it resumes. It
+    takes the same locks as the command line, so you can use both at the same time.
 
-    Raises `PolycultureError`: `ExperimentError` for an experiment that cannot be run, `ChangedExperimentError` for one
-    that no longer fits what is stored, `IncompleteError` where some of the work failed, `JobHeldError` where another
-    process holds jobs of a part (a whole run waits for them), `BudgetError` where `max_cost` would be passed. What was
-    done until then is kept.
+    - `experiment` is the path of a file, a dictionary with the keys of such a file, or an `Experiment`. Relative paths
+      in the last two are relative to the current folder, and their run is stored in `runs/` there.
+    - `runs` is the folder that contains the runs; the default is the environment variable `POLYCULTURE_RUNS`, or
+      `runs/` next to the file.
+    - `job` (`'3/16'` is the third of 16 shares), `model`, `language` and `topic` do only a part of the work.
+    - `accept_changes` generates again what a changed experiment makes stale. Without it, such a change is refused.
+    - `retry_failed` retries permanent failures: all of them (`True`), or those whose kind or message you name.
+    - `progress` shows the messages and progress bars of the command line on standard error. The loggers below
+      `polyculture` get the messages in any case.
+
+    Raises subclasses of `PolycultureError`. All work that was done until then is kept:
+
+    - `ExperimentError`: the experiment cannot be run as it is written.
+    - `ChangedExperimentError`: the experiment no longer fits what is stored.
+    - `IncompleteError`: some of the work failed.
+    - `JobHeldError`: you asked for a part, and another process works on its jobs. A whole run waits for them instead.
+    - `BudgetError`: the next request might exceed `max_cost`.
     """
     retry = None if retry_failed is False else RetryFailed("" if retry_failed is True else retry_failed)
     with shown() if progress else nullcontext():

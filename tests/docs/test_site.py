@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -19,6 +20,7 @@ from markdown_it import MarkdownIt
 from mkdocs.config import load_config
 from typer.main import get_command
 
+import polyculture
 from bench.exceptions import TABLES, read_table, rows_of
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.faults import fault_table
@@ -85,11 +87,11 @@ def test_what_lies_outside_docs_is_brought_along(site: Path) -> None:
     assert "repository/SECURITY.html" in page
 
 
-GENERATED = ("commands", "tables", "lists", "exceptions")
+GENERATED = ("commands", "tables", "lists", "exceptions", "api", "interfaces")
 
 
 def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
-    commands, tables, lists, exceptions = ((site / f"{name}.html").read_text(encoding="utf-8") for name in GENERATED)
+    commands, tables, lists, exceptions, *_ = ((site / f"{name}.html").read_text("utf-8") for name in GENERATED)
     named: Any = get_command(app)
     assert not [name for name in named.list_commands(None) if f'id="polyculture-{name}"' not in commands]
     assert 'href="#prompts"' in tables
@@ -99,6 +101,19 @@ def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
         f"<td>{row}</td>" for name, keys in TABLES.items() for key in keys for row in rows_of(read_table(name), key)
     }
     assert not [row for row in (*(f"<code>{name}</code>" for name in TABLES), *rows) if row not in exceptions]
+
+
+def test_the_python_interface_is_shown_from_its_docstrings(site: Path) -> None:
+    api, interfaces = ((site / f"{name}.html").read_text(encoding="utf-8") for name in ("api", "interfaces"))
+    heads = {re.sub("<[^>]+>", "", head).strip() for head in re.findall(r"<h2[^>]*>(.*?)</h2>", api, flags=re.DOTALL)}
+    names = {f"polyculture.{name}" for name in polyculture.__all__ if not name.startswith("__")}
+    assert not {name for name in names if not any(name in head.replace("\xa0", " ") for head in heads)}
+    calls = [name for name, one in vars(polyculture.Run).items() if callable(one) and not name.startswith("_")]
+    assert not [name for name in calls if f'id="polyculture.api.handle.Run.{name}"' not in api]
+    first = (inspect.getdoc(polyculture.Run.compare) or "").splitlines()[0]
+    assert first.split(", as")[0] in api
+    assert "the text for <code>seed</code>" in interfaces  # a docstring
+    assert "character offsets in the text; None when hallucinated" in interfaces  # the comment of a field
 
 
 def test_pages_that_the_program_names_exist() -> None:
