@@ -27,7 +27,7 @@ def view(
     runs: Runs = None,
     port: Annotated[int, typer.Option("--port", help="The port on this machine; 0 takes a free one.")] = PORT,
 ) -> None:
-    """Serve pages on this machine to browse the store: search, read, judge a sample, query in SQL.
+    """Serve pages on this machine to browse the store: search, read, see two models side by side, judge, query in SQL.
 
     A query is stopped after a minute, and shows its first thousand rows; `polyculture sql` writes all.
 

@@ -16,6 +16,8 @@ from polyculture.reports.view.live import PageStore
 
 FOLDER = Path(__file__).parent
 AXES = ("model", "language", "topic", "condition", "country")
+SIDES = ("a", "b")  # the two models that are shown side by side
+SAMPLES = 10  # of each of them
 FOUND = 200  # rows of a search
 SIZE = 20  # responses on a page
 ROWS = 1_000  # of a reader's own question
@@ -78,14 +80,34 @@ class Pages:
     def responses(self, asked: Asked) -> str:
         """Responses that meet the filters, with the searched item or surface marked."""
         filters = {name: asked.get(name, "") for name in ("qid", "surface", *AXES)}
-        number = asked.get("page", "1")
-        page = int(number) if number.isdecimal() and 0 < int(number) < 1_000_000 else 1
-        choices = self._choices(asked)
+        page, choices = page_number(asked), self._choices(asked)
         found = self._store.ask("responses", SIZE + 1, **filters, size=SIZE, skipped=(page - 1) * SIZE).records()
         for row in found:
             row["pieces"] = pieces(row["text"] or "", row["marks"] or ())
         shown = {"found": found[:SIZE], "more": len(found) > SIZE, "page": page, "choices": choices}
         return self._page("responses", filters=filters, **shown)
+
+    def side_by_side(self, asked: Asked) -> str:
+        """The answers of two models to the same prompt, a prompt on each page, and what only one of them names."""
+        page, choices = page_number(asked), self._choices(asked)
+        models = [*choices["model"][:2], "", ""]
+        filters = {side: asked.get(side) or models[number] for number, side in enumerate(SIDES)}
+        filters |= {axis: asked.get(axis, "") for axis in AXES[1:]}
+        found = self._store.ask("side_by_side", 2 * SAMPLES, **filters, size=SAMPLES, skipped=page - 1).records()
+        for row in found:
+            row["pieces"] = pieces(row["text"] or "", row["marks"] or ())
+        by_model = {model: [row for row in found if row["model"] == model] for model in (filters["a"], filters["b"])}
+        sides = [{"model": model, "rows": rows} for model, rows in by_model.items() if rows]
+        shown = {"sides": sides, "prompt": found[0] if found else None, "named": self._named(by_model), "page": page}
+        return self._page("side_by_side", filters=filters, choices=choices, longest=NAMED, **shown)
+
+    def _named(self, by_model: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[tuple[str, list[str]]]:
+        """The items that both of two models name, and those that only one of them does."""
+        named = {model: list((rows[0]["named"] or ()) if rows else ()) for model, rows in by_model.items()}
+        shared = set.intersection(*map(set, named.values()))
+        both = [item for item in next(iter(named.values())) if item in shared]
+        alone = [(model, [item for item in items if item not in shared]) for model, items in named.items()]
+        return [("Both name", both), *((f"Only {self._names.model(model)} names", items) for model, items in alone)]
 
     def judge(self, asked: Asked) -> str:
         """Who judges what; with a judge, a mention or a response to judge."""
@@ -98,10 +120,11 @@ class Pages:
     def _choices(self, asked: Asked) -> dict[str, Sequence[str]]:
         """What can be chosen along each axis. Raises `NotInRunError` where an address names anything else."""
         choices = {axis: codes or () for axis, codes in self._store.told("axes").records()[0].items()}
-        for axis in AXES:
-            if asked.get(axis) and asked[axis] not in choices[axis]:
+        for field in (*AXES, *SIDES):
+            axis = "model" if field in SIDES else field
+            if asked.get(field) and asked[field] not in choices[axis]:
                 there = ", ".join(choices[axis][:NAMED])
-                raise NotInRunError(f"this run has no {axis} {asked[axis]!r}", remedy=f"It has {there or 'none'}.")
+                raise NotInRunError(f"this run has no {axis} {asked[field]!r}", remedy=f"It has {there or 'none'}.")
         return choices
 
     def answered(self, asked: Asked) -> str:
@@ -125,6 +148,12 @@ class Pages:
 
     def _page(self, name: str, **values: Any) -> str:
         return self._environment.get_template(f"{name}.html.jinja").render(here=name, **values)
+
+
+def page_number(asked: Asked) -> int:
+    """The page that an address asks for, from 1; the first one where it asks for none that there can be."""
+    number = asked.get("page", "1")
+    return int(number) if number.isdecimal() and 0 < int(number) < 1_000_000 else 1
 
 
 def pieces(text: str, marks: Sequence[Mapping[str, int | None]]) -> list[tuple[str, bool]]:

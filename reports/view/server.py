@@ -88,6 +88,7 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     routes.add_get(f"{base}/", page(lambda request, _: pages.search(request.query)))
     routes.add_get(rf"{base}/item/{{qid:Q\d+}}", page(lambda request, _: pages.item(request.match_info["qid"])))
     routes.add_get(f"{base}/responses", page(lambda request, _: pages.responses(request.query)))
+    routes.add_get(f"{base}/side-by-side", page(lambda request, _: pages.side_by_side(request.query)))
     routes.add_get(f"{base}/judge", page(lambda request, _: pages.judge(request.query)))
     routes.add_post(f"{base}/judge", page(lambda _, asked: pages.answered(asked), _see))
     routes.add_get(f"{base}/judge.js", _file(FOLDER / "judge.js"))

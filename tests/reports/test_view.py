@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -28,7 +29,7 @@ from polyculture.cache.guard import resident_memory
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.names import Names
 from polyculture.reports.view.live import PageStore
-from polyculture.reports.view.pages import Pages, pieces
+from polyculture.reports.view.pages import SAMPLES, Pages, pieces
 from polyculture.reports.view.server import application, listen, new_base
 from polyculture.running.layout import store_layout
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
@@ -133,10 +134,57 @@ def test_responses_can_be_read_page_by_page(served: Served, page: Page) -> None:
     assert page.locator("blockquote").first.evaluate("element => getComputedStyle(element).direction") == "rtl"
 
 
+def test_two_models_stand_side_by_side(served: Served, page: Page) -> None:
+    page.goto(f"{served.at}/side-by-side")
+    page.select_option("#topic", label="Food")
+    page.select_option("#language", label="Japanese")
+    page.select_option("#country", label="Japan")
+    page.locator("button", has_text="Show").click()
+    ones, others = (page.locator(f"section:has(#side-{side}) blockquote") for side in (1, 2))
+    assert ones.count() == others.count() == SAMPLES
+    left, right = (places.first.bounding_box() for places in (ones, others))
+    assert left is not None
+    assert right is not None
+    assert left["x"] + left["width"] < right["x"]
+    assert "寿司" in page.locator("mark").all_inner_texts()
+    first = page.locator("main > .where").inner_text()
+    page.locator(".pager a", has_text="Next").click()
+    second = page.locator("main > .where").inner_text()
+    assert [line.split(" · ")[1:3] for line in (first, second)] == [["Japanese", "Food"]] * 2
+    assert first.split(" · ")[3] != second.split(" · ")[3]  # the kind of prompt
+
+
+def test_what_one_of_two_models_names_is_listed(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "runs" / "two", models=("m", "n"))
+    prompt = built.ask()
+    for model, said in {"m": ["sushi", "ramen"], "n": ["sushi", "udon", "udon"]}.items():
+        for name in said:
+            built.answer(prompt, [name], model=model)
+    for name, qid in {"sushi": "Q1", "ramen": "Q2", "udon": "Q3"}.items():
+        built.link(name, qid)
+    served = Served(built.write(), tmp_path, models=("m", "n"))
+    try:
+        named = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", served.get("/side-by-side").text)
+        assert [(label, re.findall(r">(\w+)<", items)) for label, items in named] == [
+            ("Both name", ["Q1"]),
+            ("Only m names", ["Q2"]),
+            ("Only n names", ["Q3"]),
+        ]
+        assert "Choose two different models" in served.get("/side-by-side?a=m&b=m").text
+        assert "no prompt that fits" in served.get("/side-by-side?page=2").text
+        assert served.get("/side-by-side?a=x").status_code == 404
+    finally:
+        served.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", ["/?q=sushi", "/?q=shusi", "/item/Q46383", "/responses?qid=Q46383", "FROM linked_mentions LIMIT 9"]
-)
+    "path",
+    [
+        "/?q=sushi", "/?q=shusi", "/item/Q46383", "/responses?qid=Q46383", "/side-by-side?language=ar",
+        "FROM linked_mentions LIMIT 9",
+    ],
+)  # fmt: skip
 def test_a_page_is_accessible_and_as_wide_as_the_window(served: Served, page: Page, path: str) -> None:
     open_page(served, page, path)
     for width in (390, 1280):
