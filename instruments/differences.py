@@ -18,7 +18,7 @@ from polyculture.cache.store.schema.measured import Difference
 from polyculture.metrics.inference.family import (
     NEW_PROMPTS,
     NO_SAMPLING,
-    NOT_TOLD,
+    NOT_SHOWN,
     SAME_PROMPTS,
     UNTESTABLE,
     in_families,
@@ -85,7 +85,7 @@ def difference_rows(
         high=found.high,
         p=found.p,
         reason=found.lacking,
-        verdict=UNTESTABLE if found.lacking else NOT_TOLD,
+        verdict=UNTESTABLE if found.lacking else NOT_SHOWN,
         unit=unit,
         units=units,
         cells=len(parts),

@@ -16,7 +16,7 @@ SAME_PROMPTS, NEW_PROMPTS = (
     "new_prompts",
 )  # targets: new samples, or prompts like them
 NO_SAMPLING = "no sampling"  # why there is no interval: the difference is exact
-HIGHER, LOWER, NOT_TOLD, UNTESTABLE = "higher", "lower", "not told", "untestable"
+HIGHER, LOWER, NOT_SHOWN, UNTESTABLE = "higher", "lower", "not shown", "untestable"
 
 
 def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
@@ -46,5 +46,5 @@ def verdict(difference: float | None, q: float | None) -> str:
     if difference is None or q is None:
         return UNTESTABLE
     if q >= RATE or difference == 0:
-        return NOT_TOLD
+        return NOT_SHOWN
     return HIGHER if difference > 0 else LOWER

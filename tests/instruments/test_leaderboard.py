@@ -148,7 +148,7 @@ def tell(run: RunFolder) -> None:
         (a, d): "lower",
         (b, d): "lower",
         (c, d): "lower",
-        (a, b): "not told",
+        (a, b): "not shown",
         (b, c): "untestable",
     }
     write_told(run, MEASURE, SCORES, told)

@@ -38,7 +38,7 @@ def made(value: float, error: float | None, metric: str = "granularity", conditi
         measure="entities", metric=metric, dimension="model", a="a", b="b", target="same_prompts", selection="all",
         condition=condition, wording=EVERY, a_estimate=0.5 + value, b_estimate=0.5, difference=value,
         low=low, high=high, p=contrast.p() if contrast else None,
-        reason=None if contrast else "few topics", verdict="not told",
+        reason=None if contrast else "few topics", verdict="not shown",
         unit="response", units=20, cells=1, topics=1, topics_same_sign=1, countries=1, countries_same_sign=1, inputs="",
     )  # fmt: skip
     return ComparisonRow(told, contrast)

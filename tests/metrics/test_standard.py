@@ -190,14 +190,14 @@ def ranked(run: RunFolder, told: Mapping[tuple[str, str], str | tuple[str, str, 
 
 
 def test_ranks_are_ranges_where_models_are_not_told_apart(run: RunFolder) -> None:
-    pairs = dict.fromkeys(combinations("abc", 2), "not told")
+    pairs = dict.fromkeys(combinations("abc", 2), "not shown")
     some = {**pairs, ("a", "b"): "higher", ("a", "c"): "higher"}
     assert ranked(run, some) == {"a": (1, 1), "b": (2, 3), "c": (2, 3)}
     turned = {**pairs, ("a", "c"): "lower"}
     assert ranked(run, turned) == {"a": (2, 3), "b": (1, 3), "c": (1, 2)}
-    unsure = {**pairs, ("a", "b"): ("higher", "higher", "not told")}  # not so without texts in another language
+    unsure = {**pairs, ("a", "b"): ("higher", "higher", "not shown")}  # not so without texts in another language
     assert set(ranked(run, unsure).values()) == {(1, 3)}
-    rest = {("a", "the rest"): "higher", ("b", "the rest"): "not told", ("c", "the rest"): "lower"}
+    rest = {("a", "the rest"): "higher", ("b", "the rest"): "not shown", ("c", "the rest"): "lower"}
     assert ranked(run, rest) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
     exact = {("a", "b"): "exactly higher", ("a", "c"): "exactly lower", ("b", "c"): "exactly lower"}
     assert ranked(run, exact) == {"a": (2, 2), "b": (3, 3), "c": (1, 1)}

@@ -123,7 +123,7 @@ def test_a_finding_of_one_model_or_language_alone_says_so() -> None:
     ("new", "said"),
     [
         (
-            {"new_low": -0.05, "new_high": 0.31, "new_verdict": "not told"},
+            {"new_low": -0.05, "new_high": 0.31, "new_verdict": "not shown"},
             ("not shown for new prompts like these: \u22120.05 to +0.31", "a difference of 0.24 would be found"),
         ),
         (
@@ -165,7 +165,7 @@ def test_where_nothing_was_sampled_a_finding_is_about_new_prompts() -> None:
             {"verdict": "untestable", "q": None, "p": None, "same_is_exact": True, "reason": "no sampling"},
             "The differences on these prompts are",
         ),
-        ({"verdict": "not told", "q": 0.3}, "No difference found"),
+        ({"verdict": "not shown", "q": 0.3}, "No difference found"),
         ({"verdict": "untestable", "q": None, "p": None, "reason": "few responses"}, "No difference could be tested"),
     ],
 )
@@ -178,7 +178,7 @@ def test_no_difference_is_said_only_where_none_is_shown_and_something_was_tested
 
 def test_no_difference_found_is_no_title_where_some_could_not_be_tested_or_a_sentence_says_otherwise() -> None:
     """One of three comparisons could be tested, and the picture's sentence said 48 % against 13 %, q < 0.001."""
-    tested = of_models(metric="diversity", verdict="not told", q=0.3)
+    tested = of_models(metric="diversity", verdict="not shown", q=0.3)
     lacking = of_models(verdict="untestable", q=None, p=None, reason="too few in common")
     assert "some comparisons could not be tested" in findings(frame(tested, lacking), NAMES).title
     for rows in ((tested,), (tested, lacking)):
@@ -233,7 +233,7 @@ def test_every_family_metric_and_condition_has_a_sentence() -> None:
 def test_only_what_is_told_under_every_selection_of_the_texts_is_a_finding() -> None:
     told = frame(
         of_models(metric="diversity", robust_in_all=False),
-        of_models(verdict="not told", q=0.3),
+        of_models(verdict="not shown", q=0.3),
         of_models(metric="consensus", verdict="untestable", p=None, q=None, reason="few responses"),
     )
     found = findings(told, NAMES)

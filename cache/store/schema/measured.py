@@ -84,7 +84,7 @@ class Difference:
     p: float | None = None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
     q: float | None = None  # p after Benjamini and Hochberg over the rows of one target and selection
     reason: str | None = None  # why there is no interval: 'no sampling' | 'fewer than three topics' | ...
-    verdict: str  # 'higher' | 'lower' | 'not told' | 'untestable'
+    verdict: str  # 'higher' | 'lower' | 'not shown' | 'untestable'
     unit: str  # what was resampled: 'response' | 'topic x country' | 'template' | 'context x entity'
     units: int  # how many of them
     cells: int  # pairs of cells that have both numbers
