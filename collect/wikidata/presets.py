@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from polyculture.cache.catalog import Catalog, Kind, Language
+from polyculture.cache.catalog import Kind
 from polyculture.cache.catalog.model import QID
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.text.suggestions import did_you_mean
@@ -45,13 +45,6 @@ class CollectionPreset(ClosedModel):
     types: Mapping[str, TypeRule]
     absent: Mapping[str, str]  # types that cannot be collected so, and why
     cultures: Mapping[str, CultureRule]
-    more: Mapping[str, Mapping[str, Any]]  # languages that the catalogue lacks
-
-    def with_languages(self, catalog: Catalog) -> Catalog:
-        """The catalogue, and the languages of the preset that it lacks."""
-        lacking = {code: row for code, row in self.more.items() if code not in catalog.languages}
-        added = {code: parse_model(Language, {"code": code, **row}, FILE) for code, row in lacking.items()}
-        return catalog.model_copy(update={"languages": {**catalog.languages, **added}})
 
     def collection(self, type: str, culture: str) -> Collection:
         """The collection of a type and culture. Raises `CatalogError` where there is none, with the reason."""

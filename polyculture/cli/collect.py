@@ -102,7 +102,7 @@ def collect(
             raise typer.BadParameter(f"{published}: write PRESET:TYPE:CULTURE, and no --class or --stop beside it")
         name, type, culture = published.split(":")
         preset = find_preset(name)
-        known, wanted = preset.with_languages(known), preset.collection(type, culture)
+        wanted = preset.collection(type, culture)
         wanted = replace(
             wanted,
             language=language or wanted.language,
