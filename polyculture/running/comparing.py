@@ -159,12 +159,12 @@ def _with_snapshots(
 
 def _identity(run: ComparedRun, name: str) -> str:
     """The identity of a snapshot whose links the run holds, all of them. A path is read for it: names may be alike."""
-    from polyculture.link.index.snapshot import open_snapshot
+    from polyculture.experiment.snapshots import find_snapshot
 
     if not run.store.execute("SELECT 1 FROM links LIMIT 1").fetchall():
         remedy = "Link mentions first: polyculture run EXPERIMENT. Texts that name nothing have none."
         raise StoreError("the run has no mention that was linked: two snapshots cannot differ", remedy=remedy)
-    asked = (open_snapshot(file).identity,) if (file := Path(name)).is_file() else (name, file.name)
+    asked = (find_snapshot(name, Path.cwd()).identity,) if (file := Path(name)).exists() else (name, file.name)
     known = run.store.execute("SELECT DISTINCT snapshot, identity FROM snapshot_links ORDER BY ALL").fetchall()
     found = [identity for snapshot, identity in known if snapshot in asked or identity in asked]
     if len(found) != 1:
