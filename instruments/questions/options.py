@@ -87,8 +87,9 @@ class AskOptions(SetOptions):
     ] = "published"  # fmt: skip
     method: Annotated[
         tuple[Method, ...],
-        Field(description="generated: the model writes; letter, text: how probable an option's label or text is; "
-                          "attention: how much is attended to each option. Pairs and gaps have one of their own."),
+        Field(description="generated: the model writes an answer; letter, text: the likelihood of each option's label "
+                          "or text; attention: how much attention the model pays to each option before it answers. "
+                          "Sentence pairs and gaps have methods of their own."),
     ] = ()  # fmt: skip
     temperature: Annotated[float, in_file("0: the likeliest answer.", ge=0, allow_inf_nan=False)] = 0.0
     n: Annotated[AtLeastOne, in_file("Answers to each request; several at a temperature above 0.")] = 1

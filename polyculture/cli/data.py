@@ -114,7 +114,7 @@ def check(
         ),
     ] = False,
     published: Annotated[
-        bool, typer.Option(help="Instead, what the paper counts of the data, beside what was read.")
+        bool, typer.Option(help="Instead, show the paper's own counts of the data next to what was read.")
     ] = False,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -122,8 +122,8 @@ def check(
     """Count what is left out of a data set or changed when it is read, by reason. With --format csv, or with -o, print
     a line for each: file, sheet, row, reason.
 
-    Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, beside the published
-    number, and the first as they will be asked.
+    Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, next to the published
+    number, and the first ones as they will be asked.
     """
     from polyculture.instruments.questions.rules.opened import open_set, source_of
 

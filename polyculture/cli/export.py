@@ -36,8 +36,8 @@ def export(
     With --every-eval-ever, the folder also has a JSON file for each model with its numbers, intervals, sizes and
     generation settings, where the datastore evaleval/every_eval_ever expects it.
 
-    No key, address of a server or path of this machine is in it. An export that stands there is replaced, when the new
-    one is whole; nothing else is.
+    The folder contains no key, no address of a server and no path of this machine. An earlier export is replaced as
+    soon as the new one is complete; anything else in the folder is refused.
     """
     run, layout = stored_run(experiment, runs), store_layout()
     done = write_export(run, layout, to, licence, citation_of, every_eval_ever=is_hosted if every_eval_ever else None)

@@ -59,7 +59,7 @@ def import_(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="The format, where its content does not tell it: see docs/importing.md."),
+        typer.Option("--format", "-f", help="The format, if the content does not show it: see docs/importing.md."),
     ] = None,
     links: Annotated[
         LinkOrigin, typer.Option(help="Of a study's items: whose links a new experiment takes, the study's or ours.")
@@ -84,17 +84,19 @@ def import_(
         ),
     ] = None,
     catalog: Packs = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Take a file that was imported before anew.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Import a file again that was imported before.")] = False,
     skip_rows: Annotated[
-        bool, typer.Option("--skip-rows", help="Take the rest where rows cannot be taken; else nothing is.")
+        bool,
+        typer.Option("--skip-rows", help="Import the other rows if some cannot be imported; otherwise none is."),
     ] = False,
     runs: Runs = None,
 ) -> None:
     """Take texts that somebody else generated, to extract, link, measure and report them without a model.
 
-    Formats are known by their content, columns by their usual names; the command says which it took, and what it
-    guessed. What the file does not say is not known: it is never made up. Where a row cannot be taken, none is, unless
-    --skip-rows says so; the view import_failures has them, with the reason. The same file twice changes nothing.
+    Formats are recognised by their content, and columns by their usual names; the command prints which columns it
+    took and what it guessed. A value that the file does not contain stays unknown: it is never made up. If a row cannot
+    be imported, none is, unless you add --skip-rows; the view import_failures then has these rows with the reason. If
+    you import the same file twice, nothing changes.
     """
     if scores:
         not_read = {

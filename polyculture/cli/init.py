@@ -34,8 +34,8 @@ def init(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="standard: the standard study, whose runs can be shown beside each other. "
-            "camel-texts: the text generation of CAMeL, with a folder camel-texts beside the file."
+            help="standard: the standard study, whose runs can be compared with each other. "
+            "camel-texts: the text generation of CAMeL, with a folder camel-texts next to the file."
         ),
     ] = None,
 ) -> None:

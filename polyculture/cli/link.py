@@ -133,7 +133,9 @@ app = typer.Typer(
 @app.command(STAGE, hidden=True)
 def link(
     experiment: ExperimentFile,
-    snapshot: Annotated[str, typer.Option(help="Its links stand beside those of the run: in `snapshot_links`.")],
+    snapshot: Annotated[
+        str, typer.Option(help="The snapshot; its links are stored next to those of the run, in `snapshot_links`.")
+    ],
     runs: Runs = None,
 ) -> None:
     """Link every distinct surface of the run with another snapshot, or record why there is no entity.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ExperimentFile = Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="The experiment file, e.g. exp.toml.")]
 Runs = Annotated[
     Path | None,
-    typer.Option("--runs", envvar="POLYCULTURE_RUNS", help="The folder of runs. Default: runs/ beside the file."),
+    typer.Option("--runs", envvar="POLYCULTURE_RUNS", help="The folder of runs. Default: runs/ next to the file."),
 ]
 JobShare = Annotated[
     str | None, typer.Option("--job", metavar="K/N", help="Only the K-th of N shares of the jobs (for job arrays).")

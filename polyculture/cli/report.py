@@ -36,7 +36,9 @@ def report(
     runs: Runs = None,
     format: Annotated[
         list[TableFormat] | None,
-        typer.Option("--format", "-f", help="Write the tables with their intervals, too: to report-tables/ beside it."),
+        typer.Option(
+            "--format", "-f", help="Also write the tables with their intervals, to report-tables/ next to it."
+        ),
     ] = None,
     figures: Annotated[
         Path | None,
@@ -68,7 +70,7 @@ def report(
 ) -> None:
     """Write report.html from what is in the store.
 
-    With --output, the report shows the numbers that are stored. A large report has a folder report-data beside it.
+    With --output, the report shows the numbers that are stored. A large report has a folder report-data next to it.
 
     With --paper, the report has the tables of a paper in its layout, from what is stored: no model is asked. The file
     compared.csv has each printed number next to yours, with the difference and what you asked otherwise.

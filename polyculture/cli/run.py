@@ -68,22 +68,22 @@ def run(
 ) -> None:
     """Do all that is left: generate, extract, link, measure, report. Running it again resumes.
 
-    Instruments of the file are asked after its texts; without languages, topics and countries they are all there is.
-
-    With a choice of jobs, only their responses and mentions are made; link, measure and report need all jobs, and
-    come with the next `polyculture run` without a choice. A job that another process works on is left to it: the
-    command says who holds it since when, does the others, and ends with exit code 3. The last process without a choice
-    takes over what others left, links, measures and reports.
-
-    A stage stops itself where one fault meets eight different prompts in a row; other models go on. The last line says
-    why and what to do, exit code 6. Nothing of it is settled: once it is mended, the same command goes on.
-
-    With --only, no other step is done. An unknown one lists those that the experiment has, as `plan` and `status` name
-    them; `--only measure` makes all numbers of the run anew, and prints those of its texts, or without texts of its
+    The instruments of the file are asked after its texts. A file without languages, topics and countries has only
     instruments.
 
-    With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
-    a file system that all its machines see. A job whose worker or machine is lost is done by another.
+    If you choose some of the jobs, the command only generates and extracts their texts. The next `polyculture run`
+    without such a choice links, measures and writes the report, which needs all jobs. A job that another process works
+    on is left to that process: the command prints which process it is, does the other jobs, and ends with exit code 3.
+
+    A stage stops itself if one fault occurs for eight different prompts in a row; other models go on. The last line
+    says why and what you can do, and the exit code is 6. After you have repaired the fault, run the same command again.
+
+    With --only, no other step is done. If you name an unknown step, the command lists the steps of the experiment.
+    `--only measure` computes all numbers of the run again, and prints those of its texts, or of its instruments if it
+    has no texts.
+
+    With --ray, a cluster works on the jobs, and each replica of the model has one job at a time. All machines must see
+    the folder of the run. If a worker or a machine is lost, another one does its job.
     """
     part, retry = JobSelection(job, model, language, topic), retry_failed_of(retry_failed)
     if only is not None and ray is not None:

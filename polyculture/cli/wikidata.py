@@ -39,7 +39,7 @@ def pull(
         Path | None,
         typer.Argument(
             metavar="[EXPERIMENT]",
-            help="An experiment file: its topics, with names in its languages, go to NAME-wikidata.duckdb beside it.",
+            help="An experiment file: its topics, with names in its languages, go to NAME-wikidata.duckdb next to it.",
         ),
     ] = None,
     output: Annotated[
