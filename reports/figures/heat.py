@@ -140,6 +140,7 @@ class Heat:
         axes.set_xticks(np.arange(len(heads)) + 0.5, heads, rotation=90 if turned else 0, color=MUTED)
         axes.set_yticks(np.arange(len(labels)) + 0.5, labels, rotation=0)
         axes.tick_params(top=False, labeltop=True, labelbottom=False)
+        axes.tick_params(axis="x", length=0, pad=2)  # heads close to their columns, and not to a legend above
         self._paint_key(figure, axes)
         return figure
 

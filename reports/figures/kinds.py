@@ -186,7 +186,9 @@ def boxes(
             for box, url in zip(drawn["boxes"], links.urls(says[row] for row in in_box), strict=True):
                 box.set_url(url)
         alone = placed[~many]
-        points(axes, alone.assign(low=alone["low"].where(single)), series, links, axes.hlines, "y")
+        alone = alone.assign(low=alone["low"].where(single))
+        for name in reversed(series):  # a native mark is above a square at the same place, whose corners it leaves free
+            points(axes, alone[alone["series"] == name], series, links, axes.hlines, "y")
         axes.set(xlabel=label, xlim=limits, ylabel="")
         axes.grid(axis="x")
 
