@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import atexit
+import csv
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -13,10 +14,17 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from polyculture.cli.demo import RECORDED
+from polyculture.experiment.snapshots import find_snapshot
+from polyculture.link.index.starter_files import STARTER
 from tests.polyculture.test_command_line import polyculture
 from tests.sources.test_item_scores import lm_eval, sample
+
+ANSWERS = Path(__file__).with_name("recorded")  # of small models to docs/cookbook.md; a run for each of its studies
+PORTUGUESE = Path(__file__).with_name("portuguese.tsv")
 
 
 def empty(folder: Path) -> None:
@@ -43,6 +51,25 @@ def _measured() -> Path:
     done = polyculture("run", "exp.toml", cwd=folder, POLYCULTURE_CACHE=str(of_all_pages() / "cache"))
     assert done.returncode == 0, done.stderr
     return folder
+
+
+def cookbook(folder: Path) -> None:
+    """Runs that have the answers for which the studies of the page ask, and a second snapshot."""
+    shutil.copytree(RECORDED, folder / "runs" / "recorded")
+    shutil.copytree(ANSWERS, folder / "runs", dirs_exist_ok=True)
+    starter = str(find_snapshot("starter", folder).path)
+    done = polyculture("wikidata", "starter", starter, "-o", "best-known", "--items", "1000", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    _with_portuguese(folder / "with-portuguese")
+
+
+def _with_portuguese(folder: Path) -> None:
+    """The starter, and Portuguese names of some foods, as Wikidata has them."""
+    shutil.copytree(STARTER, folder)
+    names = pq.read_table(folder / "names.parquet")
+    rows = csv.DictReader(PORTUGUESE.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    added = [{"item": int(row["item"]), "language": "pt", "name": row["name"], "kind": "label"} for row in rows]
+    pq.write_table(pa.concat_tables([names, pa.Table.from_pylist(added, names.schema)]), folder / "names.parquet")
 
 
 def logs(folder: Path) -> None:
@@ -72,6 +99,7 @@ SETTINGS: dict[str, Callable[[Path], None]] = {
     "docs/statistics.md": measured,
     "docs/claims.md": measured,
     "docs/gallery.md": measured,
+    "docs/cookbook.md": cookbook,
     "docs/gate.md": measured,
     "docs/queries.md": measured,
     "docs/experiments.md": recorded,

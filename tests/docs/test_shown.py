@@ -98,7 +98,7 @@ def test_an_output_is_written_anew_and_what_was_left_out_stays_out(shown: str, n
 def test_no_picture_is_left_behind() -> None:
     shown = {name for page in SETTINGS for name in PICTURE.findall(read(page))}
     assert len(shown) >= 5
-    assert shown == {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "figures").iterdir()}
+    assert shown == {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "figures").rglob("*.svg")}
 
 
 def test_an_output_below_no_command_is_an_error() -> None:
