@@ -20,8 +20,10 @@ import pyarrow.parquet as pq
 from polyculture.cli.demo import RECORDED
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.link.index.starter_files import STARTER
+from tests.docs.page_parts import parts
 from tests.polyculture.test_command_line import polyculture
 from tests.sources.test_item_scores import lm_eval, sample
+from tests.test_house import ROOT
 
 ANSWERS = Path(__file__).with_name("recorded")  # of small models to docs/cookbook.md; a run for each of its studies
 PORTUGUESE = Path(__file__).with_name("portuguese.tsv")
@@ -72,6 +74,23 @@ def _with_portuguese(folder: Path) -> None:
     pq.write_table(pa.concat_tables([names, pa.Table.from_pylist(added, names.schema)]), folder / "names.parquet")
 
 
+def study(name: str) -> Callable[[Path], None]:
+    """`exp.toml` is a study of the cookbook, with its run."""
+
+    def setting(folder: Path) -> None:
+        folder.mkdir()
+        page = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
+        files = {part.name: part.text for part in parts(page) if part.sort == "file"}
+        files["exp.toml"] = files[f"{name}.toml"].replace(f'name = "{name}"', 'name = "exp"')
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        shutil.copytree(ANSWERS, folder / "runs")
+        done = polyculture("run", "exp.toml", cwd=folder, POLYCULTURE_CACHE=str(of_all_pages() / "cache"))
+        assert done.returncode == 0, done.stderr
+
+    return setting
+
+
 def logs(folder: Path) -> None:
     """Logs of lm-evaluation-harness: three models on 400 items about 100 passages, some of which are harder."""
     random = np.random.default_rng(8)
@@ -107,5 +126,7 @@ SETTINGS: dict[str, Callable[[Path], None]] = {
     "docs/linking.md": empty,
     "docs/extraction.md": empty,
     "docs/scores.md": logs,
+    "docs/cbs.md": study("expected"),
+    "docs/question-sets.md": study("quiz"),
 }
 LONG = frozenset({"docs/tutorial.md"})

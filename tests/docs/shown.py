@@ -22,17 +22,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from polyculture.__main__ import main
+from tests.docs.page_parts import Part, parts
 from tests.docs.settings import SETTINGS, of_all_pages
 from tests.test_house import ROOT
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$|^You now have:\n\n((?:- `[^`]+`\n)+)", re.MULTILINE | re.DOTALL)
-SAVED = re.compile(r"[Ss]ave this as `([^`]+)`:\n\n\Z")
 PICTURE = re.compile(r"^!\[[^\]]+\]\((figures/[^)]+\.svg)\)$", re.MULTILINE)  # one that a command of the page draws
 EXIT_CODE = re.compile(r"# exit code (\d+)$", re.MULTILINE)
 CUT = "..."
@@ -42,36 +40,6 @@ LONG_NAME, SHORT_NAME = "llamacpp:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", f"ll
 LOAD = re.compile(r"^(job \d+ of \d+, .*|.*\d+ done, \d+ of them before, 0 failed|.*: still being loaded)$")
 # What no page may show: it is another one on another machine or another day.
 PRIVATE = re.compile(r"/(tmp|home|root|Users)/|\b20\d\d-\d\d-\d\dT?|\b\d+(\.\d+)? s left|\d a second\b")
-
-
-@dataclass(frozen=True)
-class Part:
-    """A block of a page: a file to save, commands or a query to run, what they print, or what is there then."""
-
-    sort: str  # 'file', 'sh', 'sql', 'text' or 'there'
-    text: str
-    place: slice  # of the text in the page
-    name: str = ""  # of a file
-
-
-def parts(page: str) -> Iterator[Part]:
-    """The blocks of a page in their order, without those that only say how something looks.
-
-    Raises `ValueError` where an output follows on no command.
-    """
-    before = None
-    for found in BLOCK.finditer(page):
-        sort, text, there = found.groups()
-        saved = SAVED.search(page[: found.start()])
-        if there:
-            yield Part("there", there, slice(*found.span(3)))
-        elif saved:
-            yield Part("file", text, slice(*found.span(2)), saved.group(1))
-        elif sort == "text" and (before is None or page[before.end() : found.start()].strip()):
-            raise ValueError(f"an output that follows on no command: {text[:80]}")
-        elif sort in {"sh", "sql", "text"}:
-            yield Part(sort, text, slice(*found.span(2)))
-        before = found if sort in {"sh", "sql"} and not saved else None
 
 
 def lines_of(printed: str) -> list[str]:

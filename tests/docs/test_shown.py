@@ -20,6 +20,11 @@ OTHERS = {
     "docs/publishing.md",
     "docs/standard-study.md",
 }
+# Pages of commands without an output, and why. The smallest runs take a minute of two cores: no answers were recorded.
+WITHOUT = {
+    "docs/swaps.md": "`swap --demo` asks a model in this process 107 times",
+    "docs/probe.md": "a probe reads a model's weights, at every layer",
+}
 
 
 def read(page: str) -> str:
@@ -55,6 +60,8 @@ def texts(page: str) -> list[str]:
 def test_each_page_with_an_output_is_run() -> None:
     shown = {page for page in [*PAGES, "README.md"] if "```text" in read(page)}
     assert shown == {*SETTINGS} | OTHERS
+    assert not shown & {*WITHOUT}
+    assert {*WITHOUT} <= {*PAGES}
 
 
 PRINTED = (
