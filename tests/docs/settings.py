@@ -66,7 +66,7 @@ def cookbook(folder: Path) -> None:
 
 
 def _with_portuguese(folder: Path) -> None:
-    """The starter, and Portuguese names of some foods, as Wikidata has them."""
+    """The starter, and Portuguese names of some foods that were written for the page, not taken from Wikidata."""
     shutil.copytree(STARTER, folder)
     names = pq.read_table(folder / "names.parquet")
     rows = csv.DictReader(PORTUGUESE.read_text(encoding="utf-8").splitlines(), delimiter="\t")
