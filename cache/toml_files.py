@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.errors import CatalogError, UserError, together
+from polyculture.cache.text.suggestions import near_words
 from polyculture.cache.validation import explain
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -27,7 +28,9 @@ def read_toml(file: Path, error: type[UserError] = CatalogError) -> dict[str, An
     except RecursionError as fault:
         raise error("is nested too deeply", where=file, remedy="Tables and lists are a few levels deep.") from fault
     except OSError as fault:
-        raise error(f"cannot be read: {fault.strerror or fault}", where=file) from fault
+        near = near_words(file.name, [one.name for one in file.absolute().parent.glob("*.toml")])
+        remedy = f"Did you mean {near[0]!r}?" if near else None
+        raise error(f"cannot be read: {fault.strerror or fault}", where=file, remedy=remedy) from fault
 
 
 def parse_model(model: type[Model], data: dict[str, Any], file: Path, *above: str) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -190,6 +190,11 @@ class JoinedColumns:
         self._read: dict[str, dict[str, dict[str, str]]] = {}
         self.remarks: list[LeftOut] = []
 
+    @property
+    def files(self) -> Collection[str]:
+        """The second files that were read so far, or that are named without a field of the row."""
+        return {*self._read, *self._join.files}
+
     def columns(self, row: Row, name: str) -> Mapping[str, str]:
         """What the second file says of a row. Raises `DataSetError` where it must be there and is not."""
         paths = self._join.files
@@ -239,6 +244,10 @@ class Joins:
     def remarks(self) -> list[LeftOut]:
         """What is missing or left out of second files."""
         return [remark for joined in self._joined.values() for remark in joined.remarks]
+
+    def has(self, path: str) -> bool:
+        """Is it one of the second files whose columns were joined?"""
+        return any(path in joined.files for joined in self._joined.values())
 
     def joined(self, row: Row, block: FileRules, name: str = "") -> Row | LeftOut:
         """The row with joined columns, or why it is skipped. `name` is its id.

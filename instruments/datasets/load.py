@@ -34,7 +34,14 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import SUFFIXES, ContextBlock, DataBlock, DatasetRules, EntityBlock
+from polyculture.instruments.datasets.rules import (
+    SUFFIXES,
+    ContextBlock,
+    DataBlock,
+    DatasetRules,
+    EntityBlock,
+    is_own,
+)
 from polyculture.sources.fields import filled, in_our_words
 from polyculture.sources.files import RECORDS
 from polyculture.sources.headers import titles
@@ -78,6 +85,7 @@ class Loader:
         self.rules, self.folder = rules, folder
         self.left_out: list[LeftOut] = []
         self._joins = Joins(folder, (*rules.entities, *rules.contexts))
+        self._present: dict[int, dict[str, SourceLocation]] = {}  # by block: the fields that sheets have, with the last
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
 
@@ -86,18 +94,49 @@ class Loader:
             if path.suffix.lower() in SUFFIXES and not path.name.startswith(("~", ".")):
                 self._read(path)
         self.left_out += self._joins.remarks
+        self.left_out += self._never_there() if is_own(self.rules) else ()
         entities, contexts = tuple(self._marked()), tuple(self._contexts.values())
         return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
 
     def _read(self, path: Path) -> None:
         name = path.relative_to(self.folder).as_posix()
-        for of_any_type in (False, True):  # a table of the type that a block names is that block's
-            for block in (*self.rules.entities, *self.rules.contexts):
-                if (match := block.match(name, of_any_type=of_any_type)) is not None:
-                    self._read_by(block, path, match.groupdict())
-                    return
-        if path.suffix.lower() not in RECORDS:
+        blocks = self._blocks_of(name)
+        for block in blocks:
+            said = block.match(name)
+            self._read_by(block, path, said.groupdict() if said else {})
+        if not blocks and path.suffix.lower() not in RECORDS and not self._joins.has(name):
             self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
+
+    def _blocks_of(self, name: str) -> list[DataBlock]:
+        """The blocks that read a file: the first that names it, and each other one that names other rows in it.
+
+        A table of the type that a block names is that block's, before those that read tables of any type. A table has
+        no lists of rows: a block for rows of another kind in it reads nothing, which is said.
+        """
+        every = (*self.rules.entities, *self.rules.contexts)
+        for of_any_type in (False, True):
+            if named := [block for block in every if block.match(name, of_any_type=of_any_type) is not None]:
+                break
+        else:
+            return []
+        if Path(name).suffix.lower() in RECORDS:
+            return list({(block.target, block.rows): block for block in reversed(named)}.values())[::-1]
+        first, *others = named
+        for other in others:
+            if other.target != first.target:
+                told = f"[[{other.target}]] names this file, too, and does not read it: a table is read by one block"
+                self._leave_out(SourceLocation(name), f"{told}. Put each kind into a file of its own.")
+        return [first]
+
+    def _never_there(self) -> Iterator[LeftOut]:
+        """The columns that a block names and none of its files has: one may lack some, and all lack a misspelt one."""
+        for block in (*self.rules.entities, *self.rules.contexts):
+            there = self._present.get(id(block), {})
+            for one in block.target_fields() if there else ():
+                column = getattr(block, one.name)
+                if column is not None and one.name not in ("text", *there):
+                    told = f"no file of these rules has a column {column!r}, which they name for {one.name!r}"
+                    yield LeftOut(replace(next(iter(there.values())), sheet=None), told)
 
     def _read_by(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> None:
         """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
@@ -143,6 +182,7 @@ class Loader:
             self._leave_out(sheet, f"the sheet is not read: {unknown}")
             return
         present = present_fields(block, rows, known)
+        self._present.setdefault(id(block), {}).update(dict.fromkeys([*present, *filter(known.get, known)], sheet))
         texts = text_columns(self.rules, block, rows, known["culture"])
         for code in languages_without(self.rules, block, known["culture"], texts):
             there = ", ".join(titles(rows[0].record.values))
@@ -328,6 +368,7 @@ def _why_none(lacking: str, blocks: Sequence[DataBlock], found: DataSet) -> str:
     names = [path.relative_to(found.folder).as_posix() for path in found.folder.rglob("*")]
     theirs = tuple(name for name in names if any(block.match(name) for block in blocks))
     lines = [line for line in found.left_out if not theirs or line.place.file.startswith(theirs)]
+    lines.sort(key=lambda line: line.place.row is not None)  # what is wrong with a whole file or sheet says more
     patterns = dict.fromkeys(pattern for block in blocks for pattern in block.files)
     why = "" if theirs else f": there is no file {' or '.join(patterns)}"
     return f"{why}; {len(lines)} left out, the first: {lines[0].place}: {lines[0].reason}" if lines else why

@@ -163,6 +163,11 @@ def rules_of(name: str) -> DatasetRules:
     return read_rules(file)
 
 
+def is_own(rules: DatasetRules) -> bool:
+    """Are they a user's own, not those that come along, under whatever name?"""
+    return all(one.model_copy(update={"name": rules.name}) != rules for one in known_data_sets().values())
+
+
 def _called(rules: DatasetRules, name: str) -> DatasetRules:
     if not is_folder_name(name):
         remedy = "Give it one of letters, digits, '.', '_' and '-', e.g. own:breakfast."

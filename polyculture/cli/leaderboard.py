@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cli.options import Format, OutputFile
-from polyculture.cli.tables import cell, print_table, write_records
+from polyculture.cli.tables import cell, print_table, write_values
 from polyculture.console import say
 from polyculture.metrics.comparison.table import explained
 from polyculture.reports.numbers import bound
@@ -94,7 +94,9 @@ def leaderboard(
                 typer.echo(title)
                 print_table(heads, rows)
         else:
-            write_records(_records(found), Format(chosen.value), output)
+            records = _records(found)
+            columns = list(records[0]) if records else list(_COLUMNS)
+            write_values(columns, [list(one.values()) for one in records], Format(chosen.value), output)
         for line in remarks(found):
             say(line)
         if output is not None:
@@ -114,6 +116,8 @@ def remarks(found: Leaderboard) -> list[str]:
     ]
 
 
+# Of a file without rows, where no metric has ranks.
+_COLUMNS = ("metric", "prompts", "differences", "group", "model", "run", "estimate", "low", "high", "reason", "cells")
 _BETTER = {"low": "lower", "high": "higher"}  # what is good; of others that depends on the use
 
 

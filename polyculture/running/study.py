@@ -46,7 +46,12 @@ def check_study(workspace: Workspace, parts: Parts) -> None:
         )
         raise ExperimentError(f"{what}, and {known}", where=file, remedy=remedy)
     if not stated.parts:
-        remedy = f"State them: polyculture plan {shlex.quote(str(file))} --state-study. Or delete [study]."
+        written = shlex.quote(str(file))
+        remedy = (
+            f"Write the file anew: polyculture init FILE --preset {STANDARD}."
+            if stated.name == STANDARD
+            else f"State them: polyculture plan {written} --state-study. Or delete [study]."
+        )
         raise ExperimentError(
             f"{what}, and states none of its parts, so that it fixes nothing", where=file, remedy=remedy
         )

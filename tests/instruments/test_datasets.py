@@ -718,3 +718,80 @@ def test_tables_of_records_are_read_and_a_missing_one_is_named(tmp_path: Path) -
     (tmp_path / "contexts.jsonl").unlink()
     parquet.write_table(pa.Table.from_pylist([row]), tmp_path / "contexts.parquet")
     assert [context.text for context in load(rules_of("own"), tmp_path).contexts] == ["We eat [MASK]"]
+
+
+OWN_RULES = """
+name = "mine"
+title = "Mine"
+licence = "ours"
+cultures = { Swahili = ["sw"] }
+
+[[entities]]
+files = "all.json"
+rows = "native"
+text = "word"
+english = "%s"
+fixed = { type = "food", language = "sw", culture = "Swahili" }
+
+[[entities]]
+files = "all.json"
+rows = "western"
+text = "word"
+fixed = { type = "food", language = "sw", culture = "Western" }
+
+[[contexts]]
+files = "all.json"
+rows = "contexts"
+text = "text"
+fixed = { setting = "grounded", type = "food", language = "sw", culture = "Swahili" }
+"""
+
+
+def own_data(folder: Path, english: str = "meaning") -> DataSet:
+    """A file with entities of two sides and contexts, and a table that nobody reads."""
+    (folder / "rules.toml").write_text(OWN_RULES % english, encoding="utf-8")
+    (folder / "data").mkdir(exist_ok=True)
+    content = {
+        "native": [{"word": "ugali", "meaning": "porridge"}, {"word": "pilau", "meaning": "rice"}],
+        "western": [{"word": "pizza"}],
+        "contexts": [{"text": "Ninakula [MASK] leo."}],
+    }
+    (folder / "data" / "all.json").write_text(json.dumps(content), encoding="utf-8")
+    return load(rules_of(str(folder / "rules.toml")), folder / "data")
+
+
+def test_each_block_that_names_other_rows_of_a_file_reads_it(tmp_path: Path) -> None:
+    """The first one alone read it: the Western side vanished without a word."""
+    found = own_data(tmp_path)
+    assert {(one.surface, one.culture, one.english) for one in found.entities} == {
+        ("ugali", "Swahili", "porridge"), ("pilau", "Swahili", "rice"), ("pizza", "Western", None),
+    }  # fmt: skip
+    assert [one.text for one in found.contexts] == ["Ninakula [MASK] leo."]
+    assert found.left_out == ()
+
+
+def test_a_column_that_no_file_has_is_told_of_rules_of_ones_own(tmp_path: Path) -> None:
+    (told,) = own_data(tmp_path, english="meanig").left_out
+    assert (told.place.file, told.reason) == (
+        "all.json", "no file of these rules has a column 'meanig', which they name for 'english'",
+    )  # fmt: skip
+
+
+def test_a_table_of_two_kinds_is_read_by_one_block_and_this_is_told(tmp_path: Path) -> None:
+    rules = OWN_RULES.replace("all.json", "all.csv").replace('rows = "native"\n', "").replace('rows = "contexts"\n', "")
+    (tmp_path / "rules.toml").write_text(rules % "meaning", encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "all.csv").write_text("word,meaning\nugali,porridge\n", encoding="utf-8")
+    with pytest.raises(DataSetError, match=r"\[\[contexts\]\] names this file, too, and does not read it"):
+        load(rules_of(str(tmp_path / "rules.toml")), tmp_path / "data")
+
+
+def test_a_joined_file_is_read_and_a_misspelt_column_is_named_before_titles(tmp_path: Path) -> None:
+    own_data(tmp_path)
+    joined = 'join = { files = "more.csv", on = "key", key = "word", take = ["meaning"] }\n'
+    rules = (OWN_RULES % "meaning").replace('rows = "native"\n', 'rows = "native"\n' + joined, 1)
+    (tmp_path / "rules.toml").write_text(rules, encoding="utf-8")
+    (tmp_path / "data" / "more.csv").write_text("key,meaning\nugali,a\npilau,b\n", encoding="utf-8")
+    assert load(rules_of(str(tmp_path / "rules.toml")), tmp_path / "data").left_out == ()
+    with pytest.raises(DataSetError, match=r"Did you mean 'rules.toml'\?"):
+        rules_of(str(tmp_path / "rule.toml"))

@@ -75,6 +75,16 @@ def test_models_of_several_runs_and_an_export_are_ranked_in_groups(folder: Path)
     assert "at most 5 % missing" in said
 
 
+def test_a_file_without_ranks_has_its_columns(tmp_path: Path) -> None:
+    """All models are right in the same items: no metric has ranks."""
+    for name in ("one", "two"):
+        imported(tmp_path, name, log(tmp_path / f"log-{name}", name, {"acc": [float(at % 3 == 0) for at in range(40)]}))
+    done = polyculture("leaderboard", "one.toml", "two.toml", "-f", "csv", cwd=tmp_path)
+    assert (done.returncode, written(done.stdout)) == (0, [])
+    assert done.stdout.startswith("metric,prompts,")
+    assert "no ranks by acc" in " ".join(done.stderr.split())
+
+
 def test_the_numbers_and_differences_are_those_of_one_run(folder: Path) -> None:
     """One run of all three logs has the same differences: what several runs are joined to is that run."""
     columns = "metric, a, b, a_estimate, b_estimate, difference, low, high, p, tipping, units"
@@ -90,6 +100,18 @@ def test_the_numbers_and_differences_are_those_of_one_run(folder: Path) -> None:
         other = by_pair[row[0], *sorted(row[1:3])]
         assert abs(other[5]) == pytest.approx(abs(row[5]))
         assert other[8:] == pytest.approx(row[8:])
+
+
+@pytest.mark.parametrize("changed", [1, 2])
+def test_a_second_evaluation_is_a_row_of_its_own_though_as_many_items_are_right(tmp_path: Path, changed: int) -> None:
+    """It was the first one's where an even number of items differed: the hash of all had lost which."""
+    first = [float(at % 3 == 0) for at in range(40)]
+    second = [1 - score if at in (0, 10)[:changed] else score for at, score in enumerate(first)]  # one right, one wrong
+    for name, scores in (("one", first), ("two", second)):
+        imported(tmp_path, name, log(tmp_path / f"log-{name}", "model", {"acc": scores}))
+    found = board(tmp_path, "one.toml", "two.toml", metric="acc")
+    assert "is counted once" not in found.pop("")
+    assert len(found) == 2
 
 
 def test_where_lower_is_better_the_lowest_is_the_first(folder: Path) -> None:
