@@ -224,7 +224,12 @@ def checked(model: type[M], data: Mapping[str, Any], where: object, tables: Sequ
     try:
         return model.model_validate(data)
     except ValidationError as fault:
-        first = fault.errors()[0]
+        errors = fault.errors()
+        # What is missing may stand there under a misspelt name.
+        misspelt = (
+            one for one in errors if one["type"] == "extra_forbidden" and one["loc"][:-1] == errors[0]["loc"][:-1]
+        )
+        first = next(misspelt, errors[0]) if errors[0]["type"] == "missing" else errors[0]
         steps = [str(step) for step in first["loc"] if step not in SHAPES and "[" not in str(step)]
         every: list[type[BaseModel]] = [model, *TABLES, *tables]
         known = {field.alias or name for one in every for name, field in one.model_fields.items()}

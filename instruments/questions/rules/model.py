@@ -171,6 +171,14 @@ class PromptRules(TableRules):
     instruction: Literal["language", "en"] = "language"  # 'en': every language under the English template
 
     @model_validator(mode="after")
+    def _of_files(self) -> PromptRules:
+        ignored = [] if self.files else [name for name in ("id", "template") if name in self.model_fields_set]
+        if ignored:
+            told = f"{ignored[0]}: is a column of the prompts' file, and no `files` are named"
+            raise ValueError(f'{told}; a prompt of your own is templates = "..."')
+        return self
+
+    @model_validator(mode="after")
     def _wordings(self) -> PromptRules:
         if self.unknown and {len(self.unknown)} != (
             {1} if self.files else {len(one) for one in self.templates.values()}

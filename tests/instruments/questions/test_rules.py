@@ -369,6 +369,12 @@ def test_patterns_are_bounded_and_of_named_groups(pattern: str) -> None:
             'unknown = { place = 3, text = "x" }',
             "one of",
         ),
+        ("questions", "question", r"unknown key 'question'\. Did you mean 'questions'"),
+        (
+            "[[questions]]",
+            '[prompts]\ntemplate = "{question}"\n[[questions]]',
+            r"prompts: template: is a column of the prompts' file, and no `files` are named; .*templates = ",
+        ),
     ],
 )
 def test_wrong_rules_name_the_file_and_the_key(tmp_path: Path, old: str, new: str, told: str) -> None:
