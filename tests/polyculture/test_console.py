@@ -119,9 +119,9 @@ def test_the_bar_moves_before_the_first_answer_and_fits_eighty_columns() -> None
     program = """
 from polyculture.cache.work.outcome import Outcome
 from polyculture.console import shown
-from polyculture.progress import Place, watch
+from polyculture.progress import JobPosition, watch
 label = "generate vllm:Qwen/Qwen2.5-7B-Instruct-with-a-long-name zh-tw transportation"
-with shown(), watch(label, 500, Place(3, 9, 3000)) as p:
+with shown(), watch(label, 500, JobPosition(3, 9, 3000)) as p:
     p(Outcome(0, 0))
     time.sleep(2.2)
     for number in (10, 20, 30):
