@@ -245,7 +245,7 @@ class TemplateCheck:
         yield from (Defect(file, place, what) for one in findings for what in one)
 
     def line(self, template: str) -> Iterator[str]:
-        """What is wrong with a line that stands below a sentence, as of `text`.
+        """What is wrong with a line of a prompt that follows a sentence, as of `text`.
 
         It may be too short to show its language: it is of another where a sentence above it does not change that.
         """
@@ -289,7 +289,7 @@ def _placeholder(allowed: Sequence[str], text: str) -> Iterator[str]:
         only = f"{wanted} and nothing else" if wanted else "no placeholder"
         yield (
             f"holds {AMOUNT}, and nothing says how long 50 English words are in this language: add amount = 50 to its "
-            "file, or as many words as they are"
+            "file, or the number of words that they take"
             if stray == AMOUNT
             else f"holds {stray}; a template of this condition holds {only}"
         )

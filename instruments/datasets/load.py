@@ -101,29 +101,33 @@ class Loader:
     def _read(self, path: Path) -> None:
         name = path.relative_to(self.folder).as_posix()
         blocks = self._blocks_of(name)
-        for block in blocks:
-            said = block.match(name)
-            self._read_by(block, path, said.groupdict() if said else {})
+        for block, said in blocks:
+            self._read_by(block, path, said)
         if not blocks and path.suffix.lower() not in RECORDS and not self._joins.has(name):
             self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
 
-    def _blocks_of(self, name: str) -> list[DataBlock]:
-        """The blocks that read a file: the first that names it, and each other one that names other rows in it.
+    def _blocks_of(self, name: str) -> list[tuple[DataBlock, Mapping[str, str]]]:
+        """The blocks that read a file, each with what the path says: the first that names it, and each other one that
+        names other rows in it.
 
         A table of the type that a block names is that block's, before those that read tables of any type. A table has
         no lists of rows: a block for rows of another kind in it reads nothing, which is said.
         """
         every = (*self.rules.entities, *self.rules.contexts)
         for of_any_type in (False, True):
-            if named := [block for block in every if block.match(name, of_any_type=of_any_type) is not None]:
+            matches = [(block, block.match(name, of_any_type=of_any_type)) for block in every]
+            if named := [(block, match.groupdict()) for block, match in matches if match is not None]:
                 break
         else:
             return []
         if Path(name).suffix.lower() in RECORDS:
-            return list({(block.target, block.rows): block for block in reversed(named)}.values())[::-1]
+            first_of = dict[tuple[str, str | None], tuple[DataBlock, Mapping[str, str]]]()
+            for block, said in named:
+                first_of.setdefault((block.target, block.rows), (block, said))
+            return list(first_of.values())
         first, *others = named
-        for other in others:
-            if other.target != first.target:
+        for other, _ in others:
+            if other.target != first[0].target:
                 told = f"[[{other.target}]] names this file, too, and does not read it: a table is read by one block"
                 self._leave_out(SourceLocation(name), f"{told}. Put each kind into a file of its own.")
         return [first]

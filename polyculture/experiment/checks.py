@@ -35,7 +35,9 @@ def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
             changed[key] = tuple(dict.fromkeys(written))
     if "languages" in changed:
         some = experiment.languages_of.items()
-        changed["languages_of"] = {model: tuple(names.language(one) or one for one in of) for model, of in some}
+        changed["languages_of"] = {
+            model: tuple(_language_asked(one, names, catalog) or one for one in of) for model, of in some
+        }
     return experiment.model_copy(update=changed) if changed else experiment
 
 
