@@ -60,7 +60,8 @@ def check_study(workspace: Workspace, parts: Parts) -> None:
         is_older = stated.polyculture not in (None, __version__)
         made = f" It was stated with Polyculture {stated.polyculture}, and this is {__version__}." if is_older else ""
         said = f"{what}, and the experiment differs from it in {'; '.join(differ)}.{made}"
-        raise ExperimentError(said, where=file, remedy=_REMEDY)
+        restate = f" To state a new version of it: polyculture plan {shlex.quote(str(file))} --state-study."
+        raise ExperimentError(said, where=file, remedy=_REMEDY + (restate if stated.name != STANDARD else ""))
     if stated.name == STANDARD and (lacking := [part for part in parts if part not in stated.parts]):
         said = f"{what}, and does not state {', '.join(lacking[:3])}{', ...' if lacking[3:] else ''}"
         raise ExperimentError(said, where=file, remedy=_OWN_NAME)
