@@ -29,12 +29,14 @@ def meant_by(word: str, known: Iterable[str]) -> str | None:
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
     """A remedy that names the nearest known words, `most` of them: "Did you mean 'food'?".
 
-    Where no known word is near, the remedy is `otherwise`, or a list of all known words.
+    Where no known word is near, the remedy is `otherwise`, or a list of all known words, or that there is none.
     """
     names = sorted(map(str, known))
     if found := near_words(word, names, most):
         return f"Did you mean {' or '.join(map(repr, found))}?"
-    return f"Known: {', '.join(names)}." if otherwise is None else otherwise
+    if otherwise is not None:
+        return otherwise
+    return f"Known: {', '.join(names)}." if names else "There is nothing to choose from."
 
 
 def near_words(word: str, known: Iterable[str], most: int = 1, alike: int = _NEAR) -> list[str]:

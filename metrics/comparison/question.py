@@ -138,7 +138,7 @@ def compare_opened(
         values = {name: set(found) for name, found in opened.values.items()}
         for name, found in stored.values.items() if alone else ():
             values[name] = values.get(name, set()) | found
-        _check_shared(question.names, manifest.models, values.get("model", set()))
+        _check_shared(question, manifest.models, values)
         sides = choose_sides(values, facts, question, tell)
         several = [([opened], sides, disqualified(manifest))]
     every = [side for _, sides, _ in several for side in sides]
@@ -255,10 +255,24 @@ def _check_brackets(conditions: Sequence[GateCondition], sides: Sequence[Sides])
             raise ExperimentError(what, remedy=f"Leave the brackets out: '{replace(condition, conditions=())}'.")
 
 
-def _check_shared(names: Sequence[str], models: Sequence[str], compared: Collection[str]) -> None:
-    """Raises `StoreError` for models of the run of which one was asked nothing that another was."""
-    if len(names) > 1 and set(names) <= {*models} and not set(names) <= {*compared}:
-        what = f"{' and '.join(map(repr, names))} are models of the run that share no question or prompt"
+def _check_shared(question: ComparisonQuestion, models: Sequence[str], values: Mapping[str, set[str]]) -> None:
+    """Raises `StoreError` for models of the run of which one was asked nothing that another was.
+
+    Models of which nothing can be compared are no sides, but they are known: an unknown name is told of them, too.
+    """
+    if question.native or question.group:  # whose names are no values of the run
+        return
+    sides = set[str]().union(*values.values(), models)
+    folded = {side.casefold() for side in sides}
+    for name in question.names:
+        if name.casefold() not in folded:
+            raise StoreError(f"the run has no {name!r} to compare", remedy=did_you_mean(name, sides))
+    alone = set(models) - values.get("model", set())
+    if len(models) == 1 and alone.intersection(question.names):
+        what = f"{models[0]!r} is the only model of the run"
+        raise StoreError(what, remedy="Compare it with a model of another run: --baseline EXPERIMENT|FOLDER.")
+    if alone.intersection(question.names) and set(question.names) <= set(models):
+        what = f"{' and '.join(map(repr, question.names))} are models of the run that share no question or prompt"
         raise StoreError(what, remedy="Ask both of them the same, or import answers of both to the same questions.")
 
 

@@ -246,8 +246,21 @@ def test_models_of_other_questions_are_not_compared(here: Path) -> None:
     compared = polyculture("compare", f"{RUN}.toml", "imported:one", "imported:other", cwd=here)
     assert compared.returncode == 2
     assert "share no question" in compared.stderr
+    unknown = polyculture("compare", f"{RUN}.toml", "imported:one", "gpt", cwd=here)
+    assert "the run has no 'gpt' to compare" in one_line(unknown)
+    assert "Known: imported:one, imported:other." in one_line(unknown)
     nothing = polyculture("table", "question_scores", f"{RUN}.toml", "part=nosuch", cwd=here)
     assert "no row with part=nosuch. There are all, category" in nothing.stderr
+
+
+@pytest.mark.parametrize("names", [("imported:one", "imported:other"), ("imported:one", "--rest")])
+def test_a_run_of_one_model_has_no_other_to_compare(here: Path, names: tuple[str, ...]) -> None:
+    write_table(here / "one.tsv", "id\traw", f"{demo_questions()[0].name}\tA")
+    take(here, "one.tsv")
+    line = one_line(polyculture("compare", f"{RUN}.toml", *names, cwd=here))
+    told = "'imported:one' is the only model of the run" if "--rest" in names else "the run has no 'imported:other'"
+    assert told in line
+    assert "Known: ." not in line
 
 
 def test_options_are_found_in_many_forms_of_prompts() -> None:
