@@ -40,7 +40,15 @@ from polyculture.running.call_list import (
     open_shares,
     texts_in_file,
 )
-from polyculture.running.estimate import StageEstimate, asked_later, cap_line, estimates, not_ready, unsupported
+from polyculture.running.estimate import (
+    StageEstimate,
+    asked_later,
+    cap_line,
+    estimates,
+    unknown_prices,
+    unready_models,
+    unsupported,
+)
 from polyculture.running.linking import (
     check_topics,
     request_rows,
@@ -157,19 +165,15 @@ def plan(
     stages = [] if texts is None else [*texts.summaries, *request_rows(workspace, manifest)]
     if told := [*stages, *((label, line) for label, line in rows if line)]:
         print_table(("stage", "with"), told)
-    refused = [] if texts is None else list(texts.refusals())
+    refusals = [*unready_models(workspace.experiment), *(() if texts is None else texts.refusals())]
     for line in (
         *_warnings(workspace, costs),
-        *not_ready(workspace.experiment),
-        *refused,
+        *unknown_prices(workspace.experiment),
+        *(f"run will refuse: {fault}" for fault in refusals),
         limit_line(manifest, LIMITS),
     ):
         if line:
             say(line)
-    if linking is not None and workspace.experiment.link.fill and workspace.experiment.link.contact is None:
-        say(
-            f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
-        )
     _check_known(workspace, unknown)
     check_able(calls_in_file(workspace))
     status = run_status(workspace)
@@ -177,7 +181,9 @@ def plan(
     is_linked = linking is None or (before is not None and before.linker_id == linking.linker_id)
     is_asked = not status.surfaces_left and not any(one.count.is_open for one in status.jobs)
     over = status.reported and is_linked and is_asked
-    say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")
+    after = next_command(workspace) if over else f"polyculture run {shlex.quote(str(experiment))}"
+    remedies = dict.fromkeys(one.remedy for fault in refusals for one in (fault, *fault.others) if one.remedy)
+    say(f"Next: {' '.join(remedies)} Then: {after}" if remedies and not over else f"Next: {after}")
 
 
 def _check_known(workspace: Workspace, unknown: Sequence[tuple[Call, PolycultureError]]) -> None:

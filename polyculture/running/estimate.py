@@ -296,20 +296,28 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return store.sql(query).fetchall()
 
 
-def not_ready(experiment: Experiment) -> Iterator[str]:
-    """A line for each: the plan stands, and a run will refuse, or bill at no price. No service is asked anything."""
-    asked = [model for model in dict.fromkeys(experiment.asked) if model != GAZETTEER]
-    for model in asked:
+def unready_models(experiment: Experiment) -> Iterator[EngineError]:
+    """What `run` will refuse of the models: there is a plan all the same. No service is asked anything."""
+    for model in _asked(experiment):
         spec = experiment.model_spec(model)
         kind = find_kind(spec)
         options = read_options(kind.options, spec)
         try:
             kind.places(spec, options)
         except EngineError as fault:
-            yield f"run will refuse: {fault}"
+            yield fault
+
+
+def unknown_prices(experiment: Experiment) -> Iterator[str]:
+    """A line for each model that has a price and is not asked."""
+    asked = _asked(experiment)
     for name in experiment.prices:
         if name not in asked:
             yield f"[prices] names {name}, which the experiment does not ask. {did_you_mean(name, asked)}"
+
+
+def _asked(experiment: Experiment) -> list[str]:
+    return [model for model in dict.fromkeys(experiment.asked) if model != GAZETTEER]
 
 
 @dataclass(frozen=True, slots=True)

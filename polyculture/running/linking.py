@@ -98,12 +98,8 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
     Without a contact nothing can be asked of the live service: only a plan can do without (`contact_needed`).
     """
     section = workspace.experiment.link
-    if section.fill and not api_settings(workspace).contact and contact_needed:
-        raise ExperimentError(
-            "link.contact is missing: Wikimedia asks every client for an address that it can write to",
-            where=workspace.file,
-            remedy='Write contact = "you@example.org" under [link].',
-        )
+    if contact_needed:
+        require_contact(workspace)
     snapshot = _snapshot(workspace)
     settings = {
         "source": section.source,
@@ -113,6 +109,16 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
         **({"forms": section.forms} if section.forms == "paper" else {}),
     }
     return LinkingStage(workspace, snapshot, settings)
+
+
+def require_contact(workspace: Workspace) -> None:
+    """Raises `ExperimentError` where the live service is to be asked, and nobody can be written to about it."""
+    if workspace.experiment.link.fill and not api_settings(workspace).contact:
+        raise ExperimentError(
+            "link.contact is missing: Wikimedia asks every client for an address that it can write to",
+            where=workspace.file,
+            remedy='Write contact = "you@example.org" under [link].',
+        )
 
 
 def _snapshot(workspace: Workspace) -> Snapshot:

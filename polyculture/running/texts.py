@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import ExperimentError, Mistakes
+from polyculture.cache.errors import Mistakes, UserError
 from polyculture.cache.store.manifest import TEXTS, require_run
 from polyculture.cache.store.schema import WANTED_RESPONSES
 from polyculture.cache.store.store import open_store
@@ -20,7 +20,7 @@ from polyculture.metrics.comparison.study import Parts, study_parts
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
-from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking
+from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking, require_contact
 from polyculture.running.study import check_study, restated, write_study
 from polyculture.running.validity import Proposal, amend_manifest
 
@@ -93,12 +93,14 @@ class TextsCall(Call):
         """
         return write_study(self.workspace.file, restated(self.workspace, self.study_parts))
 
-    def refusals(self) -> Iterator[str]:
-        """What `run` will refuse, a line each: the plan stands all the same."""
-        try:
+    def refusals(self) -> Iterator[UserError]:
+        """What `run` will refuse: there is a plan all the same."""
+        mistakes = Mistakes()
+        with mistakes:
             self.extraction.require_names()
-        except ExperimentError as fault:
-            yield f"run will refuse: {fault}"
+        with mistakes:
+            require_contact(self.workspace)
+        yield from mistakes.found
 
     def study(self, tell: Tell | None = None) -> Study:
         """As of each call; imported texts are never generated. Whoever asks will link, which may take a contact."""

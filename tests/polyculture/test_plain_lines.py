@@ -222,8 +222,13 @@ def test_a_plan_says_what_a_run_will_stop_at(file: Path, monkeypatch: pytest.Mon
     assert "run will refuse: openai:gpt-4o-mini: no API key: the environment variable OPENAI_API_KEY" in done.stderr
     said = "[prices] names openai:gpt-4o-mimi, which the experiment does not ask. Did you mean 'openai:gpt-4o-mini'?"
     assert said in done.stderr
+    next_step = done.stderr.splitlines()[-1]
+    assert next_step.startswith("Next: Set it: export OPENAI_API_KEY=...")  # and not what would be refused
+    assert next_step.endswith(f"Then: polyculture run {file}")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert "run will refuse" not in polyculture("plan", file, cwd=file.parent).stderr
+    planned = polyculture("plan", file, cwd=file.parent).stderr
+    assert "run will refuse" not in planned
+    assert planned.splitlines()[-1] == f"Next: polyculture run {file}"
 
 
 def test_sides_of_a_comparison_in_any_case() -> None:
