@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.database import memory_database
+from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
@@ -92,7 +92,7 @@ def link_beside(
     path = run.table(SNAPSHOT_LINKS.name)
     kept = read_rows(path, SNAPSHOT_LINKS) if path.exists() else SNAPSHOT_LINKS.schema.empty_table()
     found = Linker(catalog, source, forms).link(surfaces)
-    with memory_database() as connection:
+    with connect() as connection, source.opened(connection):
         for table in (LINKS.name, ENTITY_COUNTRIES.name):
             connection.register(table, found[table])
         name = "starter" if source.bundled else source.path.name
@@ -117,6 +117,13 @@ def current_names(run: RunFolder, manifest: Manifest) -> list[NamedMention]:
     """The names under which the run's current mentions are looked up, in a fixed order."""
     with open_store(run, manifest=manifest) as store:
         return [NamedMention(*row) for row in store.execute(statement("fill_names")).fetchall()]
+
+
+def current_items(run: RunFolder, manifest: Manifest) -> list[str]:
+    """The QIDs that the run's current queries are linked to, in a fixed order."""
+    with open_store(run, manifest=manifest) as store:
+        rows = store.execute("SELECT DISTINCT qid FROM links WHERE qid IS NOT NULL ORDER BY qid").fetchall()
+    return [qid for (qid,) in rows]
 
 
 def known_countries(catalog: Catalog, uncovered: Mapping[str, list[str]] = MappingProxyType({})) -> list[KnownCountry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -114,5 +115,16 @@ def test_linking_in_front_of_the_live_service(
         drift = polyculture("compare", experiment, "--snapshot", "new.duckdb", cwd=experiment.parent)
         assert drift.returncode == 0, drift.stderr
         assert "new.duckdb changes no link" in drift.stdout + drift.stderr
+    first, *others = dishes
+    merged = {**first, "id": "Q9999"}
+    later = WikidataServer([*CLASSES, *others, merged], {"Q1000": "Q9999"})
+    with SparqlServer([*CLASSES, *others, merged], items=later) as endpoint:
+        text = experiment.read_text("utf-8").split("[link]")[0]
+        experiment.write_text(text + LIVE.format(url=later.url, sparql=endpoint.url).lstrip(), "utf-8")
+        assert polyculture("link", experiment, "--snapshot", "later.duckdb", cwd=experiment.parent).returncode == 0
+        assert sum("Q1000" in request["ids"].split("|") for request in later.requests) == 1
+        drift = polyculture("compare", experiment, "--snapshot", "later.duckdb", cwd=experiment.parent)
+    assert re.search(r"merged +1 ", drift.stdout), drift.stdout + drift.stderr
+    assert "another item" not in drift.stdout
     linked = {(row[4], row[8]) for row in tables(run_folder(experiment), "link")["links"]}
     assert linked == {(dish, f"Q{number}") for number, dish in enumerate(DISHES, 1000)}

@@ -19,7 +19,7 @@ from polyculture.cache.validation import ClosedModel
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
 TEXTS = "texts"  # what asks for texts, among the instruments in `Manifest.asked`
 EXTRACT_KEYS = "extract."  # how the settings of texts begin that are keys of that section of the experiment file
-FORMAT = 10  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
+FORMAT = 11  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
 
 class CurrentId(ClosedModel):

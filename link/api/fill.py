@@ -61,15 +61,18 @@ def fill_snapshot(
     service: ApiSettings,
     *,
     search: bool = False,
+    linked: Iterable[str] = (),
     progress: Progress = silent,
 ) -> FillReport:
     """Adds to the snapshot `out`, or to a new one, what Wikidata has under the names of these mentions.
 
     With `search`, the service's own search is asked for the mentions whose names no item bears: it finds names that are
-    spelled a little otherwise. The file is replaced once all is there. Until then answers are kept beside it: after a
-    failure or a kill the same call asks for the rest. Where all names were asked for nothing is sent, and the file
-    stays as it is. Raises `WikidataError` where a service cannot be reached or refuses, `SnapshotError` where `out` is
-    no snapshot that can grow, `StoreError` where it cannot be written, `JobHeldError` where another process fills it.
+    spelled a little otherwise. The items that are `linked` elsewhere, with an older state of Wikidata, are asked for by
+    number: those that have been merged since are in the table `redirects`. The file is replaced once all is there.
+    Until then answers are kept beside it: after a failure or a kill the same call asks for the rest. Where all names
+    were asked for nothing is sent, and the file stays as it is. Raises `WikidataError` where a service cannot be
+    reached or refuses, `SnapshotError` where `out` is no snapshot that can grow, `StoreError` where it cannot be
+    written, `JobHeldError` where another process fills it.
     """
     mentions = list(dict.fromkeys(mentions))
     needed = frozenset(code for named in mentions for code in catalog.language(named.language).label_languages)
@@ -99,6 +102,7 @@ def fill_snapshot(
             kept.keep_search(term, items.search(*term))
             progress(Outcome(place, 0))
         fetched = fetch_needed(items, kept, progress, names)
+        check_merged(items, kept, linked)
         source = {"endpoint": service.endpoint, "names": endpoint.endpoint, "topics": rules}
         snapshot = _written(kept, base, out, source)
     return FillReport(snapshot, queries.requests, items.requests, len(mentions), names, fetched)
@@ -201,6 +205,13 @@ def fetch_needed(client: ApiClient, kept: KeptAnswers, progress: Progress, done:
             items += len(batch)
             progress(Outcome(done + items, 0))
     return items
+
+
+def check_merged(client: ApiClient, kept: KeptAnswers, qids: Iterable[str]) -> None:
+    """Asks which of these items have been merged into others, where nobody has asked yet."""
+    unknown = kept.unchecked(qids)
+    for start in range(0, len(unknown), IDS_A_CALL):
+        kept.keep_checked(client.entities(unknown[start : start + IDS_A_CALL], kept.languages))
 
 
 def check_base(base: Snapshot, endpoint: str, languages: Collection[str]) -> None:

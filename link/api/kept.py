@@ -33,8 +33,9 @@ from polyculture.link.origins import create_states
 from polyculture.link.qid import number
 from polyculture.link.statements import statement
 
-# What a service was asked: who bears a name, what its search finds, and items by number, which do not exist.
-LookupWay = Literal["name", "search", "number"]
+# What a service was asked: who bears a name, what its search finds, items by number, which do not exist, and items that
+# are linked elsewhere, which may have been merged since.
+LookupWay = Literal["name", "search", "number", "linked"]
 # bearers: a row is an item that bears a name, with a class, or a whole, that stands above it, if any.
 _TABLES = """
     CREATE TABLE IF NOT EXISTS draft.bearers (item UINTEGER, property VARCHAR, target UINTEGER);
@@ -208,6 +209,23 @@ class KeptAnswers:
             if missing:
                 self._add_fetched("number", {("", " ".join(f"Q{item}" for item in missing)): missing})
 
+    def unchecked(self, qids: Iterable[str]) -> list[str]:
+        """Those of some items of which nobody knows yet whether they have been merged into others."""
+        known = "SELECT item FROM draft.items UNION ALL SELECT item FROM draft.redirects"
+        asked = "SELECT unnest(hits) FROM draft.fetched WHERE way IN ('number', 'linked')"
+        there = {f"Q{item}" for (item,) in self._fetchall(f"{known} UNION ALL {asked}")}
+        return sorted(set(qids) - there)
+
+    def keep_checked(self, entities: Mapping[str, EntityJson | None]) -> None:
+        """Stores which of the items that were asked for have been merged, and nothing else about them."""
+        rows = EntityRows(self.languages)
+        for qid, entity in entities.items():
+            if entity is not None and qid != entity["id"]:
+                rows.add_redirect(number(qid), number(entity["id"]))
+        with self._answer():
+            self._draft.add(rows.tables())
+            self._add_fetched("linked", {("", " ".join(entities)): list(map(number, entities))})
+
     def pairs(self, query: str) -> list[tuple[int, int]] | None:
         """What an endpoint answered to a query; None where it was not asked, or not to the end."""
         rows = self._fetchall("SELECT above, item FROM draft.pairs WHERE query = ? ORDER BY ALL", [query])
@@ -305,5 +323,5 @@ def _entity(item: int, names: Iterable[tuple[str, str]]) -> EntityJson:
     return {"type": "item", "id": f"Q{item}", "aliases": aliases}
 
 
-_ASKED = "SELECT way, language, term, len(hits) > 0 FROM {} WHERE way <> 'number'"
+_ASKED = "SELECT way, language, term, len(hits) > 0 FROM {} WHERE way IN ('name', 'search')"
 _BEARERS = (pa.uint32(), pa.string(), pa.uint32())

@@ -8,7 +8,7 @@ FROM (
         UNION SELECT 'description', descriptions::VARCHAR FROM draft.descriptions
         UNION SELECT 'claim', claims::VARCHAR FROM wikidata.claims
         UNION SELECT 'redirect', redirects::VARCHAR FROM draft.redirects
-        UNION SELECT 'asked', (way, language, term, hits)::VARCHAR FROM draft.fetched WHERE way <> 'number'
+        UNION SELECT 'asked', (way, language, term, hits)::VARCHAR FROM draft.fetched WHERE way IN ('name', 'search')
     )
     GROUP BY of
 )

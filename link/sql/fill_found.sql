@@ -11,7 +11,7 @@ SELECT DISTINCT item, property, target, NULL FROM draft.bearers ANTI JOIN draft.
 CREATE OR REPLACE VIEW found AS
 SELECT DISTINCT coalesce(redirect.target, hit.item) AS item
 FROM (
-    SELECT unnest(hits) AS item FROM draft.fetched WHERE way <> 'number'
+    SELECT unnest(hits) AS item FROM draft.fetched WHERE way IN ('name', 'search')
     UNION ALL FROM draft.topic_items
 ) AS hit
 LEFT JOIN draft.redirects AS redirect USING (item);

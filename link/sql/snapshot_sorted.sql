@@ -54,7 +54,8 @@ ORDER BY property, target, item;
 CREATE TABLE snapshot.kinds AS SELECT DISTINCT item, topic, kind FROM draft.kinds ORDER BY item, topic, kind;
 
 -- fetched: a row is what a live service was asked, with the items that it answered. `way`: 'name', the items that bear a name in a
--- language of Wikidata's; 'search', what its search finds; 'number', items that do not exist. Only a filled snapshot has rows.
+-- language of Wikidata's; 'search', what its search finds; 'number', items that do not exist; 'linked', items that
+-- an older snapshot links, which may have been merged since. Only a filled snapshot has rows.
 CREATE TABLE snapshot.fetched AS
 SELECT way, language, term, max(asked_at) AS asked_at, arg_max(hits, asked_at) AS hits
 FROM draft.fetched GROUP BY way, language, term ORDER BY way, language, term;

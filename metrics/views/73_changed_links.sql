@@ -1,6 +1,7 @@
 -- changed_links: a row is a query whose link another snapshot changes (`snapshot_links`): another item, none, or other countries.
---   change: 'item gone': no item of the topic bears its names there; 'now ambiguous': several do; 'another item'; 'linked anew': only there;
---     'other countries' of one item
+--   An item that was merged into another one is the same item under another number.
+--   change: 'item gone': no item of the topic bears its names there; 'now ambiguous': several do; 'another item'; 'merged': the item is
+--     part of another one there; 'linked anew': only there; 'other countries' of one item
 --   snapshot_status: the status of its link there
 --   snapshot_qid: the item that it is linked to there
 --   countries: those of its item, ISO 3166
@@ -12,8 +13,9 @@ SELECT
         WHEN s.status = 'ambiguous' THEN 'now ambiguous'
         WHEN s.status <> 'linked' THEN 'item gone'
         WHEN l.status <> 'linked' THEN 'linked anew'
-        WHEN s.qid <> l.qid THEN 'another item'
-        ELSE 'other countries'
+        WHEN s.qid <> l.qid AND NOT list_contains(s.merged, l.qid) THEN 'another item'
+        WHEN coalesce(c.countries, []) <> list_sort(s.countries) THEN 'other countries'
+        ELSE 'merged'
     END AS change,
     l.language, l.topic, l.kind, l.surface, l.status, if(l.status = 'linked', l.qid, NULL) AS qid, if(l.status = 'linked', coalesce(c.countries, []), []) AS countries,
     s.status AS snapshot_status, if(s.status = 'linked', s.qid, NULL) AS snapshot_qid,

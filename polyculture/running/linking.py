@@ -185,19 +185,22 @@ def link_with(workspace: Workspace, name: str) -> None:
     """
     from polyculture.cache.store.manifest import require_run
     from polyculture.link.index.snapshot import verify
-    from polyculture.link.stage import current_names, link_beside
+    from polyculture.link.stage import current_items, current_names, link_beside
 
     manifest, file = require_run(workspace.run), Path.cwd() / name
     if workspace.experiment.link.fill and name != STARTER and not file.exists():
-        fill_with(workspace, current_names(workspace.run, manifest), file)
+        names, linked = current_names(workspace.run, manifest), current_items(workspace.run, manifest)
+        fill_with(workspace, names, file, linked)
     snapshot = find_snapshot(name, Path.cwd())
     verify(snapshot)
     outcome = link_beside(workspace.run, manifest, workspace.catalog, snapshot, workspace.experiment.link.forms)
     _log.info(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 
 
-def fill_with(workspace: Workspace, mentions: Iterable[NamedMention], out: Path) -> None:
+def fill_with(workspace: Workspace, mentions: Iterable[NamedMention], out: Path, linked: Iterable[str] = ()) -> None:
     """Fills the snapshot `out` with what `mentions` may mean, asked as [link] says, and reports how much was asked.
+
+    Items that are `linked` with another snapshot are asked for, too: they may have been merged since.
 
     Raises what `fill_snapshot` raises.
     """
@@ -205,7 +208,9 @@ def fill_with(workspace: Workspace, mentions: Iterable[NamedMention], out: Path)
 
     endpoint, service, search = sparql_settings(workspace), api_settings(workspace), workspace.experiment.link.search
     with watch(f"fill {out.name}, names and items", 0) as progress:
-        report = fill_snapshot(workspace.catalog, mentions, out, endpoint, service, search=search, progress=progress)
+        report = fill_snapshot(
+            workspace.catalog, mentions, out, endpoint, service, search=search, linked=linked, progress=progress
+        )
     if report.queries or report.requests:
         items = report.snapshot.meta["counts"]["items"]
         asked = f"{report.queries:,} queries and {report.requests:,} requests for {report.mentions:,} mentions"

@@ -326,6 +326,25 @@ def test_items_that_were_merged_since_the_endpoint_was_loaded(out: Path) -> None
     assert rows_of(out, "redirects")["redirects"] == [(31, 30), (99, 40050)]
 
 
+def test_items_that_another_snapshot_links_are_asked_for_by_number_once(out: Path, tmp_path: Path) -> None:
+    """An item that was merged bears no name any more: only its number says what it has become."""
+    now = [item("Q30", "Laksa", P31="Q746549"), item("Q33", "Pho", P31="Q746549")]
+    before = ["Q30", "Q31", "Q33", "Q34"]  # of these the first is still found, the third under another name
+    service = WikidataServer([*CLASSES, *now], {"Q31": "Q30"})
+    with SparqlServer([*CLASSES, *now], items=service) as server:
+        sides = endpoint(server), settings(server.items)
+        fill_snapshot(CATALOG, [NamedMention("en", "Laksa")], out, *sides, linked=before)
+        assert [qid for qid in fetched(service) if qid in before] == ["Q30", "Q31", "Q33", "Q34"]
+        asked = len(service.requests)
+        more = fill_snapshot(CATALOG, [NamedMention("en", "soto")], out, *sides, linked=before)
+        assert not {*before} & {qid for r in service.requests[asked:] for qid in r["ids"].split("|")}
+    assert rows_of(out, "redirects")["redirects"] == [(31, 30)]
+    assert [row[0] for row in rows_of(out, "items")["items"] if row[0] in (30, 31, 33, 34)] == [30]
+    assert link_all(more.snapshot, ("en", "food", "dish", "Pho"))["links"].column("status").to_pylist() == [
+        "no candidate"
+    ]
+
+
 def test_a_search_finds_names_that_are_spelled_otherwise(out: Path) -> None:
     """Only what no item bears exactly is searched: the service folds accents, which no list of spellings has."""
     asked = [NamedMention("en", "Misô Soup"), NamedMention("ja", "味噌汁", None, "nothing")]

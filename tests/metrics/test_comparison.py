@@ -246,7 +246,7 @@ def linked_twice(pilot: Path, tmp_path: Path) -> Path:
             known = name == "same.duckdb" or int(link["qid"][1:]) % 3
             of = ["DE", "IT", "JP"][(int(link["qid"][1:]) - 1) % 3]
             where = [link[key] for key in ("query", "language", "topic", "kind", "surface")]
-            answer = ("linked", link["qid"], [of]) if known else ("no candidate", None, [])
+            answer = ("linked", link["qid"], [of], []) if known else ("no candidate", None, [], [])
             rows.append(SnapshotLink(name, identity, "2026-10-01", *where, *answer))
     write_parquet(objects_to_table(SNAPSHOT_LINKS, rows), run.table("snapshot_links"))
     return file
@@ -256,10 +256,12 @@ def test_the_links_that_another_snapshot_changes_are_listed_and_counted(linked_t
     run = RunFolder(linked_twice.parent / "runs" / "pilot")
     rows = read_rows(run.table("snapshot_links"), SNAPSHOT_LINKS).to_pylist()
     same = [row for row in rows if row["identity"] == "b2"]
-    lost, other, elsewhere = [row for row in same if row["status"] == "linked"][:3]
+    lost, other, elsewhere, merged, both = [row for row in same if row["status"] == "linked"][:5]
     lost |= {"status": "ambiguous"}  # still with its first candidate
     other |= {"qid": "Q999"}
     elsewhere |= {"countries": ["FR"]}
+    merged |= {"merged": [merged["qid"], "Q7777777"], "qid": "Q998"}
+    both |= {"merged": [both["qid"]], "qid": "Q997", "countries": ["FR"]}
     write_parquet(pa.Table.from_pylist(rows, SNAPSHOT_LINKS.schema), run.table("snapshot_links"))
     old, new = link_changes(open_workspace(linked_twice), ("old.duckdb", "b2"))
     links = read_rows(run.table("links"), LINKS).to_pylist()
@@ -272,13 +274,16 @@ def test_the_links_that_another_snapshot_changes_are_listed_and_counted(linked_t
             {"queries": [row["query"] for row in lacking]},
         ).fetchall()
     assert gone[2] == mentions > 0
-    found = {row[0]: (row[3], row[6]) for row in new.links}
+    found = {(row[0], row[3]): row[6] for row in new.links}
     assert found == {
-        "now ambiguous": (lost["surface"], "ambiguous"),
-        "another item": (other["surface"], f"Q999 {other['countries'][0]}"),
-        "other countries": (elsewhere["surface"], f"{elsewhere['qid']} FR"),
+        ("now ambiguous", lost["surface"]): "ambiguous",
+        ("another item", other["surface"]): f"Q999 {other['countries'][0]}",
+        ("other countries", elsewhere["surface"]): f"{elsewhere['qid']} FR",
+        ("merged", merged["surface"]): f"Q998 {merged['countries'][0]}",
+        ("other countries", both["surface"]): "Q997 FR",
     }
-    assert {kind: queries for kind, queries, _ in new.counts} == dict.fromkeys(found, 1)
+    counts = {kind: queries for kind, queries, _ in new.counts}
+    assert counts == {"now ambiguous": 1, "another item": 1, "other countries": 2, "merged": 1}
 
 
 def test_two_snapshots_links_of_one_run_are_two_sides(linked_twice: Path) -> None:

@@ -324,6 +324,7 @@ class SnapshotLink:
     status: str  # as in `links`
     qid: str | None
     countries: list[str]  # of the item, ISO 3166
+    merged: list[str]  # the QIDs of items that were merged into it, as far as the snapshot knows
 
 
 PROMPTS = Table("prompts", Prompt)
