@@ -88,7 +88,10 @@ class Pages:
         return self._page("responses", filters=filters, **shown)
 
     def side_by_side(self, asked: Asked) -> str:
-        """The answers of two models to the same prompt, a prompt on each page, and what only one of them names."""
+        """The answers of two models to the same prompt, a prompt on each page, and what only one of them names.
+
+        A request that failed has its error in place of an answer.
+        """
         page, choices = page_number(asked), self._choices(asked)
         models = [*choices["model"][:2], "", ""]
         filters = {side: asked.get(side) or models[number] for number, side in enumerate(SIDES)}

@@ -140,8 +140,9 @@ def test_two_models_stand_side_by_side(served: Served, page: Page) -> None:
     page.select_option("#language", label="Japanese")
     page.select_option("#country", label="Japan")
     page.locator("button", has_text="Show").click()
-    ones, others = (page.locator(f"section:has(#side-{side}) blockquote") for side in (1, 2))
+    ones, others = (page.locator(f"section:has(#side-{side}) article") for side in (1, 2))
     assert ones.count() == others.count() == SAMPLES
+    assert ones.locator("blockquote").count() + page.locator("section .nothing").count() == SAMPLES  # one failed
     left, right = (places.first.bounding_box() for places in (ones, others))
     assert left is not None
     assert right is not None
@@ -173,6 +174,24 @@ def test_what_one_of_two_models_names_is_listed(tmp_path: Path) -> None:
         assert "Choose two different models" in served.get("/side-by-side?a=m&b=m").text
         assert "no prompt that fits" in served.get("/side-by-side?page=2").text
         assert served.get("/side-by-side?a=x").status_code == 404
+    finally:
+        served.close()
+
+
+def test_a_prompt_that_failed_at_one_of_two_models_is_shown_with_its_reason(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "runs" / "two", models=("m", "n"))
+    prompt = built.ask()
+    failed = {"status": "failed", "text": None, "error": "out of <memory>"}
+    built.answer(prompt, ["sushi"], model="m")
+    for sample in range(2):
+        built.answer(prompt, model="n", sample=sample, **failed)
+    served = Served(built.write(), tmp_path, models=("m", "n"))
+    try:
+        shown = served.get("/side-by-side").text
+        assert "Prompt 1 of 1" in shown
+        assert shown.count("<blockquote") == 1
+        assert shown.count("No answer: out of &lt;memory&gt;") == 2
+        assert "2 of 2 requests failed" in shown
     finally:
         served.close()
 

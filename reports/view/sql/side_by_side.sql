@@ -1,16 +1,17 @@
--- side_by_side: a row is a response of one of two models to one prompt: the one at place $skipped, from 0, among the prompts
--- that both models answered and that meet the filters (an empty one lets everything through). Each model has its first
--- $size samples. `named` are the labels of the linked items of all its samples, most frequent first.
-WITH answered AS (
-    SELECT prompt_id, model, sample, response_id, text, detected_language
+-- side_by_side: a row is a response of one of two models to one prompt, or a request that failed, with its error: the prompt
+-- at place $skipped, from 0, among those that both models were asked and that meet the filters (an empty one lets everything
+-- through). Each model has its first $size samples; `failed` counts those without a response among all `samples`. `named` are
+-- the labels of the linked items of all its samples, most frequent first.
+WITH requested AS (
+    SELECT prompt_id, model, sample, response_id, status, text, error, detected_language
     FROM responses
-    WHERE status = 'ok' AND model IN ($a, $b)
+    WHERE model IN ($a, $b)
         AND ($language = '' OR language = $language)
         AND ($topic = '' OR topic = $topic)
         AND ($condition = '' OR condition = $condition)
         AND ($country = '' OR country = $country)
 ),
-shared AS (SELECT prompt_id FROM answered GROUP BY prompt_id HAVING count(DISTINCT model) = 2),
+shared AS (SELECT prompt_id FROM requested GROUP BY prompt_id HAVING count(DISTINCT model) = 2),
 chosen AS (
     SELECT p.prompt_id, p.language, p.topic, p.condition, p.country, p.text AS prompt, count(*) OVER () AS prompts
     FROM prompts AS p
@@ -36,11 +37,12 @@ items AS (
 ),
 named AS (SELECT model, list(label ORDER BY naming DESC, label) AS named FROM items GROUP BY model)
 SELECT
-    a.model, a.sample, a.text, a.detected_language, c.prompts, c.language, c.topic, c.condition, c.country, c.prompt,
-    m.marks, n.named, count(*) OVER (PARTITION BY a.model) AS samples
+    r.model, r.sample, r.status, r.text, r.error, r.detected_language, c.prompts, c.language, c.topic, c.condition, c.country,
+    c.prompt, m.marks, n.named, count(*) OVER (PARTITION BY r.model) AS samples,
+    count(*) FILTER (r.status <> 'ok') OVER (PARTITION BY r.model) AS failed
 FROM chosen AS c
-INNER JOIN answered AS a USING (prompt_id)
+INNER JOIN requested AS r USING (prompt_id)
 LEFT JOIN marked AS m USING (response_id)
-LEFT JOIN named AS n ON a.model = n.model
-QUALIFY row_number() OVER (PARTITION BY a.model ORDER BY a.sample, a.response_id) <= $size
-ORDER BY a.model <> $a, a.sample, a.response_id;
+LEFT JOIN named AS n ON r.model = n.model
+QUALIFY row_number() OVER (PARTITION BY r.model ORDER BY r.sample, r.response_id) <= $size
+ORDER BY r.model <> $a, r.sample, r.response_id;
