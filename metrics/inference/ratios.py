@@ -10,7 +10,9 @@ have that weigh alike (Kish).
 The limits follow the skewness of the units, and those of a share are at least Wilson's for the number of
 independent units that the variance implies. Where few units differ from the others, another sample may hold
 more of them, or none. Where one more unit, as different as half of the range, would make the interval more than
-twice as wide (`MOST_WIDENED`), it is withheld; with `ENOUGH_UNITS` it leaves room for that unit instead.
+twice as wide (`MOST_WIDENED`), it is withheld; with `ENOUGH_UNITS` it leaves room for that unit instead. Scores with
+values between the ends (`graded`) may be alike without being the same: that rule is theirs only where fewer than
+`FEWEST_UNITS` have another value than the commonest one.
 
 `bench/coverage.py --only choices` measures the coverage in worlds with unit effects; docs/evidence.md has it.
 """
@@ -35,6 +37,7 @@ FEWEST_UNITS = 8  # that a number rests on: with fewer, it has no interval
 EXCEPTION = 0.5  # how far from the number a unit may lie that was not seen, as a part of the range there is
 ENOUGH_UNITS = 40
 _NOTHING = 1e-9  # of a sum over units: a smaller one is rounding
+_DECIMALS = 9  # of a unit's number: what differs behind them is rounding
 MOST_WIDENED = 2.0  # how much wider the interval may be with such a unit
 
 
@@ -43,7 +46,8 @@ class Ratio:
     """A number as the mean over prompts of a ratio of sums over units, or of a weighted sum of such ratios.
 
     The arrays are of shape (ratios, units, prompts). `lowest` is the least that the number can be: 0 of a share, -1
-    of a bias; `highest` the most. Without weights it is the first ratio, less the second where there are two.
+    of a bias; `highest` the most. Without weights it is the first ratio, less the second where there are two. It is
+    `graded` where what is summed above the line has values between the ends, as an F1 has, and is no count.
     """
 
     numerators: Floats
@@ -51,6 +55,7 @@ class Ratio:
     lowest: float = 0.0
     highest: float = 1.0
     weights: tuple[float, ...] = ()
+    graded: bool = False
 
     @property
     def units(self) -> NDArray[np.bool_]:
@@ -65,9 +70,14 @@ class Ratio:
     def by_unit(self) -> Ratio:
         """The mean over units of each one's own number, where it has one."""
         own = self._sum(_divided(self.numerators, self.denominators))
-        return Ratio(
-            np.nan_to_num(own)[np.newaxis], (~np.isnan(own)).astype(np.float64)[np.newaxis], self.lowest, self.highest
-        )
+        tops, bottoms = np.nan_to_num(own)[np.newaxis], (~np.isnan(own)).astype(np.float64)[np.newaxis]
+        return Ratio(tops, bottoms, self.lowest, self.highest, graded=self.graded)
+
+    def other_than_most(self) -> int:
+        """How many units have another number than the commonest one."""
+        sums = self._sum(_divided(self.numerators.sum(axis=2), self.denominators.sum(axis=2)))
+        numbers = sums[~np.isnan(sums)].round(_DECIMALS)
+        return len(numbers) - int(np.unique(numbers, return_counts=True)[1].max(initial=0))
 
     def of_prompts(self) -> Floats:
         """The number under each prompt; NaN where a denominator is 0."""
@@ -112,6 +122,8 @@ def estimate(number: Ratio) -> WilsonEstimate | None:
     found = _skewed(_in_range(value, variance, freedom, size, number), variance, changes)
     if _few_prompts(ways, shared):
         return replace(found, lacking=FEW_PROMPTS)
+    if number.graded and number.other_than_most() >= FEWEST_UNITS:
+        return found
     roomy = _with_exception(found, variance, changes, number)
     if sum(roomy.distances(Z)) <= MOST_WIDENED * sum(found.distances(Z)):
         return found

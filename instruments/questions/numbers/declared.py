@@ -116,7 +116,8 @@ class DeclaredNumber:
         ends = [sorted((share.weight * share.lowest, share.weight)) for share in self.shares]
         weights = tuple(share.weight for share in self.shares)
         lowest, highest = (sum(end[side] for end in ends) for side in (0, 1))
-        return Ratio(np.stack(tops), np.stack(bottoms), lowest, highest, weights)
+        graded = any(word == "matched" for share in self.shares for _, word in share.tops) and at.is_graded
+        return Ratio(np.stack(tops), np.stack(bottoms), lowest, highest, weights, graded)
 
     def few_read(self, at: Tally, prompt: str | None = None) -> bool:
         """Are fewer than half of the answers of one of its shares read, under a prompt or all?"""

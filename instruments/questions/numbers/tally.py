@@ -72,6 +72,11 @@ class Tally:
         sums = np.bincount(places, self[what][rows], self.units * len(self.prompts))
         return np.asarray(sums.reshape(self.units, len(self.prompts)))
 
+    @property
+    def is_graded(self) -> bool:
+        """Does a text match an accepted answer in part, or has an item a score between the ends?"""
+        return bool((self["matched"] % 1 > 0).any())
+
     def where(self, rows: Mask) -> Tally:
         """Some of the rows, under the same prompts and of the units that these have."""
         columns = {name: values[rows] for name, values in self.columns.items()}

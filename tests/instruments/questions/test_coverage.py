@@ -47,6 +47,29 @@ def test_two_prompts_that_differ_leave_no_interval(right: tuple[float, float], r
     assert found.value == pytest.approx(counts.mean() / 12)
 
 
+@data_sets(150, 400)
+@pytest.mark.parametrize(("units", "items", "mean", "alike"), [(10, 8, 0.6, 200), (30, 1, 0.97, 20), (60, 8, 0.9, 10)])
+def test_graded_scores_that_are_alike_have_intervals_that_cover(
+    units: int, items: int, mean: float, alike: float, count: int
+) -> None:
+    random = np.random.default_rng([units, items])
+    inside = []
+    for _ in range(count):
+        scores = random.beta(mean * alike, (1 - mean) * alike, (units, items))
+        sums = scores.sum(axis=1)[np.newaxis, :, np.newaxis]
+        low, high = estimate(Ratio(sums, np.full_like(sums, float(items)), graded=True)).limits(0.0, 1.0)
+        inside.append(low <= mean <= high)
+    assert np.mean(inside) >= least(count)
+
+
+@pytest.mark.parametrize(("others", "reason"), [(7, "few units differ"), (8, None)])
+def test_graded_scores_have_an_interval_where_enough_differ(others: int, reason: str | None) -> None:
+    scores = np.full((1, 30, 1), 1.0)
+    scores[0, :others, 0] = 1 - 0.001 * np.arange(1, others + 1)
+    found = estimate(Ratio(scores, np.ones_like(scores), graded=True))
+    assert found.withheld() == reason
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_a_halved_share_has_half_of_the_share_s_interval(share: float) -> None:
     counts = np.random.default_rng(1).binomial(12, share, (40, 1)).astype(float)[np.newaxis]
