@@ -24,7 +24,7 @@ from polyculture.instruments.questions.numbers.measure import families_of, numbe
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.tally import count_answers
 from polyculture.metrics import METRICS_LAYOUT
-from polyculture.metrics.comparison.study import RunStudy
+from polyculture.metrics.comparison.study import Items, RunStudy
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.leaderboard import RankedData
 from polyculture.metrics.model_health import MOST_MISSING, Soundness
@@ -37,16 +37,19 @@ _DIGITS = 8  # of the hash of what items there are
 
 def study_of_scores(_: Manifest, store: Store) -> RunStudy:
     """The study of a run's scores: items with their groups, metrics with their ranges, and what logs call good."""
-    parts, stated = dict[str, str](), dict[str, str]()
-    for dataset, language, items, units, grouped in store.execute(read_sql(_OWN, "score_study")).fetchall():
+    parts, stated, items = dict[str, str](), dict[str, str](), dict[str, Items]()
+    for dataset, language, size, units, grouped, names in store.execute(read_sql(_OWN, "score_study")).fetchall():
         where = dataset if language == NO_LANGUAGE else f"{dataset} in {language}"
-        groups = f" in {units} clusters" if units < items else ""
-        parts[f"items of {where}"] = f"{items}{groups}, {content_id(grouped)[:_DIGITS]}"
+        groups = f" in {units} clusters" if units < size else ""
+        parts[f"items of {where}"] = f"{size}{groups}, {content_id(grouped)[:_DIGITS]}"
+        items[f"items of {where}"] = {
+            name: {"text": question, "cluster": unit} for name, (question, unit) in zip(names, grouped, strict=True)
+        }
     for dataset, metric, scaled, better in store.execute(read_sql(_OWN, "score_metrics")).fetchall():
         parts[f"metric {metric} of {dataset}"] = scaled or "0 to 1"
         if better:
             stated[f"what is good in {metric} of {dataset}"] = better
-    return RunStudy(content_id("study of scores", parts), parts, stated)
+    return RunStudy(content_id("study of scores", parts), parts, stated, items)
 
 
 def compare_scored(run: RunFolder, dependent: Collection[frozenset[str]] = ()) -> None:

@@ -8,6 +8,7 @@ their quantization: these say which model was asked. What other instruments aske
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,10 +17,12 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import EXTRACT_KEYS, TEXTS, Manifest
 
 Parts = Mapping[str, str]
+Items = Mapping[str, Parts]
 NOT_RECORDED = "not recorded"  # of the prompts of a run that was written before studies had an identity
 _NONE, _MISSING = "none", "not set"
 _VERSION = 1  # raise it when what is hashed, or how, changes
 _SHORT = 60  # characters of a value that is shown
+_NAMED = 3  # items that are named
 _LISTS = ("languages", "topics", "countries", "conditions")
 _PROMPTS, _EXTRACTOR, _OF, _READER = "prompts in ", "extractor", "extractor of ", "reader of its answers"
 OF_VALUE = (_PROMPTS, _OF)  # parts of a language or a topic: compared where both runs have it
@@ -42,6 +45,8 @@ class RunStudy:
     id: str
     parts: Parts
     stated: Parts = field(default_factory=dict)  # what not every run states: those that do must agree
+    # Of parts that are items: what decides the numbers of each, by its name, and what a difference of it is called.
+    items: Mapping[str, Items] = field(default_factory=dict)
 
     def differing(self, other: RunStudy) -> list[str]:
         """The parts in which another study differs, with both values; empty where it is the same one."""
@@ -49,7 +54,21 @@ class RunStudy:
         against = [name for name in self.stated if name in shared and self.stated[name] != other.stated[name]]
         if against:
             return [f"{name}{_values(name, self.stated[name], other.stated[name])}" for name in against]
-        return [] if self.id == other.id else differing_parts(self.parts, other.parts) or ["what was asked"]
+        if self.id == other.id:
+            return []
+        differ = _differences(self.parts, other.parts, ())
+        return [f"{part}{values}{self._other_items(part, other)}" for part, values in differ] or ["what was asked"]
+
+    def _other_items(self, part: str, other: RunStudy) -> str:
+        """The first items that only one of both has, or that differ: '; it lacks 7, 9 and 4 more'."""
+        here, there = self.items.get(part, {}), other.items.get(part, {})
+        shared = here.keys() & there.keys()
+        groups = {"it lacks": here.keys() - shared, "it also has": there.keys() - shared}
+        for what in dict.fromkeys(name for item in shared for name in here[item]):
+            of_both = {item for item in shared if here[item].get(what) != there[item].get(what)}
+            groups[f"with another {what}:"] = of_both
+        said = [f"{what} {_first(items)}" for what, items in groups.items() if items]
+        return f": {'; '.join(said)}" if said else ""
 
     def joined(self, other: RunStudy) -> RunStudy:
         """The same study, with what the other one states of it, too."""
@@ -86,7 +105,7 @@ def differing(one: Manifest, other: Manifest) -> list[str]:
 
 def differing_parts(one: Parts, other: Parts) -> list[str]:
     """The parts in which two studies differ, with both values."""
-    return list(_differences(one, other, ()))
+    return [f"{part}{values}" for part, values in _differences(one, other, ())]
 
 
 def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
@@ -95,7 +114,8 @@ def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
     Only topics that both have are considered.
     """
     here, there = (study_parts(run) for run in (candidate, baseline))
-    differ = list(_differences(here, there, _asked(candidate).keys() | _asked(baseline).keys()))
+    besides = _asked(candidate).keys() | _asked(baseline).keys()
+    differ = [f"{part}{values}" for part, values in _differences(here, there, besides)]
     return f"measured otherwise: the runs differ in {', '.join(differ)}" if differ else None
 
 
@@ -146,13 +166,20 @@ def _measured(manifest: Manifest) -> dict[str, str]:
     return {**parts, **dict(sorted(packs.items()))}
 
 
-def _differences(one: Parts, other: Parts, besides: Collection[str]) -> Iterator[str]:
-    """The differing parts in words, but for those `besides`."""
+def _first(items: Collection[str]) -> str:
+    """The first few of some names, numbers in their order."""
+    names = sorted(items, key=lambda name: (len(name), name) if name.isdecimal() else (math.inf, name))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(name[:_SHORT] for name in names[:_NAMED])}{more}"
+
+
+def _differences(one: Parts, other: Parts, besides: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The differing parts, but for those `besides`, each with its values in words."""
     differ = [part for part in {**one, **other} if _differs(part, one, other)]
     for part in differ:
         first = next((firsts for start, firsts in _FOLLOWS.items() if part.startswith(start)), ())
         if part not in besides and not any(cause in differ for cause in first):
-            yield f"{part}{_values(part, one.get(part, _MISSING), other.get(part, _MISSING))}"
+            yield part, _values(part, one.get(part, _MISSING), other.get(part, _MISSING))
 
 
 def _differs(part: str, one: Parts, other: Parts) -> bool:

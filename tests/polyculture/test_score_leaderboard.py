@@ -147,11 +147,44 @@ def test_a_run_of_other_items_groups_metrics_or_ranges_is_left_out_with_what_dif
     places = [f"runs/{name}" for name in SKILLS] + [str(tmp_path / "runs" / name) for name in names]
     said = board(folder, *places)[""]
     for name, differs in {
-        "less": r"items of gsm8k (150 in 75 clusters, ", "alone": "items of gsm8k (150 in 75 clusters, ",
+        "less": "items of gsm8k (150 in 75 clusters, ", "alone": "items of gsm8k (150 in 75 clusters, ",
         "other": "metric loss of gsm8k (0 to 1 against not set)",
         "wide": "metric acc of gsm8k (0 to 1 against 0 to 2 as 0 to 1)",
     }.items():  # fmt: skip
         assert f"left out: {name}: its study is not that of large: {differs}" in said
+    # The items are named by their ids in the log.
+    lines = {line.split(":")[0].strip(): line for line in said.split("left out: ")}
+    assert "): it lacks 149 " in f"{lines['less']} "
+    assert "): with another cluster: 0, 1, 2 and 147 more" in lines["alone"]
+
+
+def test_items_of_other_texts_are_named(folder: Path, tmp_path: Path) -> None:
+    scores = drawn(9, 0.0)
+    records = [sample(at, **{name: own[at] for name, own in scores.items()}) for at in range(ITEMS)]
+    for at in (20, 3):
+        records[at]["doc"] = {**records[at]["doc"], "question": "another one"}
+        records[at]["doc_hash"] = f"other {at}"
+    lm_eval(tmp_path / "new", "new", records)
+    imported(tmp_path, "new", tmp_path / "new")
+    said = board(folder, *(f"runs/{name}" for name in SKILLS), str(tmp_path / "runs" / "new"))[""]
+    assert "): with another text: 3, 20" in said
+
+
+def test_clusters_of_fractional_scores_that_are_alike_have_intervals(tmp_path: Path) -> None:
+    """Few of them were said to differ, though no two are the same."""
+    random = np.random.default_rng(5)
+    for model, mean in (("one", 0.6), ("two", 0.62), ("three", 0.5)):
+        documents = random.normal(mean, 0.02, 30).repeat(4)
+        f1 = np.clip(documents + random.normal(0, 0.05, 120), 0, 1)
+        lines = [f"{at},{at // 4},{score:.6f}" for at, score in enumerate(f1)]
+        (tmp_path / f"{model}.csv").write_text("\n".join(["item,document,f1", *lines]), encoding="utf-8")
+        words = ("score=f1", "item=item", "cluster=document", f"model=={model}", "dataset==docs")
+        imported(tmp_path, model, f"{model}.csv", *words)
+    found = board(tmp_path, "one.toml", "two.toml", "three.toml", metric="f1")
+    assert "few units differ" not in found.pop("")
+    widths = [float(row["high"]) - float(row["low"]) for row in found.values()]
+    assert len(widths) == 3
+    assert all(0.01 < width < 0.05 for width in widths)  # Student's, of 30 means with a deviation of .03, has .024
 
 
 def test_contradicting_directions_are_refused(folder: Path, tmp_path: Path) -> None:
