@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from polyculture import __version__
-from polyculture.cli.options import STAGE, StageGroup
+from polyculture.cli.options import STAGE, StageGroup, as_stage
 from polyculture.instruments import INSTRUMENTS
 
 # The list of commands, by panel: the line there, which begins the command's own help, and an example for the end of
@@ -131,7 +131,7 @@ class InstrumentGroup(StageGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name == STAGE and self.name in _members(self.name or ""):
-            return _of_instrument(self.name or "")
+            return as_stage(_of_instrument(self.name or ""))
         if cmd_name not in self.list_commands(ctx):
             return None
         own = _GROUPS[self.name or ""][1]

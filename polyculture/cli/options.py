@@ -133,8 +133,24 @@ def help_for(error: TyperException) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return "polyculture --help"
-    hidden = context.info_name == STAGE and context.parent is not None
-    return f"{(context.parent if hidden else context).command_path} --help"
+    return f"{context.command_path} --help"
+
+
+_CONTEXT: Any = TyperCommand.context_class  # Typer's own, which has no public name
+
+
+class _StageContext(_CONTEXT):  # type: ignore[misc]
+    """Of the hidden command, which a user calls by the name of its group."""
+
+    @property
+    def command_path(self) -> str:
+        return str(self.parent.command_path)
+
+
+def as_stage(command: Any) -> Any:
+    """The hidden command of a group, whose help has the group's name."""
+    command.context_class = _StageContext
+    return command
 
 
 class StageGroup(TyperGroup):
@@ -144,6 +160,10 @@ class StageGroup(TyperGroup):
         if args and args[0] not in (*self.list_commands(ctx), "--help") and self.get_command(ctx, STAGE):
             args = [STAGE, *args]
         return super().parse_args(ctx, args)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        return as_stage(command) if cmd_name == STAGE and command is not None else command
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The group's own options, then those that stand behind an experiment file."""

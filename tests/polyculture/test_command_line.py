@@ -326,6 +326,13 @@ def test_pace_counts_what_this_process_did() -> None:
     assert pace.tell(10_000) == "60.0 a second, 0 s left"
 
 
+def test_the_help_of_a_group_s_own_command_has_the_name_of_the_group(tmp_path: Path) -> None:
+    """It was `polyculture probe stage`, which is no command."""
+    for words in (["probe", "blend"], ["prompts", "exp.toml"]):
+        done = polyculture(*words, "--help", cwd=tmp_path)
+        assert done.stdout.startswith(f"Usage: polyculture {words[0]} [OPTIONS] ")
+
+
 @pytest.mark.parametrize(
     ("words", "help_of"),
     [(["link", "exp.toml"], "link"), (["run", "--modle", "x"], "run"), (["data", "check"], "data check")],
