@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -13,6 +14,7 @@ import typer
 
 from polyculture.cache.catalog.everyday import written_names
 from polyculture.cache.catalog.facts import language_facts
+from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.errors import ExperimentError, PolycultureError
 from polyculture.cache.toml_files import read_toml
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
@@ -249,12 +251,30 @@ def _print_jobs(workspace: Workspace, runs: Path | None) -> None:
 
 
 def _print_widened(workspace: Workspace) -> None:
-    """What the file names as a country and is a part of one: all prompts, items and numbers are of the whole."""
-    written = read_toml(workspace.file).get("countries", ())
-    for part in written:
+    """What the file names as a country and is a part of one: all prompts, items and numbers are of the whole.
+
+    Likewise the languages that stand for one of a region; and the countries of implicit prompts that the file does not
+    list.
+    """
+    written, catalog, experiment = read_toml(workspace.file), workspace.catalog, workspace.experiment
+    for part in written.get("countries", ()):
         if code := written_names()["parts"].get(part.casefold()):
-            whole = workspace.catalog.country(code).name
+            whole = catalog.country(code).name
             say(f"countries: {part} is a part of {code}, and the whole is asked about: {whole}")
+    names = WrittenNames(catalog)
+    for variant in written.get("languages", ()):
+        if variant not in catalog.languages and re.search("[-_]", variant) and (known := names.language(variant)):
+            say(f"languages: {variant} is asked as {known}: {catalog.language(known).name}")
+    if experiment.imported or experiment.prompts.file:
+        return
+    implied = {p.language: p.country for p in workspace.prompts if p.condition.startswith("implicit")}
+    more = {language: country for language, country in implied.items() if country not in experiment.countries}
+    if more:
+        asked = ", ".join(f"{country} in {language}" for language, country in more.items())
+        say(
+            f"implicit prompts name persons of countries that `countries` does not list: {asked}. "
+            'implicit_countries = "all" asks about those of the list instead'
+        )
 
 
 def _print_items(workspace: Workspace, source: Snapshot, *, details: bool) -> None:

@@ -287,6 +287,22 @@ def test_a_part_of_a_country_is_said_to_be_the_whole(tmp_path: Path) -> None:
     assert "Italy is" not in planned.stderr
 
 
+def test_a_language_of_a_region_and_countries_of_implicit_prompts_are_said(tmp_path: Path) -> None:
+    """zh-hk was asked as zh-tw, and persons of Taiwan were asked about without a word."""
+    file = tmp_path / "exp.toml"
+    text = EXPERIMENT.format(url="http://127.0.0.1:9/v1", more="").replace('"en", "hi"', '"en-US", "zh-hk", "Deutsch"')
+    conditions = 'conditions = ["neutral", "implicit_male"]\n[sampling]'
+    file.write_text(text.replace("[sampling]", conditions), encoding="utf-8")
+    said = " ".join(polyculture("plan", file, cwd=tmp_path).stderr.split())
+    assert "languages: en-US is asked as en: English" in said
+    assert "languages: zh-hk is asked as zh-tw: " in said
+    assert "Deutsch is" not in said
+    assert "countries that `countries` does not list: US in en, TW in zh-tw, DE in de. implicit_countries" in said
+    more = 'implicit_countries = "all"\n[sampling]'
+    file.write_text(text.replace("[sampling]", conditions.replace("[sampling]", more)), encoding="utf-8")
+    assert "does not list" not in polyculture("plan", file, cwd=tmp_path).stderr
+
+
 def test_a_finished_run_is_planned_beside_another_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
