@@ -226,12 +226,12 @@ class Run:
         """
         from polyculture.instruments.questions.rules.opened import citation_of
         from polyculture.reports.export.write import write_export
-        from polyculture.running.models import is_hosted
+        from polyculture.running.standings import RECORD_FACTS
 
         with self._faults():
             run, folder = self._workspace.run, Path(to).expanduser()
-            hosted = is_hosted if every_eval_ever else None
-            done = write_export(run, store_layout(), folder, licence, citation_of, every_eval_ever=hosted)
+            facts = RECORD_FACTS if every_eval_ever else None
+            done = write_export(run, store_layout(), folder, licence, citation_of, every_eval_ever=facts)
             return done.path
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from polyculture.experiment.run_place import stored_run
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.reports.export.write import write_export
 from polyculture.running.layout import store_layout
-from polyculture.running.models import is_hosted
+from polyculture.running.standings import RECORD_FACTS
 
 
 def export(
@@ -40,7 +40,9 @@ def export(
     soon as the new one is complete; anything else in the folder is refused.
     """
     run, layout = stored_run(experiment, runs), store_layout()
-    done = write_export(run, layout, to, licence, citation_of, every_eval_ever=is_hosted if every_eval_ever else None)
+    done = write_export(
+        run, layout, to, licence, citation_of, every_eval_ever=RECORD_FACTS if every_eval_ever else None
+    )
     kept = [table for table in done.tables if table.left_out is None]
     typer.echo(f"{done.path}: {len(kept)} tables, {sum(table.rows for table in kept)} rows")
     for table in done.tables:

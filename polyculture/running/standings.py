@@ -23,6 +23,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import Store, open_store
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.run_place import stored_run
+from polyculture.instruments.questions.layout import SCORED
 from polyculture.instruments.questions.ranked_scores import SCORES
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.study import RunStudy
@@ -37,8 +38,10 @@ from polyculture.metrics.leaderboard import (
 )
 from polyculture.metrics.model_health import ModelHealth, SharedAnswers, model_health, shared_answers
 from polyculture.metrics.text_doubts import text_doubts
+from polyculture.reports.export.every_eval_ever import RecordFacts
 from polyculture.reports.export.read import check_export, is_export
 from polyculture.reports.numbers import bound, share_beyond
+from polyculture.running.models import is_hosted
 
 
 @dataclass
@@ -72,6 +75,21 @@ def read_bounds(given: Sequence[str]) -> Mapping[str, float]:
             raise StoreError(f"--most {one}: {value!r} is no share", remedy="Write a number from 0 to 1: cut=0.8.")
         bounds[name] = number
     return bounds
+
+
+def ranked_data(manifest: Manifest) -> RankedData:
+    """What the models of a run are ranked by."""
+    return TEXTS if manifest.topics else SCORES
+
+
+def study_of_run(manifest: Manifest, store: Store) -> str | None:
+    """The id of the study of a run's texts, or of its imported scores; None where it has neither."""
+    study = ranked_data(manifest).study(manifest, store)
+    return study.id if study.parts else None
+
+
+# Imported scores are from 0 to 1: others are scaled.
+RECORD_FACTS = RecordFacts(is_hosted, study_of_run, {SCORED: (0.0, 1.0)})
 
 
 @contextmanager
@@ -128,7 +146,7 @@ def _opened(stack: ExitStack, places: Sequence[Path], excluded: list[Excluded], 
         try:
             changed = check_export(run, SCORES.layout) if is_export(run.root) else ()
             manifest = require_run(run)
-            data = first.data if first is not None else TEXTS if manifest.topics else SCORES
+            data = first.data if first is not None else ranked_data(manifest)
             store = stack.enter_context(open_store(run, data.layout, KEPT, manifest=manifest))
             one = _Opened(label, data, manifest, store, data.study(manifest, store))
         except StoreError as fault:

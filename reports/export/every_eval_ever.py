@@ -21,7 +21,6 @@ from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema.measured import EVERY, WITHOUT
 from polyculture.cache.store.store import Store
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.study import study_id
 from polyculture.metrics.declared import METRICS, RANGES, Metric, is_count, is_share
 from polyculture.reports.export.redaction import Redaction
 
@@ -37,7 +36,13 @@ _ROWS = "FROM numbers WHERE estimate IS NOT NULL AND isfinite(estimate) ORDER BY
 _NO_DIRECTION = "Polyculture calls neither higher nor lower values better."
 
 
-IsHosted = Callable[[str], bool | None]  # whether a model's engine asks a paid service; None: nobody knows
+@dataclass(frozen=True)
+class RecordFacts:
+    """What records say that no table of a run has."""
+
+    is_hosted: Callable[[str], bool | None]  # whether a model's engine asks a paid service; None: nobody knows
+    study_id: Callable[[Manifest, Store], str | None]  # equal for runs of one study; None where nothing was measured
+    ranges: Mapping[str, tuple[float, float]]  # by method: the least and the most that each of its metrics can be
 
 
 @dataclass(frozen=True)
@@ -59,17 +64,19 @@ def records(
     redaction: Redaction,
     made: int,
     licence: str | None,
-    is_hosted: IsHosted,
+    facts: RecordFacts,
     study: str | None = None,
 ) -> Iterator[ModelRecord]:
     """A record for each model that has numbers. `made` is when they were measured, in seconds of Unix; `study` is the
     name of the study that the run is, where it states one."""
     rows = store.sql(_ROWS).to_arrow_table().to_pylist()
+    study_id = facts.study_id(manifest, store)
     for model in manifest.models:
-        results = [_result(row, manifest, study or manifest.experiment) for row in rows if row["model"] == model]
+        own = (row for row in rows if row["model"] == model)
+        results = [_result(row, manifest, facts, study or manifest.experiment) for row in own]
         if results:
-            info = redaction.plain(_model_info(model, manifest, is_hosted))
-            yield _record(info, redaction.plain(results), manifest, redaction, made, licence)
+            info = redaction.plain(_model_info(model, manifest, facts))
+            yield _record(info, redaction.plain(results), manifest, redaction, made, licence, study_id)
 
 
 def _record(
@@ -79,6 +86,7 @@ def _record(
     redaction: Redaction,
     made: int,
     licence: str | None,
+    study_id: str | None,
 ) -> ModelRecord:
     identity = _identity(info["name"])
     content = {
@@ -92,7 +100,7 @@ def _record(
             "source_organization_name": "not stated",
             "evaluator_relationship": "other",
             "additional_details": {
-                **({"study_id": study_id(manifest)} if manifest.topics else {}),  # else it is of no texts
+                **({"study_id": study_id} if study_id else {}),
                 "licence": licence or "not stated",
             },
         },
@@ -105,7 +113,7 @@ def _record(
     return ModelRecord(f"{FOLDER}/{_COLLECTION}/{developer}/{rest.replace('/', '_')}/{name}.json", content)
 
 
-def _result(row: Mapping[str, Any], manifest: Manifest, study: str) -> dict[str, Any]:
+def _result(row: Mapping[str, Any], manifest: Manifest, facts: RecordFacts, study: str) -> dict[str, Any]:
     """A row of `numbers` as a result."""
     key = {column: row[column] for column in _KEY} | {f"facets.{name}": value for name, value in _pairs(row["facets"])}
     result = {
@@ -115,7 +123,7 @@ def _result(row: Mapping[str, Any], manifest: Manifest, study: str) -> dict[str,
             "dataset_name": study if row["dataset"] in (WITHOUT, EVERY) else row["dataset"],
             "source_type": "other",
         },
-        "metric_config": _metric(row["metric"], key, _better(row, manifest)),
+        "metric_config": _metric(row["metric"], key, _better(row, manifest), _range(row, facts)),
         "score_details": {"score": row["estimate"], "details": _details(row), "uncertainty": _uncertainty(row)},
     }
     if row["measure"] == MEASURE.name and manifest.sampling:
@@ -130,9 +138,14 @@ def _better(row: Mapping[str, Any], manifest: Manifest) -> str | None:
     return next((one.settings.get("better") for one in readers if one.what == what), None)
 
 
-def _metric(name: str, key: Mapping[str, str], better: str | None) -> dict[str, Any]:
+def _range(row: Mapping[str, Any], facts: RecordFacts) -> tuple[float, float]:
+    """The least and the most that a number can be."""
+    return facts.ranges.get(row["method"]) or RANGES.get(row["metric"], (-math.inf, math.inf))
+
+
+def _metric(name: str, key: Mapping[str, str], better: str | None, span: tuple[float, float]) -> dict[str, Any]:
     declared: Metric | None = METRICS.get(name)
-    low, high = RANGES.get(name, (-math.inf, math.inf))
+    low, high = span
     unit = "proportion" if is_share(name) else "items" if is_count(name) else None
     return {
         "evaluation_description": f"{declared.title if declared else name}.{'' if better else f' {_NO_DIRECTION}'}",
@@ -180,14 +193,14 @@ def _generation(model: str, manifest: Manifest) -> dict[str, Any]:
     return {"generation_args": arguments, "additional_details": details}
 
 
-def _model_info(model: str, manifest: Manifest, is_hosted: IsHosted) -> dict[str, Any]:
+def _model_info(model: str, manifest: Manifest, facts: RecordFacts) -> dict[str, Any]:
     engine = model.partition(":")[0]
     version, is_open = manifest.model_versions.get(model), manifest.model_facts.get(model, {}).get("open")
     return {
         "name": model,
         "inference_engine": {"name": engine},
         "additional_details": {
-            "deployment_type": _deployment(model, manifest, is_hosted),
+            "deployment_type": _deployment(model, manifest, facts),
             "model_availability": "unknown" if is_open is None else "open_weights" if is_open else "closed_weights",
             "setup": json.dumps(manifest.setups.get(f"sample {model}", {}), sort_keys=True),
             **({"version": version} if version else {}),
@@ -195,9 +208,9 @@ def _model_info(model: str, manifest: Manifest, is_hosted: IsHosted) -> dict[str
     }
 
 
-def _deployment(model: str, manifest: Manifest, is_hosted: IsHosted) -> str:
+def _deployment(model: str, manifest: Manifest, facts: RecordFacts) -> str:
     """Who runs the model: of a hosted engine its maker, unless another address was asked; of the others the user."""
-    hosted = is_hosted(model)
+    hosted = facts.is_hosted(model)
     if hosted is None or (hosted and manifest.setups.get(f"sample {model}", {}).get("base_url")):
         return "unknown"
     return "externally_managed" if hosted else "self_deployed"

@@ -29,7 +29,7 @@ from polyculture.metrics import KEPT
 from polyculture.reports.export.asked import RunContents, what_was_asked
 from polyculture.reports.export.card import data_card
 from polyculture.reports.export.croissant import croissant, file_name
-from polyculture.reports.export.every_eval_ever import IsHosted, ModelRecord, records
+from polyculture.reports.export.every_eval_ever import ModelRecord, RecordFacts, records
 from polyculture.reports.export.redaction import redaction_of
 from polyculture.reports.export.tables import ExportedTable, choose_tables, rows_of
 
@@ -52,12 +52,12 @@ def write_export(
     licence: str | None = None,
     citation_of: Callable[[str], str] = lambda _: "",
     *,
-    every_eval_ever: IsHosted | None = None,
+    every_eval_ever: RecordFacts | None = None,
 ) -> WrittenExport:
     """Writes the tables of a run that have rows, its manifest, a data card and metadata to the folder `to`.
 
-    `citation_of` gives what to cite for a data set by its name; "" where nobody knows. With `every_eval_ever`,
-    which says whether a model is hosted, the folder also has a record of each model's numbers in that common form.
+    `citation_of` gives what to cite for a data set by its name; "" where nobody knows. With `every_eval_ever`, the
+    folder also has a record of each model's numbers in that common form.
 
     An export that stands there is replaced; raises `StoreError` for anything else there, where there is no run, and
     where the place cannot be written. Nothing is written into the run.

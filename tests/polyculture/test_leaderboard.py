@@ -31,7 +31,7 @@ from polyculture.metrics.measure import measure
 from polyculture.metrics.model_health import model_health
 from polyculture.reports.export.write import write_export
 from polyculture.reports.numbers import share_beyond
-from polyculture.running.standings import joined_runs, read_bounds
+from polyculture.running.standings import RECORD_FACTS, joined_runs, read_bounds
 from tests.metrics.compared_runs import specific_with, write_run
 from tests.polyculture.test_command_line import ROOT, one_line, polyculture
 
@@ -195,7 +195,7 @@ def test_an_export_that_somebody_changed_has_a_line(folder: Path, tmp_path: Path
 def test_an_export_with_records_of_every_eval_ever_enters_as_any_other(folder: Path, tmp_path: Path) -> None:
     run = studied(tmp_path, "theirs", "openai:three")
     measure(run)
-    export = write_export(run, METRICS_LAYOUT, tmp_path / "records", every_eval_ever=lambda _: False)
+    export = write_export(run, METRICS_LAYOUT, tmp_path / "records", every_eval_ever=RECORD_FACTS)
     assert any(path.suffix == ".json" for path in (export.path / "data").rglob("*"))
     with joined_runs([folder / "runs" / "mine", export.path]) as found:
         assert [entry.run for entry in found.models] == ["mine", "mine", "records"]

@@ -14,6 +14,7 @@ import pytest
 from polyculture.cache.store.store import open_store
 from polyculture.running.standings import joined_runs
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.reports.test_every_eval_ever import record_faults
 from tests.sources.test_item_scores import helm, inspect, lm_eval, sample, scored, stats
 from tests.stored import rows
 
@@ -156,6 +157,32 @@ def test_a_run_of_other_items_groups_metrics_or_ranges_is_left_out_with_what_dif
     lines = {line.split(":")[0].strip(): line for line in said.split("left out: ")}
     assert "): it lacks 149 " in f"{lines['less']} "
     assert "): with another cluster: 0, 1, 2 and 147 more" in lines["alone"]
+
+
+@pytest.fixture(scope="module")
+def records(folder: Path) -> list[dict[str, Any]]:
+    """The records of Every Eval Ever of two runs."""
+    found = []
+    for name in ("large", "small"):
+        to = folder / f"records-{name}"
+        done = polyculture("export", f"{name}.toml", "--to", to, "--every-eval-ever", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        (file,) = (to / "data").rglob("*.json")
+        found.append(json.loads(file.read_text(encoding="utf-8")))
+    return found
+
+
+def test_records_of_scores_have_the_study_and_the_range(folder: Path, records: list[dict[str, Any]]) -> None:
+    studies = {one["source_metadata"]["additional_details"]["study_id"] for one in records}
+    assert len(studies) == 1
+    done = polyculture("leaderboard", "large.toml", "small.toml", cwd=folder)
+    assert f"study {studies.pop()};" in " ".join(done.stderr.split())
+    configs = [one["metric_config"] for record in records for one in record["evaluation_results"]]
+    assert {(one["min_score"], one["max_score"]) for one in configs} == {(0.0, 1.0)}
+
+
+def test_the_schema_of_every_eval_ever_accepts_records_of_scores(records: list[dict[str, Any]]) -> None:
+    assert [record_faults(record) for record in records] == [[], []]
 
 
 def test_items_of_other_texts_are_named(folder: Path, tmp_path: Path) -> None:

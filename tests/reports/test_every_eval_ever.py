@@ -25,7 +25,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.metrics.measure import measure
 from polyculture.reports.export.write import METADATA, write_export
 from polyculture.running.layout import store_layout
-from polyculture.running.models import is_hosted
+from polyculture.running.standings import RECORD_FACTS
 from tests.store_builder import StoreBuilder
 
 PYTHON = "POLYCULTURE_EVERY_EVAL_EVER"  # an interpreter whose environment has the package, or the wheel itself
@@ -74,7 +74,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 @pytest.fixture(scope="module")
 def folder(run: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     to = tmp_path_factory.mktemp("out") / "study"
-    write_export(run, store_layout(), to, "CC-BY-4.0", every_eval_ever=is_hosted)
+    write_export(run, store_layout(), to, "CC-BY-4.0", every_eval_ever=RECORD_FACTS)
     return to
 
 
@@ -178,7 +178,7 @@ def test_one_model_asked_by_two_engines_has_two_records_with_ids_of_their_own(tm
     builder.entity("Q234646", JP="P495")
     made = builder.write()
     measure(made)
-    write_export(made, store_layout(), tmp_path / "out", every_eval_ever=is_hosted)
+    write_export(made, store_layout(), tmp_path / "out", every_eval_ever=RECORD_FACTS)
     both = [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "out" / "data").rglob("*.json")]
     assert [one["model_info"]["id"] for one in both] == ["Qwen/Qwen2.5-7B"] * 2
     assert len({one["evaluation_id"] for one in both}) == 2
@@ -194,7 +194,7 @@ def test_the_data_set_of_texts_is_the_study_that_the_run_states(run: RunFolder, 
     own = RunFolder(Path(shutil.copytree(run.root, tmp_path / "renamed")))
 
     def names(to: Path) -> set[str]:
-        write_export(own, store_layout(), to, every_eval_ever=is_hosted)
+        write_export(own, store_layout(), to, every_eval_ever=RECORD_FACTS)
         found = [json.loads(file.read_text(encoding="utf-8")) for file in (to / "data").rglob("*.json")]
         return {result["source_data"]["dataset_name"] for one in found for result in one["evaluation_results"]}
 
@@ -243,6 +243,11 @@ def test_the_validator_of_the_package_accepts_each_file(folder: Path) -> None:
     reports = json.loads(done.stdout)
     assert [(one["valid"], one["errors"], one["warnings"]) for one in reports] == [(True, [], [])] * len(MODELS)
     assert done.returncode == 0
+
+
+def record_faults(record: Mapping[str, Any]) -> list[str]:
+    """What the schema finds wrong with a record."""
+    return [error.message for error in jsonschema.Draft7Validator(_schema()).iter_errors(record)]
 
 
 def _schema() -> dict[str, Any]:
