@@ -23,8 +23,9 @@ from polyculture.metrics.layout import SATURATION
 
 # The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
-    # The numbered cells, their prompts, and the copies, which all queries of mentions start from.
-    *("numbered_cells", "asked_prompts", "copies"),
+    # The numbered cells, their prompts, and the copies, which all queries of mentions start from. Before these, the
+    # hashes of texts by which copies are found.
+    *("numbered_cells", "asked_prompts", "answer_texts", "copies"),
     *(
         "numbered_mentions",
         "cell_extractions",

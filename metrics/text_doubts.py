@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.text.sanitize import CUT_WORDS
@@ -17,11 +20,27 @@ MOST_RENUMBERED = 0.1  # of the texts, that differ from another one in digits or
 if TYPE_CHECKING:
     from polyculture.cache.store.store import Store
 
-# A row is a model that reported several versions in the texts that count now.
-_VERSIONS = """
-SELECT model, string_agg(format('{} ({})', model_version, texts), ', ' ORDER BY model_version)
-FROM (SELECT model, model_version, count(*) AS texts FROM responses WHERE model_version IS NOT NULL GROUP BY ALL)
-GROUP BY model HAVING count(*) > 1 ORDER BY model
+# A row is a count of a model's responses in a language, with one version and one ending: what several doubts add up. A
+# word of an imported file that is missing says nothing; a server that gives none leaves the ending open.
+_COUNTED = f"""
+SELECT
+    model, language, model_version, finish_reason,
+    status = 'ok' AND ending = 'unknown' AND (finish_reason IS NOT NULL OR origin IS NULL) AS open_ending,
+    count(*) AS responses,
+    count(*) FILTER (status = 'ok') AS texts,
+    count(*) FILTER (status = 'ok' AND is_off_language(detected_language, language, script_share)) AS elsewhere,
+    count(*) FILTER (status = 'ok' AND refused) AS refused,
+    count(*) FILTER (status = 'ok' AND contains(note, '{CUT_WORDS}')) AS cut
+FROM checked_responses GROUP BY ALL ORDER BY ALL
+"""  # noqa: S608
+# A row where two texts under a prompt are equal, or their letters are: else nothing is copied, renumbered or shared.
+_REPEATED = """
+SELECT true FROM (
+    SELECT prompt_id, text FROM answer_texts GROUP BY ALL HAVING count(*) > 1
+    UNION ALL
+    SELECT prompt_id, letters FROM answer_texts WHERE letters IS NOT NULL GROUP BY ALL HAVING count(*) > 1
+)
+LIMIT 1
 """
 _COPIED = """
 SELECT model, sum(texts)::BIGINT, sum(copies)::BIGINT, string_agg(language, ', ' ORDER BY language)
@@ -38,33 +57,23 @@ WHERE renumbered > $most * texts GROUP BY model ORDER BY model
 _SHARED = """
 SELECT model, other_model, shared, texts FROM shared_texts WHERE model < other_model AND alike ORDER BY ALL
 """
-_ASIDE = """
-SELECT model, sum(texts)::BIGINT, sum(aside)::BIGINT, string_agg(language, ', ' ORDER BY language)
-FROM (
-    SELECT model, language, count(*) AS texts, count(*) FILTER ({condition}) AS aside
-    FROM checked_responses WHERE status = 'ok' GROUP BY ALL
-)
-WHERE aside > $most * texts GROUP BY model ORDER BY model
-"""
-_ELSEWHERE = _ASIDE.format(condition="is_off_language(detected_language, language, script_share)")
-_REFUSED = _ASIDE.format(condition="refused")
-# A word of an imported file that is missing says nothing; a server that gives none leaves the ending open.
-_ENDINGS = """
-SELECT model, sum(texts)::BIGINT, string_agg(coalesce(finish_reason, 'none'), ', ' ORDER BY finish_reason)
-FROM (
-    SELECT model, finish_reason, count(*) AS texts FROM responses
-    WHERE status = 'ok' AND ending = 'unknown' AND (finish_reason IS NOT NULL OR origin IS NULL)
-    GROUP BY ALL
-)
-GROUP BY model ORDER BY model
-"""
-_CUT = f"""
-SELECT model, count(*), count(*) FILTER (contains(note, '{CUT_WORDS}')) AS cut FROM responses
-WHERE status = 'ok' GROUP BY model HAVING cut > 0 ORDER BY model
-"""  # noqa: S608
-ASKED = " ".join(
-    (_VERSIONS, _COPIED, _RENUMBERED, _SHARED, _ELSEWHERE, _REFUSED, _ENDINGS, _CUT)
-)  # all that `text_doubts` asks a store
+# The views that several of these queries read, to be kept where nothing else is asked of a store.
+KEPT_FOR_DOUBTS = ("answer_texts", "copies")
+
+
+class _Counted(NamedTuple):
+    """A row of `_COUNTED`."""
+
+    model: str
+    language: str
+    version: str | None
+    finish_reason: str | None
+    has_open_ending: bool | None
+    responses: int
+    texts: int
+    elsewhere: int
+    refused: int
+    cut: int
 
 
 def text_doubts(store: Store, manifest: Manifest, models: Collection[str] | None = None) -> Iterator[str]:
@@ -74,9 +83,39 @@ def text_doubts(store: Store, manifest: Manifest, models: Collection[str] | None
         found = store.execute(query, values).fetchall() if values else store.sql(query).fetchall()
         return (row for row in found if models is None or row[0] in models)
 
-    for model, versions in rows(_VERSIONS):
-        several = f"its texts are of several versions behind one name: {versions}"
-        yield f"{model}: {several}; the view health lists them by cell"
+    by_model = groupby(map(_Counted._make, rows(_COUNTED)), attrgetter("model"))
+    counted = {model: list(group) for model, group in by_model}
+    for model, group in counted.items():
+        versions = _sums((row.version, row.responses) for row in group)
+        if len(versions) > 1:
+            named = ", ".join(f"{version} ({texts})" for version, texts in sorted(versions.items()))
+            several = f"its texts are of several versions behind one name: {named}"
+            yield f"{model}: {several}; the view health lists them by cell"
+    if store.sql(_REPEATED).fetchall():  # most runs repeat no text, and what follows from that is planned for long
+        yield from _of_repeated_texts(rows, manifest, models)
+    for model, group in counted.items():
+        if aside := _aside(group, "elsewhere"):
+            texts, off, languages = aside
+            yield f"{model}: of what was asked in {languages}, {off} of {texts} texts came in another language"
+    for model, group in counted.items():
+        if aside := _aside(group, "refused"):
+            texts, refused, languages = aside
+            yield f"{model}: in {languages} {refused} of {texts} texts are refusals, which name nothing"
+    for model, group in counted.items():
+        endings = _sums((row.finish_reason or "none", row.texts) for row in group if row.has_open_ending)
+        if endings:
+            told, words = sum(endings.values()), ", ".join(sorted(endings, key=lambda word: (word == "none", word)))
+            yield f"{model}: {told} of its texts ended with words that are not known, and count as whole: {words}"
+    for model, group in counted.items():
+        if cut := sum(row.cut for row in group):
+            texts = sum(row.texts for row in group)
+            yield f"{model}: {cut} of {texts} texts lost a next turn that they began; `note` in responses says at what"
+
+
+def _of_repeated_texts(
+    rows: Callable[..., Iterator[tuple[Any, ...]]], manifest: Manifest, models: Collection[str] | None
+) -> Iterator[str]:
+    """The doubts about texts that are equal under a prompt, but for digits and punctuation; `rows` are of a query."""
     why = ""
     if manifest.deterministic:
         why = ": sampling is deterministic by the experiment's settings"
@@ -90,14 +129,25 @@ def text_doubts(store: Store, manifest: Manifest, models: Collection[str] | None
         unknown = "if somebody copied and numbered them, intervals are too narrow"
         yield f"{model}: {many} in digits or punctuation alone; {unknown}"
     yield from _alike([row for row in rows(_SHARED) if models is None or row[1] in models])
-    for model, texts, off, languages in rows(_ELSEWHERE, most=MOST_ASIDE):
-        yield f"{model}: of what was asked in {languages}, {off} of {texts} texts came in another language"
-    for model, texts, refused, languages in rows(_REFUSED, most=MOST_ASIDE):
-        yield f"{model}: in {languages} {refused} of {texts} texts are refusals, which name nothing"
-    for model, texts, words in rows(_ENDINGS):
-        yield f"{model}: {texts} of its texts ended with words that are not known, and count as whole: {words}"
-    for model, texts, cut in rows(_CUT):
-        yield f"{model}: {cut} of {texts} texts lost a next turn that they began; `note` in responses says at what"
+
+
+def _sums(counts: Iterable[tuple[str | None, int]]) -> Counter[str]:
+    """The sum of the counts under each name; what has no name is left out."""
+    found = Counter[str]()
+    for name, count in counts:
+        if name is not None:
+            found[name] += count
+    return found
+
+
+def _aside(counted: Iterable[_Counted], column: str) -> tuple[int, int, str] | None:
+    """Of the languages with more than `MOST_ASIDE` of the texts in a column: all texts, those, and the languages."""
+    texts = _sums((row.language, row.texts) for row in counted)
+    aside = _sums((row.language, getattr(row, column)) for row in counted)
+    languages = sorted(language for language in texts if aside[language] > MOST_ASIDE * texts[language])
+    if not languages:
+        return None
+    return sum(texts[one] for one in languages), sum(aside[one] for one in languages), ", ".join(languages)
 
 
 def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from polyculture.experiment.sections import StudySection
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study, Validity
 from polyculture.metrics.comparison.study import Parts, study_parts
-from polyculture.metrics.text_doubts import text_doubts
+from polyculture.metrics.text_doubts import KEPT_FOR_DOUBTS, text_doubts
 from polyculture.running.calls import Call, Tell
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking, require_contact
@@ -152,5 +152,5 @@ def record_versions(workspace: Workspace) -> None:
 
 def doubts(workspace: Workspace) -> list[str]:
     """What makes the texts of the run doubtful, a line each."""
-    with open_store(workspace.run) as store:
+    with open_store(workspace.run, keep=KEPT_FOR_DOUBTS) as store:
         return list(text_doubts(store, require_run(workspace.run)))
