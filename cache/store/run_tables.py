@@ -26,6 +26,9 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.shards import committed_parts
 from polyculture.cache.store.views import create_table
 
+# By run and table: the files that this process has checked last, as they were then.
+_checked: dict[tuple[Path | None, str, bool], list[tuple[str, int, int, int]]] = {}
+
 
 @dataclass(frozen=True)
 class RunTables:
@@ -53,11 +56,25 @@ class RunTables:
         if self._is_portable:
             query = portable_rows(connection, rows, files[0], table)
         else:
-            for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond
-                check_columns(path, table)
-            _check_unique(connection, rows, table, files)
+            self._check(connection, rows, files, table)
             query = f"FROM {rows}"
         connection.execute(f"CREATE VIEW stored_{table.name} AS {query}")
+
+    def _check(
+        self, connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path], table: Table[Any]
+    ) -> None:
+        """Checks the columns and the keys of a table's files, once for the files as they are: a command opens some
+        twenty stores, and reading all keys takes longer than most queries. Raises `StoreError`."""
+        place, stamps = (
+            (None if self.run is None else self.run.root, table.name, self.read_only),
+            list(map(_stamp, files)),
+        )
+        if _checked.get(place) == stamps:
+            return
+        for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond
+            check_columns(path, table)
+        _check_unique(connection, rows, table, files)
+        _checked[place] = stamps
 
     def rows(self, name: str) -> list[tuple[Any, ...]]:
         """The rows of a table of `run.sql`."""
@@ -105,6 +122,16 @@ def _read_parquet(addresses: Iterable[str]) -> str:
     """The call that reads Parquet files. As text: DuckDB's relations open the files again for each of their steps."""
     paths = ", ".join("'{}'".format(address.replace("'", "''")) for address in addresses)
     return f"read_parquet([{paths}], hive_partitioning = false)"
+
+
+def _stamp(path: Path) -> tuple[str, int, int, int]:
+    """What tells a file from any other, and from itself after a change. Of a link that leads nowhere no more than its
+    name: whoever reads it says so."""
+    try:
+        found = path.stat()
+    except OSError:
+        return str(path), 0, 0, 0
+    return str(path), found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _check_unique(connection: duckdb.DuckDBPyConnection, rows: str, table: Table[Any], files: Sequence[Path]) -> None:
