@@ -59,7 +59,12 @@ class Scope:
     @property
     def rules(self) -> str:
         """A hash of all that decides which items of a snapshot reach the scope."""
-        return content_id(_RULES, astuple(self), astuple(pages()))
+        return _rules(self)
+
+
+@cache  # a command looks some twenty times whether a snapshot keeps the members of some fifty scopes
+def _rules(scope: Scope) -> str:
+    return content_id(_RULES, astuple(scope), astuple(pages()))
 
 
 def scope_of(topic: Topic, kind: Kind) -> Scope:

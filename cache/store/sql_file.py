@@ -40,7 +40,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -114,10 +114,11 @@ def read_headers(text: str) -> Iterator[Header]:
             yield _header(found[1], title, found[2], lines[at + 1 :])
 
 
-def names_in(sql: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def names_in(sql: str) -> tuple[str, ...]:
     """The words that stand where SQL has the name of a table, a view or a macro, in small letters, each once."""
     found = _NAMED.findall(re.sub(r"--.*", "", sql).lower())
-    return list(dict.fromkeys(name for names in found for name in names if name))
+    return tuple(dict.fromkeys(name for names in found for name in names if name))
 
 
 def _header(name: str, title: str, row: str, following: list[str]) -> Header:

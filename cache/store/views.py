@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,16 @@ def statements_of(layout: Layout) -> list[ViewStatement]:
 
 def _of_file(file: Path) -> list[ViewStatement]:
     """The statements of a file, each of which begins a line: CREATE VIEW, MACRO or TABLE."""
-    text = file.read_text(encoding="utf-8")
+    return list(_statements_in(file.name, file.read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=1024)  # a command opens some twenty stores, each of which needs all of them
+def _statements_in(file: str, text: str) -> tuple[tuple[str, str], ...]:
     starts = list(_CREATE.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     if not starts or re.sub(r"--.*", "", text[: starts[0].start()]).strip():
-        raise ValueError(f"{file.name}: begin each statement with CREATE VIEW, MACRO or TABLE at the start of a line")
-    return [(start[1], text[start.start() : end]) for start, end in zip(starts, ends, strict=True)]
+        raise ValueError(f"{file}: begin each statement with CREATE VIEW, MACRO or TABLE at the start of a line")
+    return tuple((start[1], text[start.start() : end]) for start, end in zip(starts, ends, strict=True))
 
 
 def _of_declared(layout: Layout, found: Sequence[ViewStatement]) -> list[ViewStatement]:
