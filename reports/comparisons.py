@@ -23,7 +23,7 @@ from polyculture.reports.numbers import (
 )
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS
-from polyculture.reports.table_section import Column, PageTable, TextCell, plain_table
+from polyculture.reports.table_section import Column, PageTable, TextCell, about_of, plain_table
 from polyculture.reports.texts import texts
 
 MODELS, LANGUAGES, CONDITIONS = "model", "language", "condition"
@@ -82,8 +82,14 @@ def _table(family: str, rows: Sequence[Row], data: ReportData) -> PageTable:
     )
     return plain_table(
         sorted(rows, key=place), columns, title=texts().comparisons[family].title, line_head=_HEADS[family],
-        label=lambda row: label(row, names), told=is_told, style="compared",
+        label=lambda row: label(row, names), told=is_told, about=_about, style="compared",
     )  # fmt: skip
+
+
+def _about(row: Row) -> dict[str, str]:
+    """The languages of a row: of two that are compared, both."""
+    sides = [row["a"], row["b"]] if row["family"] == "language" else []
+    return {"language": " ".join(sides)} if sides else about_of(row)
 
 
 def side(row: Row, code: str, names: Names) -> str:

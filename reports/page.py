@@ -44,6 +44,7 @@ _SCRIPT = (
     "folds",
     "address",
     "figures",
+    "scope",
     "heads",
     "countries",
     "start",

@@ -20,6 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.store.schema.measured import EVERY, WITHOUT
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FormattedEstimate, Row, count, decimal, estimate, known
 from polyculture.reports.section import ReportData, ReportTable, Section
@@ -64,6 +65,7 @@ class Line:
     note: str = ""
     whole: bool = False
     told: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)  # its language and topic, by axis; of several with spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,12 @@ class PageTable:
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     style: str = ""  # a class of the page's style sheet
+
+
+def about_of(row: Row) -> dict[str, str]:
+    """The language and the topic that a row is about, where it is about one."""
+    found = {axis: row.get(axis) for axis in ("language", "topic")}
+    return {axis: code for axis, code in found.items() if isinstance(code, str) and code not in (EVERY, WITHOUT)}
 
 
 def place_label(row: Row, names: Names) -> str:
@@ -129,6 +137,7 @@ def page_table(
                     label(row, data.names),
                     tuple(column.cell(row) for column in columns),
                     {axis: row[axis] for axis in place},
+                    about=about_of(row),
                 )
                 for row in own
             ),
@@ -149,6 +158,7 @@ def plain_table(
     head: Callable[[Row], str] = lambda _: "",
     note: Callable[[Row], str] = lambda _: "",
     told: Callable[[Row], bool] = lambda _: False,
+    about: Callable[[Row], Mapping[str, str]] = about_of,
     style: str = "",
 ) -> PageTable:
     """The table of rows in their order, which are not of a model each; rows that follow with one head are a group."""
@@ -157,7 +167,13 @@ def plain_table(
             "",
             said,
             tuple(
-                Line(label(row), tuple(column.cell(row) for column in columns), note=note(row), told=told(row))
+                Line(
+                    label(row),
+                    tuple(column.cell(row) for column in columns),
+                    note=note(row),
+                    told=told(row),
+                    about=about(row),
+                )
                 for row in own
             ),
         )
@@ -204,7 +220,8 @@ def whole_table(
         cells = tuple(column.cell(lines[model, language]) for column in columns)
         if language is None:
             return Line(data.names.model(model), cells, {"model": model}, note(model), whole=True)
-        return Line(data.names.language(language), cells, {"model": model, "language": language})
+        place = {"model": model, "language": language}
+        return Line(data.names.language(language), cells, place, about={"language": language})
 
     groups = []
     several = len({language for _, language in lines if language is not None}) > 1

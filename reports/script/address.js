@@ -1,4 +1,5 @@
-// The reader's place in the address, after the #: a section, the model that is shown, and what the evidence is asked for.
+// The reader's place in the address, after the #: a section, the model, language and topic that are shown, and what the evidence is
+// asked for.
 // It is written in codes ("#evidence&language=ja&item=Q46383"), so that it can be sent to others, and Back leads back.
 
 const ALL_MODELS = "all";
@@ -8,6 +9,7 @@ function chosenValues() {
   const values = {};
   const models = document.getElementById("models");
   if (models && state.model !== models.content.children[0].value) values.of = state.model || ALL_MODELS;
+  for (const axis of SCOPES) if (state.only[axis]) values[scopeKey(axis)] = state.only[axis];
   if (!whole) return values;
   for (const axis of AXES) {
     const at = state.chosen[axis];
@@ -45,6 +47,7 @@ function recall(values) {
   const known = models ? [...models.content.children].map((option) => option.value) : [];
   const of = values.get("of");
   if (known.length) showModel(of === ALL_MODELS ? EVERY : known.includes(of) ? of : known[0]);
+  recallScope(values);
   if (!whole) return;
   state.chosen = {};
   for (const axis of AXES) {
@@ -76,9 +79,11 @@ function followLink(event) {
   const link = event.target.closest("a[href^='#']:not(svg a)");
   if (event.defaultPrevented || !link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const [section, values] = parsed(link.getAttribute("href"));
+  const kept = new URLSearchParams();
   if (!document.getElementById(section)) return;
   event.preventDefault();
-  if ([...values].length) recall(values);
+  for (const axis of SCOPES) if (state.only[axis] && !values.has(scopeKey(axis))) kept.set(scopeKey(axis), state.only[axis]);
+  if ([...values].length) recall(new URLSearchParams([...values, ...kept]));
   arrive(section);
   remember(section);
 }

@@ -15,6 +15,7 @@ async function start() {
   addEventListener("resize", fitTables);
   document.addEventListener("toggle", fitTables, true);
   addPickers();
+  addScope();
   addHeads();
   fitTables();
   await startEvidence();

@@ -16,4 +16,5 @@ const state = {
   open: null, // the key of the item whose sentences are shown
   sentence: null, // of these, the one that the address names
   model: "", // that figures and tables show; empty for all
+  only: { language: "", topic: "" }, // what the whole page shows; empty for all
 };

@@ -303,6 +303,65 @@ def test_axe_finds_no_violation(browser: Browser, report: Path, scheme: Literal[
     page.close()
 
 
+def in_scope(page: Page, section: str) -> list[str]:
+    """The languages that lines and columns of a section are about, as far as they are shown."""
+    found: list[str] = page.evaluate(
+        """section => [...document.querySelectorAll(`#${section} :is(tr, th, svg a)`)]
+            .filter(part => !part.closest(".outside")).map(part => part.dataset.aboutLanguage || part.dataset.language)
+            .filter(Boolean)""",
+        section,
+    )
+    return found
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_language_and_a_topic_are_chosen_for_the_whole_page(browser: Browser, report: Path, width: int) -> None:
+    visit = Visit(browser, report, width)
+    page = visit.page
+    sections = ("specificity", "consensus", "granularity", "numbers", "distrust", "swapped")
+    of_all = {section: set(in_scope(page, section)) for section in sections}
+    assert all(len(languages) > 1 for languages in of_all.values()), of_all
+    page.get_by_label("Language of the whole page").focus()
+    page.keyboard.type("Japanese")
+    page.get_by_label("Topic of the whole page").select_option(label="Food")
+    for section in sections:
+        assert set(in_scope(page, section)) == {"ja"}, section
+    assert all("ja" in both.split() for both in in_scope(page, "compared"))
+    drawing = page.locator("#granularity figure svg").first
+    assert drawing.locator("a:visible").count() == len(MODELS)
+    assert page.locator("#consensus .panel:visible h3, #consensus .panel:visible h4", has_text="Beverages").count() == 0
+    assert page.locator("#filter-language option:checked").inner_text() == "Japanese"
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    shared = browser.new_page()
+    shared.goto(page.url)
+    wait_until(shared, "performance.getEntriesByName('usable').length > 0")
+    assert shared.get_by_label("Topic of the whole page").input_value() == "food"
+    assert set(in_scope(shared, "numbers")) == {"ja"}
+    shared.close()
+    page.get_by_label("Language of the whole page").select_option(label="Hindi")
+    assert page.locator("#apart .scroll.empty").count() > 0  # it was asked in none of its words
+    assert page.locator("#apart .scroll.empty tbody:visible").count() == 0
+    for label in ("Language", "Topic"):
+        page.get_by_label(f"{label} of the whole page").select_option(label=f"all {label.lower()}s")
+    assert {section: set(in_scope(page, section)) for section in sections} == of_all
+    assert page.locator(".outside").count() == 0
+    assert visit.complaints == []
+    page.get_by_label("Language of the whole page").select_option(label="Japanese")
+    page.evaluate(FEWER_OF_A_KIND)
+    found = Axe().run(page, options={"resultTypes": ["violations"]})
+    assert found.violations_count == 0, found.generate_report()
+    page.close()
+
+
+def test_without_script_the_page_offers_no_choice(browser: Browser, report: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{report.as_uri()}#scope&only-language=ja")
+    assert not page.locator("#scope").is_visible()
+    assert page.locator(".outside").count() == 0
+    context.close()
+
+
 @pytest.fixture(scope="module")
 def large_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run whose page does not hold everything."""
