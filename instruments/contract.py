@@ -165,20 +165,6 @@ class Demo:
 
 
 @dataclass(frozen=True)
-class CommandPart:
-    """A command of an instrument with options, as a part of a command that asks several."""
-
-    name: str  # how lines call it: 'cbs in English'
-    command: str
-    values: Mapping[str, Any]  # of its options
-    optional: bool = False  # not every data set has what it asks, as a translation: without it, it is a line alone
-    after: str = (
-        ""  # the part whose results it asks about: it is asked once these are measured, of the models that gave them
-    )
-    times: int = 0  # with `after`, how often each text of that part is asked, at most
-
-
-@dataclass(frozen=True)
 class Subject:
     """What a command asks about: a name before the experiment, without a flag, as in `ask kobbq exp.toml`.
 
@@ -209,12 +195,3 @@ class Command(ABC, Generic[O]):
     @abstractmethod
     def uses_of(self, options: O) -> Sequence[Use]:
         """What options use each model of the experiment for. One whose engine cannot do it is left out."""
-
-    def parts_of(self, options: O) -> Sequence[CommandPart]:  # noqa: ARG002, most commands are one
-        """The parts of a command that asks several; it has them asked before itself."""
-        return ()
-
-    def experiment_lines(self, options: O) -> str:  # noqa: ARG002, most take any experiment
-        """What is added to the experiment file that the command writes. With any line, it asks for texts: it does all
-        that `polyculture run` does."""
-        return ""

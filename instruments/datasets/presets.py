@@ -32,12 +32,19 @@ class PaperPart(ClosedModel):
 
     command: str
     where: str  # the section, table or figure that says so
-    name: str = ""  # how lines call it, where it is not the command
-    optional: bool = False  # not every data set has what it asks, as a translation
-    after: str = ""  # the part, by name, whose results it asks about
+    name: str = ""  # how lines call it, where it is not the command: 'cbs in English'
+    # Not every data set has what it asks, as a translation: without it, the part is a line, and the command succeeds.
+    optional: bool = False
+    # The part, by name, whose results it asks about: it is asked once these are measured, of the models that gave them.
+    after: str = ""
     options: Mapping[str, Choice] = {}
     size: int | None = None  # questions that the paper has
     differs: str = ""  # what it has otherwise than the paper, unless a user gives prompts or a model of the task
+
+    @property
+    def title(self) -> str:
+        """How lines call it."""
+        return self.name or self.command
 
 
 class PaperPreset(ClosedModel):

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyculture.instruments.contract import AskedExperiment, Command, CommandPart, Study, Subject
-from polyculture.instruments.papers.options import PaperOptions, paper_parts
+from polyculture.instruments.contract import AskedExperiment, Command, Study, Subject
+from polyculture.instruments.papers.options import PaperOptions
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.options import Use
 
 
 class PaperCommand(Command[PaperOptions]):
-    """A command of several parts, whose tables are printed once all have asked."""
+    """The tables of a paper, which are printed once its parts have asked: these are commands themselves
+    (`PaperOptions.commands`)."""
 
     def study(self, asked: AskedExperiment, options: PaperOptions) -> Study:
         """The tables. Raises `DataSetError` of a choice that the data set lacks."""
@@ -24,14 +25,6 @@ class PaperCommand(Command[PaperOptions]):
     def uses_of(self, options: PaperOptions) -> Sequence[Use]:  # noqa: ARG002, only the parts ask models
         """As of each command."""
         return ()
-
-    def parts_of(self, options: PaperOptions) -> Sequence[CommandPart]:
-        """As of each command."""
-        return paper_parts(options)
-
-    def experiment_lines(self, options: PaperOptions) -> str:
-        """As of each command."""
-        return options.preset.experiment_text
 
 
 PAPER = PaperCommand(

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NameOrFolder, NameOrRules
-from polyculture.instruments.contract import AtLeastOne, CommandPart, in_file
+from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.datasets.presets import PaperPart, PaperPreset, read_preset
 
@@ -119,7 +119,7 @@ class PaperOptions(ClosedModel):
     @classmethod
     def _known_parts(cls, part: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         parts = read_preset(info.data["name"]).parts if "name" in info.data else ()
-        names = sorted({name for one in parts for name in (one.command, title_of(one).lower())})
+        names = sorted({name for one in parts for name in (one.command, one.title.lower())})
         for word in part:
             if parts and word.lower() not in names:
                 raise ValueError(f"{info.data['name']} has no part {word!r}: it has {', '.join(names)}")
@@ -152,10 +152,15 @@ class PaperOptions(ClosedModel):
         """The paper's protocol."""
         return read_preset(self.name)
 
+    @property
+    def commands(self) -> list[tuple[PaperPart, dict[str, Any]]]:
+        """The parts that are asked, each with the options of its command."""
+        return [(one, {**protocol_values(self.name, one), **_smaller(self, one)}) for one in chosen_parts(self)]
 
-def title_of(part: PaperPart) -> str:
-    """How lines call a part."""
-    return part.name or part.command
+    def answers_to_each(self, part: PaperPart) -> int:
+        """How many answers a relevance takes to each question of the part that it asks about, at most."""
+        [values] = [values for one, values in self.commands if one == part]
+        return sum(CONDITIONS[name] for name in values["only"])
 
 
 def chosen_parts(options: PaperOptions) -> list[PaperPart]:
@@ -164,17 +169,7 @@ def chosen_parts(options: PaperOptions) -> list[PaperPart]:
 
 
 def _chosen(parts: Sequence[PaperPart], wanted: Sequence[str]) -> list[PaperPart]:
-    return [one for one in parts if not wanted or {one.command, title_of(one).lower()} & set(wanted)]
-
-
-def paper_parts(options: PaperOptions) -> list[CommandPart]:
-    """The commands with their options."""
-    found = []
-    for one in chosen_parts(options):
-        values = {**protocol_values(options.name, one), **_smaller(options, one)}
-        times = sum(CONDITIONS[name] for name in values["only"]) if one.after else 0
-        found.append(CommandPart(title_of(one), one.command, values, one.optional, one.after, times))
-    return found
+    return [one for one in parts if not wanted or {one.command, one.title.lower()} & set(wanted)]
 
 
 def protocol_values(paper: str, part: PaperPart) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from polyculture.cli.option_flags import flag_of, parameters_of
 from polyculture.cli.options import retry_failed
 from polyculture.experiment.own import add_models, check_models, is_experiment, own_file
 from polyculture.instruments.contract import NamesData
+from polyculture.running.paper import as_paper
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -87,7 +88,8 @@ def _own_experiment(name: str, command: Command[Any], subject: Subject, values: 
     options = _checked(name, command, file, values)
     if not file.exists():
         subject.check(options)
-    add_models(file, [values["model"]], name, command.experiment_lines(options))
+    paper = as_paper(name, options)
+    add_models(file, [values["model"]], name, paper.preset.experiment_text if paper else "")
     return file
 
 
@@ -123,7 +125,8 @@ def _ask(
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
-    if asked.declared.experiment_lines(asked.options):
+    paper = as_paper(name, asked.options)
+    if paper and paper.preset.experiment:  # it asks for texts, as `polyculture run` does
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))

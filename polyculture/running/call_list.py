@@ -28,10 +28,11 @@ from polyculture.experiment.checks import check_prompted
 from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
-from polyculture.instruments.contract import IN_FILE, CommandPart
+from polyculture.instruments.contract import IN_FILE
 from polyculture.running.calls import Call, InstrumentCall, WrittenPaths, read_kept
 from polyculture.running.executor import shared_works
 from polyculture.running.linking import LINK
+from polyculture.running.paper import as_paper
 from polyculture.running.texts import TextsCall
 from polyculture.running.validity import ValidityChange, refuse_redone
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.store.run_folder import Job
     from polyculture.experiment.file import Experiment
+    from polyculture.instruments.datasets.presets import PaperPart
 
 
 def check_calls(calls: Iterable[Call], *, accept_changes: bool = False) -> list[ValidityChange]:
@@ -226,7 +228,7 @@ def _typed(command: str, name: str) -> str:
 
 
 def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
-    """A command, and the parts of one that asks several.
+    """A command, and the parts of a paper.
 
     A part's options stand in the file under `[COMMAND]`, those of the whole over them. What `[instruments.COMMAND]`
     says without a flag belongs to the study, and so to its parts, too. Raises `ExperimentError` where an option of a
@@ -234,12 +236,15 @@ def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     """
     yield asked
     found: dict[str, InstrumentCall] = {}
-    for part in asked.declared.parts_of(asked.options):
-        found[part.name] = _part_call(asked, part, found.get(part.after))
+    paper = as_paper(asked.command, asked.options)
+    for part, values in paper.commands if paper else ():
+        found[part.title] = _part_call(asked, part, values, found.get(part.after))
     yield from found.values()
 
 
-def _part_call(whole: InstrumentCall, part: CommandPart, follows: InstrumentCall | None) -> InstrumentCall:
+def _part_call(
+    whole: InstrumentCall, part: PaperPart, values: Mapping[str, Any], follows: InstrumentCall | None
+) -> InstrumentCall:
     entry = entry_of(part.command)
     if entry is None:
         raise LookupError(f"{whole.command}: no instrument has the command {part.command!r}")
@@ -250,10 +255,11 @@ def _part_call(whole: InstrumentCall, part: CommandPart, follows: InstrumentCall
         for name, value in experiment.instruments.get(part.command, {}).items()
         if name in options.model_fields and options.model_fields[name].json_schema_extra == IN_FILE
     }
-    values = {**experiment.defaults.get(part.command, {}), **of_study, **part.values}
-    written = WrittenOptions(whole.workspace.file.parent, part.values)
+    written = WrittenOptions(whole.workspace.file.parent, values)
     try:
-        checked = options.model_validate(values, context=written)
+        checked = options.model_validate(
+            {**experiment.defaults.get(part.command, {}), **of_study, **values}, context=written
+        )
     except ValidationError as fault:
         raise option_fault(fault, part.command, whole.workspace.file, options, (), places) from fault
     paths = _of_places(written, places)

@@ -30,9 +30,10 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import check_can
 from polyculture.generate.engines.capabilities import CAPABILITIES
 from polyculture.instruments import Entry
-from polyculture.instruments.contract import Command, CommandPart, NamesData, Setup, Study
+from polyculture.instruments.contract import Command, NamesData, Setup, Study
 from polyculture.progress import watch
 from polyculture.running.models import loaded_as
+from polyculture.running.paper import as_paper
 from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from polyculture.cache.store.run_folder import Job, RunFolder
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
+    from polyculture.instruments.datasets.presets import PaperPart
 
 
 _log = get_logger(__name__)
@@ -143,13 +145,13 @@ class ExperimentAsked:
 class Call(ABC):
     """What an experiment asks its models in one go: its texts, or a command of an instrument. A list of these is a run.
 
-    A call of several parts is a list of calls, of which each has the whole one as its `whole`.
+    A paper is a list of calls, each of a part, which has the paper's call as its `whole`.
     """
 
     workspace: Workspace
     command: str
-    whole: Call | None = None  # the command that a part belongs to
-    part: CommandPart | None = None
+    whole: Call | None = None  # the paper that a part belongs to
+    part: PaperPart | None = None
     follows: Call | None = None  # the part whose results it asks about: it is asked once these are measured
     tell_settled = False  # whether jobs that were complete before are reported, too
 
@@ -211,7 +213,7 @@ class Call(ABC):
 
 @dataclass(frozen=True)
 class InstrumentCall(Call):
-    """A command of an instrument with its options, on an experiment; or a part of a command that asks several.
+    """A command of an instrument with its options, on an experiment; or a part of a paper.
 
     What a part cannot ask is a line, and the other parts go on.
     """
@@ -221,7 +223,7 @@ class InstrumentCall(Call):
     entry: Entry
     options: BaseModel
     whole: InstrumentCall | None = None
-    part: CommandPart | None = None
+    part: PaperPart | None = None
     follows: InstrumentCall | None = None
     paths: WrittenPaths = ()  # that the experiment file says, and no command line
 
@@ -235,7 +237,13 @@ class InstrumentCall(Call):
         """'cbs'; of a part 'paper camel, cbs in English'."""
         if self.whole is None or self.part is None:
             return self.command
-        return f"{self.whole.with_argument}, {self.part.name}"
+        return f"{self.whole.with_argument}, {self.part.title}"
+
+    @property
+    def answers_to_each(self) -> int:
+        """How many answers a part takes to each question of the part that it follows, at most."""
+        paper = as_paper(self.whole.command, self.whole.options) if self.whole else None
+        return paper.answers_to_each(self.part) if paper and self.part else 0
 
     @property
     def with_argument(self) -> str:
@@ -245,7 +253,7 @@ class InstrumentCall(Call):
 
     def stage(self, step: Step[Any, Any]) -> str:
         """The command, and its step where that has a name of its own; between them the name of a part."""
-        words = [self.command] if self.whole is None or self.part is None else [self.whole.command, self.part.name]
+        words = [self.command] if self.whole is None or self.part is None else [self.whole.command, self.part.title]
         return " ".join(words if step.name == self.command else [*words, step.name])
 
     def study(self, tell: Tell | None = None) -> Study:
@@ -367,7 +375,7 @@ def tell_left_out(calls: Iterable[Call]) -> None:
     for call in calls:
         title = call.title if call.whole is None else call.whole.with_argument
         for model, fault in call.unable():
-            left_out.setdefault((title, model, str(fault)), []).extend([call.part.name] if call.part else [])
+            left_out.setdefault((title, model, str(fault)), []).extend([call.part.title] if call.part else [])
     for (title, _, reason), parts in left_out.items():
         _log.warning(f"{', '.join([title, *parts])}: left out: {reason}")
 

@@ -30,7 +30,7 @@ from polyculture.generate.sampling import joined
 from polyculture.generate.tokens import PER_CHAT, PER_TEXT, count_tokens, token_counter
 from polyculture.running.batching import in_batches
 from polyculture.running.calibration import read_rates
-from polyculture.running.calls import Call
+from polyculture.running.calls import Call, InstrumentCall
 from polyculture.running.layout import layout_of
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
@@ -143,8 +143,8 @@ def cap_line(workspace: Workspace, costs: Sequence[StageEstimate]) -> str | None
 def asked_later(calls: Iterable[Call]) -> Iterator[str]:
     """A line for each part that asks about the results of another, as long as there are none: how much it will ask."""
     for asked in calls:
-        if asked.part is not None and asked.follows is not None and not asked.known.steps:
-            texts, times = Counter[str](), asked.part.times
+        if isinstance(asked, InstrumentCall) and asked.part and asked.follows and not asked.known.steps:
+            texts, times = Counter[str](), asked.answers_to_each
             for step, work in asked.follows.works():
                 # Questions, of all its arms: what is written into layers is no turn of a chat.
                 questions = {load.text for load in step.loads(work, work.items()) if load.chat}
@@ -335,7 +335,7 @@ def unsupported(calls: Iterable[Call]) -> list[UnsupportedCommand]:
     """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for asked in calls:
-        command, part = (asked.whole or asked).command, asked.part.name if asked.part else ""
+        command, part = (asked.whole or asked).command, asked.part.title if asked.part else ""
         for model, fault in asked.unable():
             key = command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""
             found.setdefault(key, []).extend([part] if part else [])

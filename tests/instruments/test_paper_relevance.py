@@ -13,7 +13,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.instruments.datasets.presets import read_preset
-from polyculture.instruments.papers.options import SOURCE, PaperOptions, paper_parts
+from polyculture.instruments.papers.options import SOURCE, PaperOptions
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import options_of, write_blend, write_sheets
 from tests.instruments.probe_world import layers_say
@@ -120,8 +120,8 @@ def test_answers_about_other_results_are_made_again_only_where_that_is_accepted(
 def test_a_folder_of_several_data_sets_has_one_named_as_each(tmp_path: Path) -> None:
     """The probe's line named --folder as the remedy, and that was of the questions alone."""
     (tmp_path / "blend").mkdir()
-    parts = paper_parts(PaperOptions(name="culturescope", folder=tmp_path))
-    told = {part.name: part.values.get("folder") for part in parts}
+    options = PaperOptions(name="culturescope", folder=tmp_path)
+    told = {part.name: values.get("folder") for part, values in options.commands}
     assert told["probe of BLEnD"] == told["probe of BLEnD in Spanish"] == tmp_path / "blend"
     assert told["hard negatives"] == told["attention"] == tmp_path
     assert told["probe of CAMeL-2"] is told["relevance of BLEnD"] is None
@@ -131,7 +131,7 @@ def test_without_another_source_its_condition_alone_is_lacking() -> None:
     preset = read_preset("culturescope")
     [part] = [one for one in preset.parts if one.name == "relevance of BLEnD"]
     for concepts, lacks in ((None, {SOURCE}), (Path("concepts.tsv"), set())):
-        parts = paper_parts(PaperOptions(name="culturescope", concepts=concepts))
-        [asked] = [one for one in parts if one.name == part.name]
-        assert {*part.options["only"].value} - {*asked.values["only"]} == lacks
-        assert asked.times == 6 - 3 * len(lacks)
+        options = PaperOptions(name="culturescope", concepts=concepts)
+        [values] = [values for one, values in options.commands if one == part]
+        assert {*part.options["only"].value} - {*values["only"]} == lacks
+        assert options.answers_to_each(part) == 6 - 3 * len(lacks)
