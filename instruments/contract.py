@@ -155,13 +155,24 @@ class InstrumentPrompt:
 
 @dataclass(frozen=True)
 class Demo:
-    """A command's own small study: `--demo` copies an experiment file and asks with these options."""
+    """A command's own small study: `--demo` copies an experiment file and asks with these options.
+
+    It brings its data: options that name others exclude it.
+    """
 
     experiment: Path
-    folder: str  # that the file is copied into, in the working folder
-    help: str
+    data: str  # what it asks about, as a word of its help: 'contexts'
     options: Mapping[str, Any]  # that hold unless the command line says otherwise
-    replaces: tuple[str, ...] = ()  # options that exclude it
+
+    @property
+    def folder(self) -> str:
+        """The folder that the file is copied into, in the working folder."""
+        return self.experiment.stem.replace("_", "-")
+
+    @property
+    def help(self) -> str:
+        """The help of `--demo`."""
+        return f"The embedded model, {self.data} of our own; in {self.folder}/."
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,8 @@ CBS = Instrument(
     (_OWN / "cbs.sql",),
     Demo(
         _OWN / "demo" / "cbs_demo.toml",
-        "cbs-demo",
-        "The embedded model, contexts of our own; in cbs-demo/.",
+        "contexts",
         {"data": "own", "folder": _OWN / "demo"},
-        ("data", "folder"),
     ),
     answers=SCORES,
 )

@@ -20,10 +20,8 @@ ASK = Instrument(
     (_FOLDER / "question_answers.sql", _FOLDER / "question_tests.sql"),
     Demo(
         _DEMO / "ask_demo.toml",
-        "ask-demo",
-        "The embedded model, questions of our own; in ask-demo/.",
+        "questions",
         {"set": str(_DEMO / "made-up.toml")},
-        ("set", "folder"),
     ),
     subject=Subject("set", AskOptions.opened),
     # Texts where an answer is written, log-probabilities where likelihoods are compared, or attention.

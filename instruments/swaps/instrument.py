@@ -20,8 +20,7 @@ _DEMO = Path(__file__).parent / "demo"
 def _demo(**sizes: int) -> Demo:
     """Minutes on two cores. English only: the demo's model was made for it, and is slow in other languages."""
     own = {"data": "own", "folder": _DEMO, "language": ("en",), "entities": 3, "draws": 2, **sizes}
-    help_ = "The embedded model, texts of our own; in swaps-demo/."
-    return Demo(_DEMO / "swaps_demo.toml", "swaps-demo", help_, own, ("data", "folder"))
+    return Demo(_DEMO / "swaps_demo.toml", "texts", own)
 
 
 def _uses(options: SwapOptions) -> tuple[Use, ...]:

@@ -18,6 +18,8 @@ from polyculture.experiment.own import add_models, check_models, is_experiment, 
 from polyculture.instruments.contract import NamesData
 from polyculture.running.paper import as_paper
 
+NAMES_DATA = ("data", "set", "folder")  # options that name what is asked about, which a demo brings
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -195,7 +197,7 @@ def _demo_file(demo: Demo, context: typer.Context, subject: Subject | None) -> P
 
     from polyculture.cache.files import store_faults
 
-    for option in ("experiment", *demo.replaces):
+    for option in ("experiment", *NAMES_DATA):
         if _said(context, option):
             spelt = (
                 option.upper()
