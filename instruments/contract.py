@@ -133,8 +133,8 @@ class Listing:
 class Study:
     """The work of a command with its options: steps, then derived tables, then what is shown.
 
-    `shown` are declared tables, or rows that no query made. Where a command asks several parts and lists rows itself,
-    these are shown in place of all that its parts would show.
+    `shown` are declared tables, or rows that no query made. Those of a paper are shown in place of all that its parts
+    would show.
     """
 
     steps: Sequence[Step[Any, Models]] = ()

@@ -10,7 +10,7 @@ models, and the study that the front door runs. `row_step` has the steps, `cache
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,7 +33,6 @@ from polyculture.instruments.contract import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from polyculture.cache.store.manifest import CurrentId
     from polyculture.cache.store.schema.asked import Answered
     from polyculture.cache.work.worker import Step
     from polyculture.generate.engines.models import Models
@@ -56,17 +55,27 @@ def _no_tables(_jobs: Sequence[Any]) -> Mapping[Table[Any], pa.Table]:
 class Inquiry(Generic[J]):
     """What a command's options ask, and what is done with the answers."""
 
-    jobs: Callable[[str], Iterable[J]]  # that a model is asked, still of no model
-    # That ask those of all models, in order, and then read the answers.
+    # What a model of the experiment is asked, still of no model; or jobs that have one with its setup.
+    jobs: Callable[[str], Iterable[J]] | Sequence[J]
+    # That ask them, in order, and then read the answers.
     steps: Callable[[Sequence[J]], Iterable[Step[Any, Models]]]
     data: Callable[[Sequence[J]], Mapping[Table[Any], pa.Table]] = _no_tables  # what is asked about, as it is now
     # The rows of requests to write; None: each takes the place of the one that is about the same.
     requests: Callable[[Sequence[J]], Mapping[Table[Any], pa.Table]] | None = None
-    setups: Mapping[str, Setup] | None = None  # of models that the options bring; None: those of the experiment
     derive: Callable[[], None] = lambda: None
     shown: Sequence[PrintedTable] | Callable[[], Iterable[Listing]] = ()
     reason: str = ""  # as of `Validity`
-    ids: Sequence[CurrentId] = ()  # of what reads the answers; those of the jobs are added
+
+
+def of_models(asked: AskedExperiment, jobs: Callable[[str], Iterable[J]], use: Callable[[J], str]) -> Iterator[J]:
+    """The jobs of each model of the experiment, under its setup for what they use it for."""
+    for model in asked.models:
+        setups: dict[str, Setup] = {}
+        for one in jobs(model):
+            used = use(one)
+            if used not in setups:
+                setups[used] = asked.setup(model, used)
+            yield one.of_model(model, setups[used])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +85,6 @@ class Instrument(Command[O]):
     answers: Table[Any]  # what comes back
     # What options use the experiment's models for; None: what the requests declare. Empty where they bring models.
     uses: Callable[[O], Iterable[Use]] | None = None
-    ask: Callable[[AskedExperiment, O], Inquiry[Any]] | None = None  # None: `inquiry` in `study`, beside the options
 
     @property
     def asked(self) -> tuple[Table[Any], Requests]:
@@ -95,24 +103,29 @@ class Instrument(Command[O]):
         """As of each command."""
         return [cast("Use", self.asked[1].use)] if self.uses is None else sorted(self.uses(options))
 
+    def inquiry(self, asked: AskedExperiment, options: O) -> Inquiry[Any]:
+        """What the options ask: `inquiry` in `study`, beside the options."""
+        found: Inquiry[Any] = import_module(f"{self.options.__module__.rpartition('.')[0]}.study").inquiry(
+            asked, options
+        )
+        return found
+
     def study(self, asked: AskedExperiment, options: O) -> Study:
         """What the options ask of each model, and which rows count from then on."""
-        ask = self.ask or import_module(f"{self.options.__module__.rpartition('.')[0]}.study").inquiry
-        return self.study_of(asked, ask(asked, options))
+        return self.study_of(asked, self.inquiry(asked, options))
 
     def study_of(self, asked: AskedExperiment, found: Inquiry[Any]) -> Study:
         """The study of an inquiry, whoever makes it."""
         from polyculture.cache.store.parquet import present_rows
+        from polyculture.instruments.row_step import AnswerStep
 
         table, requests = self.asked
-        jobs: list[ModelJob[Any]] = []
-        setups: dict[str, Setup] = {}
-        for model in asked.models if found.setups is None else found.setups:
-            for one in found.jobs(model):
-                use = requests.use or one.use
-                if (key := f"{use} {model}") not in setups:
-                    setups[key] = asked.setup(model, use) if found.setups is None else found.setups[model]
-                jobs.append(one.of_model(model, setups[key]))
+        jobs: Sequence[ModelJob[Any]] = (
+            list(of_models(asked, found.jobs, lambda _: requests.use)) if callable(found.jobs) else found.jobs
+        )
+        steps = tuple(found.steps(jobs))
+        asking = [step for step in steps if isinstance(step, AnswerStep)]
+        setups = {f"{step.use} {one.job.model}": one.setup for step in asking for one in step.jobs}
 
         def tables() -> Mapping[Table[Any], pa.Table]:
             if found.requests is not None:
@@ -120,9 +133,28 @@ class Instrument(Command[O]):
             rows = [row for one in jobs for row in one.wanted()]
             return {**found.data(jobs), **present_rows(asked.run, table, rows)}
 
-        ids = {one.key: one for one in (*(id_ for job in jobs for id_ in job.ids()), *found.ids)}
-        validity = Validity(setups, list(ids.values()), tables, found.reason)
-        return Study(tuple(found.steps(jobs)), validity, found.derive, found.shown)
+        ids = {one.key: one for step in steps for one in step.ids}
+        return Study(steps, Validity(setups, list(ids.values()), tables, found.reason), found.derive, found.shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextInstrument(Instrument[O]):
+    """An instrument that asks for texts, and prints its tables."""
+
+    prompts: Callable[[O], Iterable[InstrumentPrompt]]
+    max_tokens: int
+    read: Callable[[str], Mapping[str, Any]]
+
+    def inquiry(self, asked: AskedExperiment, options: O) -> Inquiry[Any]:  # noqa: ARG002, it follows from the options
+        """As of each instrument."""
+        from polyculture.instruments.text_step import PromptedStep, prompted_jobs
+
+        jobs = prompted_jobs(self.prompts(options), self.max_tokens, self.asked[0].row)
+        return Inquiry(
+            lambda _model: jobs,
+            lambda jobs: [PromptedStep(self.answers, self.read, jobs)],
+            shown=[PrintedTable(file) for file in self.tables],
+        )
 
 
 def text_instrument(
@@ -135,11 +167,12 @@ def text_instrument(
     *,
     max_tokens: int,
     read: Callable[[str], Mapping[str, Any]],
-    shown: Sequence[Path] = (),
-) -> Instrument[O]:
+    tables: Sequence[Path],
+) -> TextInstrument[O]:
     """An instrument that asks models for texts at temperature 0, and keeps a row for each in the table `name`.
 
-    `of` names the columns of the row that say what was asked about; `read` makes other columns of a text.
+    `of` names the columns of the row that say what was asked about; `read` makes other columns of a text. `tables` are
+    SQL files of declared tables, which the command prints, and `polyculture table`.
     """
     hints = get_type_hints(row)
     columns = [(column, hints[column]) for column in of]
@@ -147,15 +180,4 @@ def text_instrument(
     asked: Table[Any] = Table(f"wanted_{name}", wanted, requests=Requests("answer"), same=("model", *of))
     wants = Wanted(asked.name, tuple(of), of=asked)
     answers = Table(name, row, key="answer_id", stage=name, unit="answers", wanted=wants)
-
-    def ask(_asked: AskedExperiment, options: O) -> Inquiry[Any]:
-        from polyculture.instruments.text_step import PromptedStep, prompted_jobs
-
-        jobs = prompted_jobs(prompts(options), max_tokens, wanted)
-        return Inquiry(
-            lambda _model: jobs,
-            lambda jobs: [PromptedStep(answers, read, jobs)],
-            shown=[PrintedTable(one) for one in shown],
-        )
-
-    return Instrument(options, example, answers=answers, ask=ask)
+    return TextInstrument(options, example, tables, answers=answers, prompts=prompts, max_tokens=max_tokens, read=read)

@@ -41,16 +41,6 @@ class ModelJob(ABC, Generic[A]):
         """How many prompts that is, where it is another number."""
         return None
 
-    @property
-    def label(self) -> str:
-        """The job in messages; empty where it is the job's own name."""
-        return ""
-
-    @property
-    def use(self) -> str:
-        """What the model is used for, where the table of requests leaves that to each row."""
-        return ""
-
     def ids(self) -> Iterator[CurrentId]:
         """The ids that these answers are kept under, of an instrument whose requests have an `asked_id`."""
         return iter(())

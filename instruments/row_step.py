@@ -55,11 +55,12 @@ class AnswerStep(Step[A, Models], Generic[A, J]):
     def __init__(self, jobs: Sequence[J]) -> None:
         self.jobs = jobs
         self.asked = {one.job: one for one in jobs}
+        self.ids = [each for one in jobs for each in one.ids()]
 
     def works(self) -> Iterator[Work[A]]:
         """A work per job."""
         for one in self.jobs:
-            yield Work(one.job, {MODEL: one.job.model}, one.asks, one.size, one.label, one.loads, one.prompt_count)
+            yield Work(one.job, {MODEL: one.job.model}, one.asks, one.size, "", one.loads, one.prompt_count)
 
     def keys(self, item: A) -> tuple[str, ...]:
         return item.keys
@@ -142,15 +143,11 @@ class RowStep(Step[MadeRow, Models]):
         """How many they are; a step that knows it without making them says so."""
         return sum(1 for _ in self.rows(job))
 
-    def label(self, job: Job) -> str:
-        """The job in messages."""
-        return f"{job.model} {job.language} {job.topic}"
-
     def works(self) -> Iterator[Work[MadeRow]]:
         """A work per job that has rows."""
         for job in self.jobs():
             if size := self.size(job):
-                yield Work(job, {}, partial(self.rows, job), size, self.label(job))
+                yield Work(job, {}, partial(self.rows, job), size)
 
     def keys(self, item: MadeRow) -> tuple[str, ...]:
         return (item.key,)

@@ -32,6 +32,7 @@ import pyarrow as pa
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.store.answers import sibling_parts
 from polyculture.cache.store.layout import Table
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.store.shards import JobShards, value_of
 from polyculture.cache.work.faults import RetryFailed
@@ -165,6 +166,7 @@ class Step(ABC, Generic[I, M]):
     # former ones. Items have them as attributes, and `request_id` if that alone says which rows are current
     # (`Wanted.alike`). Without any, a job is one slot.
     slot: tuple[str, ...] = ()
+    ids: Sequence[CurrentId] = ()  # under which its rows are made, where others of the same requests may be there
     use: str | None = None  # of the models that it asks, as setups name it: rows are made under these setups
     in_batches: bool = False  # whether a provider's batches may bring the answers; else it asks directly
 

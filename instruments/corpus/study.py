@@ -29,10 +29,9 @@ def inquiry(asked: AskedExperiment, options: CorpusOptions) -> Inquiry[ScoringJo
     model = model_name(source.name)
     chosen = scoring_jobs(dataset, "", selection, tell=asked.warning)
     return Inquiry(
-        lambda _model: chosen,
+        [job.of_model(model, source.setup) for job in chosen],
         lambda jobs: [CorpusStep(asked, jobs, source, options.processes or cores())],
         requests=partial(asked_tables, asked.run, dataset),
-        setups={model: source.setup},
         derive=partial(measure, asked),
         shown=(*shown(options.rule, [model]), PrintedTable(_PAIRS, {"rule": options.rule, "model": model})),
         reason=changed_reason(dataset),

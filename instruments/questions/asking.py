@@ -237,10 +237,6 @@ class AskJob(ModelJob[Ask]):
     def prompt_count(self) -> int:
         return self.size // self.samples
 
-    @property
-    def label(self) -> str:
-        return f"{self.job.model} {self.job.language} {self.job.topic}"
-
     def wanted(self) -> Iterator[WantedAnswer]:
         """A row a request, question and prompt."""
         told = (None, None) if self.decoding is None else (self.decoding.temperature, self.decoding.max_tokens)

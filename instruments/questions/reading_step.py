@@ -153,8 +153,13 @@ def _counted(reasons: Mapping[str, int]) -> str:
 class ImportStep(RowStep):
     """Stores rows of a table that are ready: answers of a file, or what is read in them."""
 
-    def __init__(self, table: Table[Any], rows: Iterable[AnswerRow] | Mapping[Job, Sequence[Any]]) -> None:
-        self.tables, self.name = (table,), f"import {table.unit}"
+    def __init__(
+        self,
+        table: Table[Any],
+        rows: Iterable[AnswerRow] | Mapping[Job, Sequence[Any]],
+        ids: Sequence[CurrentId] = (),
+    ) -> None:
+        self.tables, self.name, self.ids = (table,), f"import {table.unit}", ids
         self._jobs = rows if isinstance(rows, Mapping) else _by_job(rows)
 
     def jobs(self) -> Sequence[Job]:

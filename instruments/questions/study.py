@@ -13,7 +13,7 @@ from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import AskedExperiment, PrintedTable
-from polyculture.instruments.declared import Inquiry
+from polyculture.instruments.declared import Inquiry, of_models
 from polyculture.instruments.questions.asking import GENERATED, AskJob, question_rows, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.layout import ANSWERS, ATTENTION, QUESTIONS
@@ -35,7 +35,13 @@ def inquiry(asked: AskedExperiment, options: AskOptions) -> Inquiry[AskJob]:
     attends = any(ATTENTION in part.methods for part in parts)
     return replace(
         read_inquiry(asked, sets, _steps, shown if attends else ()),
-        jobs=lambda model: [job for part in parts for job in ask_jobs(part, options, model, asked.seed)],
+        jobs=list(
+            of_models(
+                asked,
+                lambda model: [job for part in parts for job in ask_jobs(part, options, model, asked.seed)],
+                lambda job: job.use,
+            )
+        ),
     )
 
 
@@ -68,13 +74,12 @@ def read_inquiry(
             asked.warning(line)
 
     return Inquiry(
-        lambda _model: (),
+        (),
         lambda jobs: [*steps(jobs), reading],
         lambda _jobs: present_rows(asked.run, QUESTIONS, list(rows.values())),
         derive=derive,
         shown=[PrintedTable(SCORES, {"dataset": names, "metric": [*MAIN, *own]}), *shown],
         reason=f"{', '.join(names)}: not all that was asked is among the questions now",
-        ids=reading.ids,
     )
 
 

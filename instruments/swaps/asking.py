@@ -204,10 +204,6 @@ class SwapJob(ModelJob[AskedText]):
     asking: SwapProtocol
     setup: Mapping[str, Any] = field(default_factory=dict)  # of the model, for answers
 
-    @property
-    def label(self) -> str:
-        return f"{self.job.model} {self.job.language} {self.job.topic.partition('-')[2]}"
-
     def ids(self) -> Iterator[CurrentId]:
         yield CurrentId(
             what=place_of(self.asking, self.job.language),

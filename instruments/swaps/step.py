@@ -9,6 +9,7 @@ Reading asks no model, and is free: a changed reader reads all stored answers ag
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -48,6 +49,12 @@ class SwapStep(TextStep[AskedText, SwapJob]):
     def __init__(self, task: str, jobs: Sequence[SwapJob]) -> None:
         super().__init__(jobs)
         self.name = task
+
+    def works(self) -> Iterator[Work[AskedText]]:
+        """As of each step; in messages the step's name is the task already."""
+        for work in super().works():
+            job = work.job
+            yield replace(work, name=f"{job.model} {job.language} {job.topic.partition('-')[2]}")
 
     def completions(self, job: Job, asks: Iterator[AskedText], models: Models) -> Iterator[Completion]:
         return self.asked[job].asking.completions(asks, models)
@@ -110,8 +117,11 @@ class SwapReadingStep(RowStep):
     def size(self, job: Job) -> int:
         return self._answers(job, _DECIDE).num_rows
 
-    def label(self, job: Job) -> str:
-        return f"{job.model} {job.language} {job.topic.replace('-', ' ', 1)}"
+    def works(self) -> Iterator[Work[MadeRow]]:
+        """As of each step, with the task as a word of its own."""
+        for work in super().works():
+            job = work.job
+            yield replace(work, name=f"{job.model} {job.language} {job.topic.replace('-', ' ', 1)}")
 
     def rows(self, job: Job) -> Iterator[MadeRow]:
         """A row per answer that came to a present request about what the data set holds."""

@@ -79,16 +79,15 @@ def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
             asked.warning(line)
 
     reading = SwapReadingStep(asked.run, options.task, dataset, by_language)
+    setups = {model: asked.setup(model, "answer") for model in models}
     return Inquiry(
-        lambda _model: jobs,
+        [job.of_model(model, setup) for model, setup in setups.items() for job in jobs],
         lambda jobs: [SwapStep(options.task, jobs), reading],
         data=lambda _jobs: present_tables(asked.run, dataset),
         requests=partial(wanted_tables, asked.run, options.task),
-        setups={model: asked.setup(model, "answer") for model in models},
         derive=derive,
         shown=tuple(_shown(options, models)),
         reason=changed_reason(dataset),
-        ids=reading.ids,
     )
 
 

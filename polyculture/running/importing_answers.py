@@ -70,15 +70,11 @@ def import_answers(
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
     tell_remarks(sets[0], _log.warning)
-    found = read_inquiry(asked, sets, lambda _jobs: [ImportStep(ANSWERS, list(taken.answers.values()))])
+    ids = list(taken.ids.values())
+    found = read_inquiry(asked, sets, lambda _jobs: [ImportStep(ANSWERS, list(taken.answers.values()), ids)])
     study = ASK.study_of(
         asked,
-        replace(
-            found,
-            setups={},
-            requests=lambda _jobs: present_rows(workspace.run, WANTED_ANSWERS, taken.wanted),
-            ids=[*taken.ids.values(), *found.ids],
-        ),
+        replace(found, requests=lambda _jobs: present_rows(workspace.run, WANTED_ANSWERS, taken.wanted)),
     )
     take_in(workspace, study)
     return workspace, study

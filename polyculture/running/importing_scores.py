@@ -81,15 +81,13 @@ def import_scores(
         measure_questions(workspace.run)
 
     found = Inquiry[AskJob](
-        lambda _model: (),
-        lambda _jobs: [ImportStep(ANSWERS, scored.answers), ImportStep(READINGS, scored.readings)],
+        (),
+        lambda _jobs: [ImportStep(ANSWERS, scored.answers, scored.ids), ImportStep(READINGS, scored.readings)],
         lambda _jobs: present_rows(workspace.run, QUESTIONS, _with_stored(workspace, scored)),
         requests=lambda _jobs: present_rows(workspace.run, WANTED_ANSWERS, scored.wanted),
-        setups={},
         derive=derive,
         shown=[PrintedTable(SCORES, {"dataset": scored.datasets, "metric": list(scored.metrics)})],
         reason=f"{', '.join(scored.datasets)}: not all items are among the questions now",
-        ids=scored.ids,
     )
     study = ASK.study_of(asked, found)
     take_in(workspace, study)

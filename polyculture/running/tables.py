@@ -22,7 +22,10 @@ def all_tables() -> dict[str, ReportTable]:
     of_sections = [table for section in report_sections() for table in section.tables]
     commands = [command for entry in INSTRUMENTS for command in entry.commands.values()]
     others = [ReportTable(file) for command in commands for file in command.tables]
-    return {table.declared.name: table for table in (*of_sections, *others)}
+    found: dict[str, ReportTable] = {}
+    for table in (*of_sections, *others):
+        found.setdefault(table.declared.name, table)  # that of a section may compute its rows
+    return found
 
 
 @contextmanager

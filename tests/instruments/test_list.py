@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,8 @@ from polyculture.cache.store.store import open_store
 from polyculture.cli.app import PANELS
 from polyculture.instruments import INSTRUMENTS
 from polyculture.running.layout import store_layout
+from polyculture.running.tables import all_tables
+from tests.instruments.toy.instrument import TOY
 from tests.store_builder import StoreBuilder
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +40,14 @@ def test_commands_load_nothing_that_takes_long() -> None:
     program = f"import sys; {listed}; print(sorted({heavy} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_an_instrument_of_texts_has_its_tables_in_the_list_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a section of the report, too: the declaration names them."""
+    assert "letters" not in all_tables()
+    toy = SimpleNamespace(commands={"toy": TOY}, sections=(), layout=TOY.layout)
+    monkeypatch.setattr("polyculture.instruments.INSTRUMENTS", (*INSTRUMENTS, toy))
+    assert all_tables()["letters"].declared.header.title == "Letters of answers"
 
 
 def test_tables_that_are_paid_for_feed_what_was_bought(tmp_path: Path) -> None:

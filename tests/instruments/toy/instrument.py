@@ -43,6 +43,6 @@ TOY = text_instrument(
     "polyculture toy exp.toml --words 5",
     max_tokens=20,
     read=lambda text: {"letters": len(text)},
-    shown=(Path(__file__).with_name("letters.sql"),),
+    tables=(Path(__file__).with_name("letters.sql"),),
 )
 LAYOUT, COMMANDS = TOY.layout, {"toy": TOY}
