@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from polyculture.cache.errors import DataSetError, StoreError
+from polyculture.cache.workbook import read_sheets
 
 if TYPE_CHECKING:
     from polyculture.cache.workbook import WorkSheet
@@ -102,8 +103,6 @@ def open_workbook(path: Path) -> list[WorkSheet]:
 
     Raises `DataSetError` where it cannot be read or is too large.
     """
-    from polyculture.cache.workbook import read_sheets
-
     try:
         content = _bounded(path) if zipfile.is_zipfile(path) else path.read_bytes()
     except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as fault:

@@ -82,7 +82,7 @@ class ExtractionAudit:
         return asdict(self)
 
 
-def audit(
+def audit_extractor(
     open_extractor: OpenExtractor, gold: Sequence[GoldText], catalog: Catalog, progress: Progress = silent
 ) -> ExtractionAudit:
     """Runs an extractor over `gold` and scores it. Texts of one language and topic are extracted together."""

@@ -35,8 +35,6 @@ class Entry:
     @property
     def layout(self) -> Layout:
         """Its tables and views, with those of others that it reads: `LAYOUT` in `layout`, if it has any."""
-        from polyculture.cache.store.layout import Layout  # here: the list of commands needs none
-
         small: Layout = self._declared("instrument", "LAYOUT", Layout())
         found: Layout = self._declared("layout", "LAYOUT", small)
         return found

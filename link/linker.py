@@ -23,6 +23,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.identity import content_id
+from polyculture.cache.store import schema
 from polyculture.link.forms import PARENTHESIS, Forms
 from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.snapshot import Snapshot
@@ -131,8 +132,6 @@ def _distinct(queries: pa.Table, column: str) -> list[str]:
 
 def read_table(connection: duckdb.DuckDBPyConnection, name: str, query: str | None = None) -> pa.Table:
     """One of `TABLES`, by the statement `query` where that has another name."""
-    from polyculture.cache.store import schema  # here: to show one link takes no table of a run
-
     tables = {
         table.name: table for table in (schema.CANDIDATES, schema.ENTITIES, schema.ENTITY_COUNTRIES, schema.LINKS)
     }

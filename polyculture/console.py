@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.log import handled_by
 from polyculture.cache.text.sanitize import conceal
 from polyculture.cache.text.sanitize import escape_control_chars as visible
+from polyculture.progress import shown_by
 
 if TYPE_CHECKING:
     from polyculture.cache.work.outcome import Outcome, Progress
@@ -38,8 +39,6 @@ class _PlainLines(logging.Handler):
 @contextmanager
 def shown() -> Iterator[None]:
     """A block whose log is printed, from INFO on; jobs have a bar where standard error is a terminal."""
-    from polyculture.progress import shown_by
-
     with ExitStack() as stack:
         stack.enter_context(handled_by(_PlainLines()))
         if sys.stderr.isatty():

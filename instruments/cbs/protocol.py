@@ -20,6 +20,7 @@ from polyculture.cache.store.store import Store, open_store
 from polyculture.instruments.cbs.averages import Average, TypeScores, averaged, averaged_draws, by_type, contexts_in
 from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws, lacking_columns
 from polyculture.instruments.cbs.layout import CBS
+from polyculture.instruments.cbs.measure import scored_types
 from polyculture.instruments.cbs.score_interval import MeanScore
 from polyculture.instruments.datasets.selection import Tell
 
@@ -124,8 +125,6 @@ def protocol_rows(run: RunFolder, protocol: ScoreProtocol, seed: int, tell: Tell
 
     `tell` gets a line about each gender of a type that has no column. Raises `StoreError` where there is no run.
     """
-    from polyculture.instruments.cbs.measure import scored_types
-
     ours = ScoreProtocol()
     with open_store(run, compose(CORE, CBS)) as store:
         types = list(scored_types(store, tuple(dict.fromkeys((protocol.rule, ours.rule)))))

@@ -13,6 +13,7 @@ from pydantic import Field
 from polyculture.cache.validation import ClosedModel
 from polyculture.cache.written_paths import FilePath, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, SeveralNames, in_file
+from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, gold_label
 from polyculture.sources.fetch import check_as_received, data_folder
 from polyculture.sources.left_out import by_reason
@@ -96,7 +97,6 @@ def open_data_set(name: str, folder: Path | None, *, english: bool = False, as_p
 @lru_cache(maxsize=4)
 def _opened(name: str, place: Path, _state: FileState, *, english: bool) -> DataSet:
     """The data set in these files. The parts of a paper's command open one data set a dozen times."""
-    from polyculture.instruments.datasets.english import in_english
     from polyculture.instruments.datasets.load import load
     from polyculture.instruments.datasets.rules import rules_of
 

@@ -26,7 +26,7 @@ def with_names(joined: JoinedTable, named: Callable[[str], str]) -> JoinedTable:
     return replace(joined, lines=[shown(line) for line in joined.lines])
 
 
-def write_tables(
+def write_paper_tables(
     folder: Path, paper: str, tables: Sequence[JoinedTable], named: Callable[[str], str] = str
 ) -> list[Path]:
     """Writes each table as LaTeX, and the long table of all as `COMPARED`. Returns the paths, the long table's last.

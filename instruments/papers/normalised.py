@@ -55,8 +55,6 @@ def half_width(found: Values) -> float | None:
 
 def normalised_panels(table: JoinedTable) -> tuple[Sequence[str], tuple[Panel, ...]]:
     """The series and a panel a column; none where no model has a number of each kind."""
-    from polyculture.reports.figures.figure import Panel
-
     panels: list[Panel] = []
     series: list[str] = []
     for column in table.columns:

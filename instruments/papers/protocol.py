@@ -14,6 +14,7 @@ import orjson
 from polyculture.cache.store.manifest import Manifest, read_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema.measured import EVERY
+from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.presets import PaperPart, PaperPreset
 from polyculture.instruments.papers.options import DATA_PARTS, protocol_values
@@ -108,8 +109,6 @@ class AskedProtocol:
 
     def _compared(self, part: PaperPart, asked: Mapping[str, Any], one: OwnNumber) -> Iterator[str]:
         """The options of a call that are not the paper's."""
-        from polyculture.instruments import INSTRUMENTS
-
         entry = next(entry for entry in INSTRUMENTS if part.command in entry.lines)
         options = entry.commands[part.command].options
         wanted = options.model_validate(protocol_values(self._name, part)).model_dump(mode="json")

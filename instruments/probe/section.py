@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture.instruments.probe.arms import unkept_lines
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ class LayersContext:
 
 
 def _build(data: ReportData) -> LayersContext | None:
-    from polyculture.instruments.probe.arms import unkept_lines
     from polyculture.instruments.probe.layer_groups import WORDS, layer_groups
     from polyculture.instruments.probe.tables import arms_table, knowledge_table
 

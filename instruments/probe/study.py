@@ -22,6 +22,8 @@ from polyculture.instruments.probe.asking import HOUSE, Lenders, ProbeJob, Probe
 from polyculture.instruments.probe.encoder import encoders_of
 from polyculture.instruments.probe.flattening import FEWEST
 from polyculture.instruments.probe.layout import PROBE, ProbedQuestion
+from polyculture.instruments.probe.links import link_items
+from polyculture.instruments.probe.measure import measure_probe, measure_similarities
 from polyculture.instruments.probe.options import ProbeOptions
 from polyculture.instruments.probe.questions import (
     as_probed,
@@ -64,12 +66,8 @@ def inquiry(asked: AskedExperiment, options: ProbeOptions) -> Inquiry[ProbeJob]:
         asked.warning(f"{', '.join(lacking)}: no spaCy model is installed, so content words are by the rule (--tagger)")
 
     def derive() -> None:
-        from polyculture.instruments.probe.measure import measure_probe, measure_similarities
-
         measure_similarities(asked.run, encoders)
         if options.link:
-            from polyculture.instruments.probe.links import link_items
-
             link_items(asked)
         measure_probe(asked.run, options.resamples, options.seed)
         _tell_lacking(asked)

@@ -16,9 +16,11 @@ from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.declared import Inquiry, of_models
 from polyculture.instruments.questions.asking import GENERATED, AskJob, question_rows, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
+from polyculture.instruments.questions.attention.measure import measure_attention
 from polyculture.instruments.questions.layout import ANSWERS, ATTENTION, QUESTIONS
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.numbers.declared import declared_numbers
+from polyculture.instruments.questions.numbers.measure import measure_questions
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.selection import AskedPart, part_of, tell_remarks
@@ -63,12 +65,8 @@ def read_inquiry(
     rows = {row.question_id: row for one in sets for row in question_rows(one)}
 
     def derive() -> None:
-        from polyculture.instruments.questions.numbers.measure import measure_questions
-
         measure_questions(asked.run)
         if any(job.topic.endswith(f"-{ATTENTION}") for job in asked.run.jobs(ANSWERS.name)):
-            from polyculture.instruments.questions.attention.measure import measure_attention
-
             measure_attention(asked.run)
         for line in unread_lines(asked.run, names):
             asked.warning(line)

@@ -21,6 +21,7 @@ from polyculture.cache.store.sql_file import DICTIONARY
 from polyculture.cache.store.store import Store
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import store_layout
+from polyculture.running.results import measure_run, report_copy, report_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,8 +209,6 @@ class Run:
         only the numbers that are stored. A large report has a folder `report-data` next to it. Raises `StoreError` if
         the file cannot be written.
         """
-        from polyculture.running.results import measure_run, report_copy, report_run
-
         run, catalog = self._workspace.run, self._workspace.catalog
         with self._faults():
             if path is None:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polyculture.cache.files import cache_folder
 from polyculture.cli.options import Contact, Format, OutputFile, OutputFormat, Packs, SnapshotName
+from polyculture.cli.tables import write_rows
+from polyculture.console import say
 
 if TYPE_CHECKING:
     import duckdb
@@ -86,10 +89,8 @@ def collect(
     Label, English label, aliases, description, countries and sitelinks of each, best known first.
     """
     from polyculture.cache.catalog import read_catalog
-    from polyculture.cli.tables import write_rows
     from polyculture.collect.wikidata.collect import Collection, collected
     from polyculture.collect.wikidata.presets import find_preset
-    from polyculture.console import say
     from polyculture.experiment.snapshots import find_snapshot
 
     known = read_catalog(*catalog or ())
@@ -125,7 +126,6 @@ def collect(
 def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, rows: int) -> None:
     """Says what bounded a set: its limit, and languages without names."""
     from polyculture.collect.wikidata.collect import without_names
-    from polyculture.console import say
 
     if wanted.most is not None:
         say(f"at most {wanted.most} were asked for" + ("; there may be more" if rows == wanted.most else ""))
@@ -134,7 +134,6 @@ def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, rows: i
 
 
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
-    from polyculture.cache.files import cache_folder
     from polyculture.collect.wikidata.from_service import pulled
     from polyculture.link.api.client import ApiSettings
     from polyculture.link.api.sparql import SparqlSettings

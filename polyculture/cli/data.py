@@ -18,7 +18,16 @@ from polyculture.console import say
 from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.check import findings, published_rows
 from polyculture.instruments.datasets.opened import open_data_set
-from polyculture.instruments.datasets.rules import DatasetRules, known_data_sets, rules_of
+from polyculture.instruments.datasets.rules import (
+    HEAD,
+    ContextBlock,
+    DatasetRules,
+    EntityBlock,
+    known_data_sets,
+    rules_of,
+)
+from polyculture.instruments.questions.rules.model import QuestionBlock, head_of
+from polyculture.instruments.questions.rules.opened import known_sets, open_set, source_of
 from polyculture.sources.fetch import data_folder, fetched_commit
 from polyculture.sources.fetch import fetch as get
 from polyculture.sources.left_out import by_reason
@@ -42,8 +51,6 @@ app = typer.Typer(
 @app.command("list", epilog="polyculture data list")
 def list_() -> None:
     """List the data sets with their licence and folder."""
-    from polyculture.instruments.questions.rules.opened import known_sets
-
     sources = [*known_data_sets().values(), *known_sets().values()]
     print_table(("name", "title", "licence", "published", "folder", "fetched at"), list_rows(sources))
 
@@ -56,8 +63,6 @@ def fetch(
     repository: Annotated[str | None, typer.Option(help="A mirror: an https address, or a folder.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
-    from polyculture.instruments.questions.rules.opened import source_of
-
     source = source_of(name)
     target = folder or data_folder(source.name)
     got = get(source, target, commit, repository)
@@ -87,9 +92,6 @@ def new(
     ] = RulesKind.ENTITIES,
 ) -> None:
     """Write a rules file to start from. It names every field; those that you may leave out are comments."""
-    from polyculture.instruments.datasets.rules import HEAD, ContextBlock, EntityBlock
-    from polyculture.instruments.questions.rules.model import QuestionBlock, head_of
-
     if file.suffix != ".toml" or not is_folder_name(file.stem):
         remedy = "Call it NAME.toml, of letters, digits, '.', '_' and '-'."
         raise DataSetError("is no name of a rules file", where=file, remedy=remedy)
@@ -125,8 +127,6 @@ def check(
     Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, next to the published
     number, and the first ones as they will be asked.
     """
-    from polyculture.instruments.questions.rules.opened import open_set, source_of
-
     named, _, selection = name.partition(":")
     if not isinstance(source_of(named), DatasetRules):
         from polyculture.instruments.questions.rules.check import CheckRow, asked_texts, check_rows

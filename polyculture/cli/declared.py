@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.store.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
+from polyculture.cache.store.sql_file import OVER_ALL, REASONS, DeclaredTable, limits, read_table
 from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, fits, print_table
 from polyculture.console import say
+from polyculture.reports.sections import HEADLINE
 
 if TYPE_CHECKING:
     import duckdb
@@ -169,7 +170,6 @@ def print_metrics(workspace: Workspace) -> None:
     from polyculture.metrics.comparison.table import explained
     from polyculture.metrics.declared import DECLARED
     from polyculture.metrics.limits import disqualified
-    from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
     with open_store(workspace.run, METRICS_LAYOUT) as store:
@@ -196,7 +196,6 @@ def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
 
 
 def _print(workspace: Workspace, shown: Sequence[PrintedTable]) -> None:
-    from polyculture.cache.store.sql_file import read_table
     from polyculture.cache.store.store import open_store
     from polyculture.running.layout import store_layout
 

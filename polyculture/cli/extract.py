@@ -36,6 +36,7 @@ from polyculture.experiment.run_place import stored_run
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
+from polyculture.extract.audit import audit_extractor
 from polyculture.extract.base import MAX_TOKENS, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, GoldText, read_gold
@@ -106,8 +107,6 @@ def audit(
     English names are right, and the corrected metrics of `polyculture audit` and `compare` allow for the wrong ones.
     It also keeps the answers: a second audit asks only about texts that are new or changed.
     """
-    from polyculture.extract.audit import audit
-
     stage = _stage_of(experiment, runs, [extractor, catalog, option, prompt]) if experiment else None
     if retry is not None and stage is None:
         raise ExperimentError(f"{FLAG} needs an EXPERIMENT", remedy="Without one, no answer is kept.")
@@ -127,7 +126,7 @@ def audit(
             say(_estimate(spec, known, gold_texts, instruction).line)
             opened = _model(known, spec, instruction, stack)
         progress = stack.enter_context(watch(f"audit {spec.model}", len(gold_texts)))
-        result = audit(opened, gold_texts, known, progress)
+        result = audit_extractor(opened, gold_texts, known, progress)
     _write(result, format, output)
     if stage:
         _keep(stage.workspace, result)

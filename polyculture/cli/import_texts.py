@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from polyculture.cli.declared import print_tables
 from polyculture.cli.options import Packs, Runs
+from polyculture.sources.item_scores import FIELDS, LogReader
 
 
 class LinkOrigin(StrEnum):
@@ -113,7 +115,6 @@ def import_(
                     alike=_alike(like or ()), cut=tuple(cut or ()),
                     catalog=catalog or (), replace_it=replace, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
-        from polyculture.cli.declared import print_tables
         from polyculture.running.importing_answers import import_answers
 
         workspace, study = import_answers(file, set_, folder, experiment, runs, wanted)
@@ -128,10 +129,8 @@ def _import_scores(
     words: Sequence[str], experiment: Path | None, runs: Path | None, format: str | None, *, skip_rows: bool
 ) -> None:
     """Imports scores from logs, which stand among `FIELD=COLUMN` as they come."""
-    from polyculture.cli.declared import print_tables
     from polyculture.running.importing import field_columns
     from polyculture.running.importing_scores import RANGE, import_scores, read_ranges
-    from polyculture.sources.item_scores import FIELDS, LogReader
 
     if experiment is None:
         raise typer.BadParameter("name the experiment file with --as")

@@ -19,6 +19,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.console import say
 from polyculture.experiment.file import read_experiment
 from polyculture.generate.engines.openai.hosted import HOSTED, HOSTED_OPTIONS
+from polyculture.generate.engines.openai.kind import found_servers
 from polyculture.running.opening import open_workspace
 from polyculture.running.study import write_study
 from polyculture.running.texts import TextsCall
@@ -94,8 +95,6 @@ def _with_list(text: str, key: str, value: str, remark: str = "") -> str:
 
 def _model_here() -> tuple[str, str]:
     """The model that the file asks, and a line that says where it was found."""
-    from polyculture.generate.engines.openai.kind import found_servers
-
     for engine, address, models in found_servers():
         if models:
             more = f", which also has {', '.join(models[1:6])}" if models[1:] else ""

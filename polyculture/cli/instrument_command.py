@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from polyculture.cache.errors import UserError
+from polyculture.cache.files import store_faults
+from polyculture.cache.log import get_logger
 from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.cli.declared import print_tables
 from polyculture.cli.option_flags import flag_of, parameters_of
 from polyculture.cli.options import retry_failed
+from polyculture.console import say
 from polyculture.experiment.own import add_models, check_models, is_experiment, own_file
 from polyculture.instruments.contract import NamesData
 from polyculture.running.paper import as_paper
@@ -116,7 +120,6 @@ def _ask(
     *,
     accept_changes: bool = False,
 ) -> None:
-    from polyculture.cli.declared import print_tables
     from polyculture.running.call_list import check_able, check_calls, checked_call, expanded, in_turns
     from polyculture.running.calls import tell_left_out
     from polyculture.running.estimate import estimates
@@ -149,8 +152,6 @@ def _ask(
 
 def _say_costs(counted: Iterable[StageEstimate]) -> None:
     """Prints what is about to be asked of each model, as `plan` counts it: nobody needs to plan a command like this."""
-    from polyculture.console import say
-
     for one in list(counted):  # a command that cannot be counted says so, and nothing else
         if one.left:
             say(one.line)
@@ -158,8 +159,6 @@ def _say_costs(counted: Iterable[StageEstimate]) -> None:
 
 def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:
     """All that `polyculture run` does, of the model that is named; then the command's tables."""
-    from polyculture.cache.log import get_logger
-    from polyculture.cli.declared import print_tables
     from polyculture.experiment.jobs import JobSelection, choose_jobs
     from polyculture.running.call_list import calls_in_file, check_able, check_calls
     from polyculture.running.estimate import estimates
@@ -194,8 +193,6 @@ def _demo_file(demo: Demo, context: typer.Context, subject: Subject | None) -> P
     A usage error where the command line names another experiment or other texts beside --demo.
     """
     import shutil
-
-    from polyculture.cache.files import store_faults
 
     for option in ("experiment", *NAMES_DATA):
         if _said(context, option):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyculture.cache.files import replacing
 from polyculture.cli.options import Format, OutputFile
-from polyculture.cli.tables import cell, print_table, write_values
+from polyculture.cli.tables import cell, machine_output, print_table, write_values
 from polyculture.console import say
 from polyculture.metrics.comparison.table import explained
 from polyculture.reports.numbers import bound
@@ -195,8 +196,6 @@ def _write_latex(found: Leaderboard, output: Path | None) -> None:
 
     import pandas as pd
 
-    from polyculture.cache.files import replacing
-    from polyculture.cli.tables import machine_output
     from polyculture.reports.latex import longtable
 
     tables = []

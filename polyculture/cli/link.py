@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cli.link_show import show
 from polyculture.cli.options import (
     STAGE,
@@ -19,6 +20,10 @@ from polyculture.cli.options import (
     SnapshotName,
     StageGroup,
 )
+from polyculture.cli.tables import print_table, write_records, write_values
+from polyculture.console import say
+from polyculture.experiment.snapshots import find_snapshot
+from polyculture.link.audit.gold import NIL, at_most_right, contradictions, read_gold_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,10 +52,7 @@ def audit(
     topic, how many items bear the name, kind of match and status; then the wrong answers. --output has all shares.
     Where lines give one mention different items, each is scored by its own; they are counted, and scored apart.
     """
-    from polyculture.cache.catalog import read_catalog
-    from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.audit.audit import audit_links
-    from polyculture.link.audit.gold import read_gold_mentions
 
     known = read_catalog(*catalog or ())
     mentions = read_gold_mentions(gold, known, by or ())
@@ -63,9 +65,6 @@ def audit(
 
 def _tell_contradictions(mentions: Sequence[GoldMention]) -> None:
     """Says how many lines give a mention another item than other lines, with the first as an example."""
-    from polyculture.console import say
-    from polyculture.link.audit.gold import NIL, at_most_right, contradictions
-
     found = contradictions(mentions)
     if not found:
         return
@@ -81,8 +80,6 @@ def _tell_contradictions(mentions: Sequence[GoldMention]) -> None:
 
 
 def _write_rows(result: LinkAudit, format: Format, output: Path | None) -> None:
-    from polyculture.cli.tables import print_table, write_records
-
     if format is not Format.TABLE or output is not None:
         write_records([row.flat() for row in result.rows], format, output)
         return
@@ -91,8 +88,6 @@ def _write_rows(result: LinkAudit, format: Format, output: Path | None) -> None:
 
 
 def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown: bool) -> None:
-    from polyculture.cli.tables import print_table, write_values
-    from polyculture.console import say
     from polyculture.link.audit.audit import WRONG
 
     rows = [one.row() for one in result.wrong]

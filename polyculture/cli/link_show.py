@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import ExperimentError
 from polyculture.cache.text.sanitize import replace_control_chars
+from polyculture.cli.arrow_alone import load_arrow_alone
 from polyculture.cli.options import Packs, SnapshotName
-from polyculture.experiment.snapshots import STARTER
+from polyculture.console import say
+from polyculture.experiment.snapshots import STARTER, find_snapshot
 
 if TYPE_CHECKING:
     from polyculture.cache.catalog import Catalog
@@ -51,10 +55,7 @@ def show(
     format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
 ) -> None:
     """Show the link of a surface and its evidence: match, path to the topic, countries, other candidates."""
-    from polyculture.cli.arrow_alone import load_arrow_alone
-
     load_arrow_alone("pyarrow.compute")
-    from polyculture.cache.catalog import read_catalog
     from polyculture.link.linker import Linker
     from polyculture.link.show.explain import chosen_kinds, explain, normal_form
 
@@ -76,8 +77,6 @@ def show(
 
 
 def _check_text(what: str, text: str | None) -> None:
-    from polyculture.cache.errors import ExperimentError
-
     if text is None:
         return
     if not text.strip():
@@ -87,8 +86,6 @@ def _check_text(what: str, text: str | None) -> None:
 
 
 def _index(snapshot: str, catalog: Catalog, language: str, topic: str) -> Snapshot:
-    from polyculture.console import say
-    from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.linker import lacking
 
     source = find_snapshot(snapshot, Path.cwd())

@@ -7,7 +7,30 @@ from typing import Annotated
 
 import typer
 
+from polyculture.cache.errors import IncompleteError, StoreError
+from polyculture.cli.mining import (
+    MEGABYTE,
+    as_wanted,
+    in_megabytes,
+    report_sweep,
+    show_agreement,
+    tell_counted,
+    work_folder,
+    write_provenance,
+)
 from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Replace, StageGroup, many_values
+from polyculture.cli.tables import write_rows, write_sheet
+from polyculture.collect.mining.annotators import (
+    AGREED_COLUMNS,
+    REJECTED,
+    SHEET_COLUMNS,
+    compare,
+    disputed_columns,
+    read_sheet,
+    sheet_rows,
+)
+from polyculture.console import say
+from polyculture.progress import watch
 
 app = typer.Typer(
     cls=many_values(StageGroup, "--corpus", "--annotators"),
@@ -36,22 +59,10 @@ def mine(
 ) -> None:
     """Count the n-grams in the patterns' slots, and choose those that may be names."""
     from polyculture.cache.database import cores
-    from polyculture.cache.errors import IncompleteError, StoreError
-    from polyculture.cli.mining import (
-        MEGABYTE,
-        as_wanted,
-        in_megabytes,
-        report_sweep,
-        tell_counted,
-        work_folder,
-        write_provenance,
-    )
-    from polyculture.cli.tables import write_rows
     from polyculture.collect.mining.corpus import open_corpus
     from polyculture.collect.mining.count import counted
     from polyculture.collect.mining.patterns import read_patterns
     from polyculture.collect.mining.sweep import sweep
-    from polyculture.progress import watch
 
     if format is Format.PARQUET and output is None:
         raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")
@@ -82,11 +93,6 @@ def export(
     replace: Replace = False,
 ) -> None:
     """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
-    from polyculture.cache.errors import StoreError
-    from polyculture.cli.tables import write_sheet
-    from polyculture.collect.mining.annotators import SHEET_COLUMNS, sheet_rows
-    from polyculture.console import say
-
     if len(set(annotators)) < len(annotators) or any(Path(name).name != name for name in annotators):
         raise StoreError("annotators need distinct names that are valid in a file name", remedy="Name them otherwise.")
     rows = sheet_rows(counts, limit)
@@ -108,12 +114,6 @@ def agree(
     disagreements: Annotated[Path | None, typer.Option(help="The file for the disputed rows.")] = None,
 ) -> None:
     """Measure the annotators' agreement, show where they differ, and write the list that all accept."""
-    from polyculture.cache.errors import StoreError
-    from polyculture.cli.mining import show_agreement
-    from polyculture.cli.tables import write_sheet
-    from polyculture.collect.mining.annotators import AGREED_COLUMNS, REJECTED, compare, disputed_columns, read_sheet
-    from polyculture.console import say
-
     if len(sheets) < 2:
         raise StoreError("agreement needs the sheets of two annotators or more", remedy="Name them all.")
     if len({sheet.resolve() for sheet in sheets}) < len(sheets):

@@ -13,6 +13,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.files import claim_folder, remove_folder, replacing, scratch_folder, store_faults
 from polyculture.cache.work.outcome import Outcome, Progress
 from polyculture.cli.options import Format
+from polyculture.cli.tables import print_table
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -116,8 +117,6 @@ def write_provenance(
 
 def show_agreement(agreement: Agreement, columns: Sequence[str]) -> None:
     """Prints kappa per pair of annotators, their judgements, and their disagreements."""
-    from polyculture.cli.tables import print_table
-
     rows = [
         (" and ".join(pair.annotators), pair.kappa.n, pair.kappa.observed, pair.kappa.kappa, _interval(pair.kappa))
         for pair in agreement.pairs

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from polyculture.cache.errors import ExperimentError
+from polyculture.cache.text.suggestions import near_words
 
 if TYPE_CHECKING:
     from polyculture.cache.work.faults import RetryFailed
@@ -121,7 +122,6 @@ def _with_nearest(message: str, context: Any) -> str:
         known = re.findall(r"'(.+?)'", found["known"])
     else:
         return message
-    from polyculture.cache.text.suggestions import near_words
 
     told, dashes = found[0].rstrip("."), found.groupdict().get("dashes", "")
     near = near_words(found["word"], known)

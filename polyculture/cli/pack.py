@@ -13,7 +13,11 @@ from polyculture.cache.catalog import Catalog, Language, read_catalog
 from polyculture.cache.catalog.pack import REVIEWS
 from polyculture.cache.catalog.read import own_files
 from polyculture.cli.options import engine_options, many_values
+from polyculture.cli.pack_new import write_files
+from polyculture.cli.pack_show import data_lines, shown_prompts, translation_request, worded_topics
 from polyculture.console import say
+from polyculture.experiment.snapshots import find_snapshot
+from polyculture.generate.engines import SAMPLING, ModelSpec
 
 if TYPE_CHECKING:
     from polyculture.cli.pack_gaps import Gap
@@ -35,8 +39,6 @@ def new(
     topic: Annotated[list[str] | None, typer.Option(help="A topic of your own, by a new code.")] = None,
 ) -> None:
     """Write a file with the sentences that a speaker must write, each below its English, and with what data say."""
-    from polyculture.cli.pack_new import write_files
-
     for file in write_files(folder, language, topic or ()):
         say(f'Wrote {file}. Write what is "" in it; then: polyculture pack check {file}')
 
@@ -62,13 +64,11 @@ def check(
     The exit code is 1 while a plan would refuse it.
     """
     from polyculture.cli.pack_gaps import find_gaps, in_groups, refused_topics
-    from polyculture.experiment.snapshots import find_snapshot
 
     gaps = find_gaps(packs)
     if not [gap for gap in gaps if gap.needed]:
         catalog, index = read_catalog(*packs), find_snapshot(snapshot, Path.cwd())
         gaps = [*refused_topics(packs, catalog, index), *gaps]
-        from polyculture.cli.pack_show import data_lines, shown_prompts, worded_topics
 
         for language in _languages(packs, catalog):
             topics = worded_topics(catalog, language)
@@ -121,8 +121,6 @@ def _print_prompts(shown: Sequence[ShownPrompt], english: Sequence[str]) -> None
 
 def _translated(shown: Sequence[ShownPrompt], language: Language, model: str, options: Sequence[str]) -> list[str]:
     """What a model says that the prompts ask, in English."""
-    from polyculture.cli.pack_show import translation_request
-    from polyculture.generate.engines import SAMPLING, ModelSpec
     from polyculture.running.estimate import requests_estimate
     from polyculture.running.models import load_model
 

@@ -17,6 +17,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.options import NAMES
 from polyculture.reports.figure_files import FigureFormat, write_figures
+from polyculture.reports.names import Names
 from polyculture.reports.section import Section
 from polyculture.reports.tables import TableFormat, write_tables
 from polyculture.running.changes import warn_of_changes
@@ -119,16 +120,15 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureForma
 
 def _write_paper(workspace: Workspace, name: str, data: str | None) -> Section:
     """Writes a paper's tables, and returns their section of the report."""
-    from polyculture.instruments.papers.files import notes_of, write_tables
+    from polyculture.instruments.papers.files import notes_of, write_paper_tables
     from polyculture.instruments.papers.study import joined_tables
     from polyculture.instruments.papers.tables_section import tables_section
-    from polyculture.reports.names import Names
 
     seed = workspace.experiment.sampling.seed
     tables, without = joined_tables(workspace.run, name, seed, data)
     folder = workspace.run.report_tables / f"paper-{name}"
     names = Names(workspace.catalog, require_run(workspace.run).models)
-    written = write_tables(folder, name, tables, names.model)
+    written = write_paper_tables(folder, name, tables, names.model)
     typer.echo(f"{read_preset(name).title}: {folder} ({len(tables)} tables, {len(written)} files)")
     if without:
         typer.echo(notes_of(without))

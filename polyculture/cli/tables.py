@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.options import Format
@@ -270,7 +271,6 @@ def _json_lines(table: Any) -> Iterable[str]:
 def _write_parquet(table: Any, output: Path | None) -> None:
     import pyarrow as pa
 
-    from polyculture.cache.errors import StoreError
     from polyculture.cache.store.parquet import write_parquet
 
     if output is None:

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polyculture.cache.errors import SnapshotError, install_line
+from polyculture.cache.extras import DUMPS
+from polyculture.cache.work.outcome import Outcome
 from polyculture.cli.collect import collect
 from polyculture.cli.options import Contact, Packs, Replace, SnapshotName, UsageError
+from polyculture.cli.tables import print_table
 from polyculture.console import say
+from polyculture.progress import watch
 
 if TYPE_CHECKING:
     from polyculture.cache.catalog import Catalog
@@ -68,7 +73,6 @@ def pull(
     """
     from polyculture.link.api.sparql import SparqlSettings
     from polyculture.link.pull.pull import pull_index
-    from polyculture.progress import watch
     from polyculture.running.linking import link_lines
 
     wanted = (
@@ -102,8 +106,6 @@ def pull(
 
 def check_free(output: Path, replace: bool) -> None:
     """Raises `SnapshotError` where there is such a file, and it is not to be overwritten."""
-    from polyculture.cache.errors import SnapshotError
-
     if output.exists() and not replace:
         raise SnapshotError("is there already", where=output, remedy="Name another file, or overwrite it: --replace")
 
@@ -198,11 +200,7 @@ def _kept_languages(catalog: list[Path] | None, also: list[str] | None) -> froze
 
 
 def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], workers: int | None) -> None:
-    from polyculture.cache.errors import install_line
-    from polyculture.cache.extras import DUMPS
-    from polyculture.cache.work.outcome import Outcome
     from polyculture.link.dumps.build import BuildSettings, build_index
-    from polyculture.progress import watch
 
     if dump.suffix == ".gz" and DUMPS.missing:
         say(f"Without {DUMPS.missing[0]} it is decompressed at half the speed: {install_line(DUMPS.name)}")
@@ -260,7 +258,6 @@ def show(
 ) -> None:
     """Show an item of a snapshot: names, claims, countries, and its path to each kind's classes."""
     from polyculture.cache.catalog import read_catalog
-    from polyculture.cli.tables import print_table
     from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.index.snapshot import verify
     from polyculture.link.show.items import describe
@@ -282,7 +279,6 @@ def audit(
     A language's names are its own: English ones that a text in another script may have instead are not counted.
     """
     from polyculture.cache.catalog import read_catalog
-    from polyculture.cli.tables import print_table
     from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.index.lexicon import lexicons
 

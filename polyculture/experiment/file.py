@@ -33,6 +33,7 @@ from polyculture.generate.design import read_preset
 from polyculture.generate.engines import ModelSpec, find_kind
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
+from polyculture.instruments import INSTRUMENTS
 
 _LATER = "once these keys fit, its names, models and prices are checked, too"
 
@@ -241,8 +242,6 @@ def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
 
 def with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     """A section named after a command sets the options of that command, as `[cbs]` does."""
-    from polyculture.instruments import INSTRUMENTS
-
     commands = {command for entry in INSTRUMENTS for command in entry.lines}
     named = {key: value for key, value in data.items() if key in commands and isinstance(value, dict)}
     rest = {key: value for key, value in data.items() if key not in named}

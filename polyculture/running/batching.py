@@ -11,6 +11,7 @@ from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options
+from polyculture.generate.engines.batch_records import BatchRecords, waiting
 
 if TYPE_CHECKING:
     from polyculture.cache.work.worker import Step
@@ -42,8 +43,6 @@ def batch_folder(workspace: Workspace, step: Step[Any, Any], job: Job, model: st
 def check_nothing_waits(folder: Path, stage: str, job: Job) -> None:
     """Raises `ExperimentError` where the provider holds a batch of this stage and job: asked directly, its answers
     would be paid twice."""
-    from polyculture.generate.engines.batch_records import BatchRecords
-
     count = sum(len(record.ids) for record in BatchRecords(folder).waiting())
     if count:
         raise ExperimentError(
@@ -106,7 +105,6 @@ def waiting_line(run: RunFolder) -> str | None:
     """A line about batches that wait at providers; None where there are none."""
     if not (run.root / BATCHES).exists():  # the records load pydantic's model of them
         return None
-    from polyculture.generate.engines.batch_records import waiting
 
     records = list(waiting(run.root / BATCHES))
     if not records:

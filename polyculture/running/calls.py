@@ -32,6 +32,7 @@ from polyculture.generate.engines.capabilities import CAPABILITIES
 from polyculture.instruments import Entry
 from polyculture.instruments.contract import Command, NamesData, Setup, Study
 from polyculture.progress import watch
+from polyculture.running.linking import fill_with, plan_linking
 from polyculture.running.models import loaded_as
 from polyculture.running.paper import as_paper
 from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid
@@ -123,7 +124,6 @@ class ExperimentAsked:
     def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
         from polyculture.link.api.names import NamedMention
         from polyculture.link.linker import Linker
-        from polyculture.running.linking import fill_with, plan_linking
 
         linking = plan_linking(self.workspace)
         if self.workspace.experiment.link.fill:

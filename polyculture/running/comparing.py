@@ -22,6 +22,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import ENTITY_COUNTRIES, LINKS
 from polyculture.cache.store.store import open_store
 from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.columns import ComparedRun
@@ -159,8 +160,6 @@ def _with_snapshots(
 
 def _identity(run: ComparedRun, name: str) -> str:
     """The identity of a snapshot whose links the run holds, all of them. A path is read for it: names may be alike."""
-    from polyculture.experiment.snapshots import find_snapshot
-
     if not run.store.execute("SELECT 1 FROM links LIMIT 1").fetchall():
         remedy = "Link mentions first: polyculture run EXPERIMENT. Texts that name nothing have none."
         raise StoreError("the run has no mention that was linked: two snapshots cannot differ", remedy=remedy)

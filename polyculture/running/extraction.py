@@ -17,6 +17,7 @@ from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.extract.boundaries import UNSEGMENTED
 from polyculture.generate.engines import SAMPLING, ModelSpec
+from polyculture.generate.wording import country_names_in_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,8 +130,6 @@ class ExtractionStage:
     @cached_property
     def country_names(self) -> dict[str, tuple[str, ...]]:
         """The names of countries in the experiment's languages, which the gazetteer takes for no mention."""
-        from polyculture.generate.wording import country_names_in_texts
-
         return country_names_in_texts(self.workspace.catalog, sorted(self.workspace.experiment.languages))
 
     @property

@@ -22,6 +22,7 @@ from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.questions.asking import AskJob
 from polyculture.instruments.questions.instrument import ASK
 from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, SCORED, WANTED_ANSWERS, QuestionRow
+from polyculture.instruments.questions.numbers.measure import measure_questions
 from polyculture.instruments.questions.reading_step import ImportStep
 from polyculture.instruments.questions.scored import BETTER, ImportedScores, Range, scored_rows
 from polyculture.instruments.questions.shown import SCORES
@@ -76,8 +77,6 @@ def import_scores(
     asked = ExperimentAsked(workspace)
 
     def derive() -> None:
-        from polyculture.instruments.questions.numbers.measure import measure_questions
-
         measure_questions(workspace.run)
 
     found = Inquiry[AskJob](

@@ -9,6 +9,7 @@ from polyculture.cache.store.layout import Layout, compose
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.instruments import INSTRUMENTS
 from polyculture.metrics import METRICS_LAYOUT
+from polyculture.reports.sections import with_instruments
 
 if TYPE_CHECKING:
     from polyculture.reports.section import Section
@@ -33,7 +34,5 @@ def layout_of(run: RunFolder) -> Layout:
 
 def report_sections(layout: Layout | None = None) -> tuple[Section, ...]:
     """All sections in the order of the page; those of instruments where the `layout` has tables of any."""
-    from polyculture.reports.sections import with_instruments
-
     asked = () if layout == METRICS_LAYOUT else INSTRUMENTS
     return with_instruments([section for entry in asked for section in entry.sections])

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import ExperimentError, JobHeldError, SnapshotError, WikidataError
 from polyculture.cache.log import get_logger
+from polyculture.cache.store.manifest import require_run
+from polyculture.cache.store.parquet import read_rows
+from polyculture.cache.store.schema import PUBLISHED_ITEMS
 from polyculture.cache.work.outcome import Outcome
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.snapshots import STARTER, find_snapshot
@@ -78,8 +81,6 @@ class LinkingStage:
     @property
     def _published(self) -> PublishedLinker | None:
         """The links that the texts came with, where the experiment takes those."""
-        from polyculture.cache.store.parquet import read_rows
-        from polyculture.cache.store.schema import PUBLISHED_ITEMS
         from polyculture.link.published import PublishedLinker, published_links
 
         workspace = self.workspace
@@ -183,7 +184,6 @@ def link_with(workspace: Workspace, name: str) -> None:
 
     Where [link] says `fill`, and there is no such file yet, it is filled with the names of the run first.
     """
-    from polyculture.cache.store.manifest import require_run
     from polyculture.link.index.snapshot import verify
     from polyculture.link.stage import current_items, current_names, link_beside
 

@@ -17,7 +17,7 @@ from polyculture.cache.work.stop_rule import StopRule
 from polyculture.cache.work.worker import Step, Work
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.admission import admitted
-from polyculture.generate.engines import ModelSpec, find_kind
+from polyculture.generate.engines import ModelSpec, find_kind, find_offer, open_engine
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.options import OF_TEXTS
@@ -39,8 +39,6 @@ def load_model(spec: ModelSpec, needs: Capability[Any]) -> Iterator[Any]:
     Raises what `generate.engines.open_engine` and the engine raise; where the capability is missing, before anything is
     loaded.
     """
-    from polyculture.generate.engines import open_engine
-
     with ExitStack() as stack:
         with never_silent(lambda: _log.info(f"{brief(spec.model)}: still being loaded")):
             engine = stack.enter_context(open_engine(spec, needs))
@@ -67,8 +65,6 @@ class LoadedModels:
 
     def engine(self, spec: ModelSpec, needs: Capability[E_co]) -> E_co:
         """A model that answers directly; opened once for all its capabilities."""
-        from polyculture.generate.engines import find_offer
-
         key = loaded_as(spec), find_offer(spec, needs).open
         if key not in self._engines:
             self._engines[key] = self._stack.enter_context(load_model(self._patient(spec), needs))

@@ -13,7 +13,10 @@ from polyculture.cache.files import scratch_folder, store_faults
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.run_folder import RunFolder
+from polyculture.metrics import METRICS_LAYOUT
 from polyculture.progress import watch
+from polyculture.reports.limits import limit_line
+from polyculture.running.layout import layout_of, report_sections, store_layout
 
 if TYPE_CHECKING:
     from polyculture.reports.section import Section
@@ -38,9 +41,7 @@ def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, mo
 
     With `to` it is written into that folder alone, and with `more` sections in any case: these are no part of the run.
     """
-    from polyculture.metrics import METRICS_LAYOUT
     from polyculture.reports.renewal import is_written, shown_id
-    from polyculture.running.layout import layout_of, report_sections, store_layout
 
     # Papers read what instruments measured, and so does the section that shows several of them side by side.
     layout = METRICS_LAYOUT if not more and layout_of(run) == METRICS_LAYOUT else store_layout()
@@ -75,8 +76,6 @@ def report_copy(run: RunFolder, catalog: Catalog, path: Path) -> Path:
 
 def tell_limits(manifest: Manifest, place: str) -> None:
     """Says in one line what a run's sources rule out, and where a reader finds the rest of it."""
-    from polyculture.reports.limits import limit_line
-
     line = limit_line(manifest, place)
     if line:
         _log.warning(line)

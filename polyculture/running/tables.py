@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from polyculture.instruments import INSTRUMENTS
 from polyculture.reports.section import ReportTable
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 def all_tables() -> dict[str, ReportTable]:
     """The tables by name, in the order of the page."""
-    from polyculture.instruments import INSTRUMENTS
     from polyculture.running.layout import report_sections
 
     of_sections = [table for section in report_sections() for table in section.tables]

@@ -131,11 +131,11 @@ def without_texts(workspace: Workspace) -> Proposal:
 def filled_linking(workspace: Workspace) -> LinkingStage:
     """What links the mentions of the run. Before, where [link] says so, it fills the snapshot with their names, and
     records what that holds then."""
-    from polyculture.link.stage import current_names
-
     linking = plan_linking(workspace)
     if not workspace.experiment.link.fill:
         return linking
+    from polyculture.link.stage import current_names
+
     fill_with(workspace, current_names(workspace.run, require_run(workspace.run)), linking.source.path)
     filled = plan_linking(workspace)
     amend_manifest(workspace, filled.provenance)

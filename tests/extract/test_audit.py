@@ -13,7 +13,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.work.outcome import Outcome
-from polyculture.extract.audit import ExtractionAudit, audit
+from polyculture.extract.audit import ExtractionAudit, audit_extractor
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries
 from polyculture.extract.gold import GOLD, GoldText, read_gold, unmark
@@ -106,7 +106,7 @@ def run(marked: dict[str, str], found: dict[str, list[tuple[str, str]] | str]) -
         else:
             mentions = tuple(_mention(text.text, surface, kind) for surface, kind in said)
             answers[text.text_id] = Extracted(text.text_id, "ok", mentions, prompt_tokens=5, completion_tokens=2)
-    return audit(lambda _language, _topic: Fixed(answers), gold, CATALOG)
+    return audit_extractor(lambda _language, _topic: Fixed(answers), gold, CATALOG)
 
 
 def _mention(text: str, surface: str, kind: str) -> FoundMention:
@@ -155,7 +155,7 @@ def test_names_are_scored_where_gold_has_them(tmp_path: Path) -> None:
         FoundMention("naan", "dish", 10, 14, name="naan"),
     )
     answers = {"a": Extracted("a", "ok", found)}
-    result = audit(lambda *_: Fixed(answers), read_gold(CATALOG, [tmp_path]), CATALOG)
+    result = audit_extractor(lambda *_: Fixed(answers), read_gold(CATALOG, [tmp_path]), CATALOG)
     rows = {row.matching: row for row in result.rows if row.by == "all"}
     assert [(rows[one].gold, rows[one].found, rows[one].hits) for one in ("span", "name", "english")] == [
         (3, 3, 3), (2, 2, 1), (1, 1, 1),
@@ -184,7 +184,7 @@ def test_perfect_answers_score_one_everywhere() -> None:
     gold = read_gold(CATALOG)
     answers = {text.text_id: Extracted(text.text_id, "ok", text.mentions) for text in gold}
     seen: list[Outcome] = []
-    result = audit(lambda _language, _topic: Fixed(answers), gold, CATALOG, seen.append)
+    result = audit_extractor(lambda _language, _topic: Fixed(answers), gold, CATALOG, seen.append)
     assert {row.f1 for row in result.rows if row.gold} == {1.0}
     assert {row.precision for row in result.rows if row.found} == {1.0}
     assert seen[-1] == Outcome(len(gold), 0)

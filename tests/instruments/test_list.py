@@ -46,7 +46,7 @@ def test_an_instrument_of_texts_has_its_tables_in_the_list_of_tables(monkeypatch
     """Without a section of the report, too: the declaration names them."""
     assert "letters" not in all_tables()
     toy = SimpleNamespace(commands={"toy": TOY}, sections=(), layout=TOY.layout)
-    monkeypatch.setattr("polyculture.instruments.INSTRUMENTS", (*INSTRUMENTS, toy))
+    monkeypatch.setattr("polyculture.running.tables.INSTRUMENTS", (*INSTRUMENTS, toy))
     assert all_tables()["letters"].declared.header.title == "Letters of answers"
 
 

@@ -32,7 +32,7 @@ from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import SeparationEstimate
 from polyculture.instruments.papers.compared import NOT_MEASURED, compared_cells
-from polyculture.instruments.papers.files import COMPARED, write_tables
+from polyculture.instruments.papers.files import COMPARED, write_paper_tables
 from polyculture.instruments.papers.join import SAME, JoinedTable, PaperCell, PaperLine, join
 from polyculture.instruments.papers.normalised import half_width, normalised
 from polyculture.instruments.papers.options import NAMES, protocol_values
@@ -188,7 +188,7 @@ def test_files_have_intervals_and_plain_text(scored: RunFolder, tmp_path: Path) 
     hostile = [
         replace(one, lines=[replace(line, model=name) if line.own else line for line in one.lines]) for one in found
     ]
-    written = write_tables(tmp_path, "camellia", hostile)
+    written = write_paper_tables(tmp_path, "camellia", hostile)
     assert {path.name for path in written} == {*(f"{one.table.file}.tex" for one in found), COMPARED}
     latex = (tmp_path / "table-14.tex").read_text(encoding="utf-8")
     assert r"openai:lab/toy\_1" in latex
@@ -378,7 +378,7 @@ def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tm
     assert (dict(nobody.cells), {cell.text for cell in some.cells.values()}) == ({}, {"0.00"})
     assert set(nobody.why.values()) == {"incomplete: 40 of 40 answers not read"}
     assert "incomplete: 10 of 40 answers not read" in remarks(some)
-    write_tables(tmp_path, "culturescope", list(found.values()))
+    write_paper_tables(tmp_path, "culturescope", list(found.values()))
     baseline = {
         row["model"]: (row["yours"], row["protocol"])
         for row in rows(tmp_path / COMPARED)
@@ -542,7 +542,7 @@ def test_a_negative_number_is_a_number_in_the_file(tmp_path: Path) -> None:
     [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "1"]
     joined = join(table, [replace(as_own(one), model=MODEL) for one, _ in table.cells[:1]], lambda _: [])
     assert joined is not None
-    write_tables(tmp_path, "camellia", [joined])
+    write_paper_tables(tmp_path, "camellia", [joined])
     assert "& $-$1.32 & " in (tmp_path / "table-1.tex").read_text(encoding="utf-8")  # and no hyphen
     [first, *_] = rows(tmp_path / COMPARED)
     assert (first["published"], first["yours"], first["difference"]) == ("-1.32", "-1.32", "0.0")
@@ -625,7 +625,7 @@ def test_what_stands_behind_plus_minus_is_told_and_kept(tmp_path: Path) -> None:
     hold(run, *(answered("acc_a", value, wording=one, **of) for one, value in values for of in ({}, {"label": "ST"})))
     found = tables(run, "kobbq")
     assert unit_of(found["4"]).startswith("± standard deviation")  # of one's own alone
-    write_tables(tmp_path / "written", "kobbq", [found["3a"]])
+    write_paper_tables(tmp_path / "written", "kobbq", [found["3a"]])
     accuracy = [row for row in rows(tmp_path / "written" / COMPARED) if row["column"] == "accuracy"]
     printed = {cell.name: str(float(cell.spread or "nan")) for cell, heads in found["3a"].table.cells
                if heads.column == "accuracy"}  # fmt: skip

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cli.tables import WIDTH
-from polyculture.instruments.papers.files import COMPARED, write_tables
+from polyculture.instruments.papers.files import COMPARED, write_paper_tables
 from polyculture.instruments.papers.options import PaperOptions
 from polyculture.instruments.papers.study import joined_tables
 from tests.instruments.test_swaps_command import says_in_file
@@ -100,7 +100,7 @@ def cells(folder: Path, paper: str, table: str) -> dict[tuple[str, str], dict[st
     """The rows of a table's measured cells by row and column, as `report --paper` writes them beside its page."""
     run = RunFolder(folder / "runs" / "paper")
     tables, _ = joined_tables(run, paper, require_run(run).sampling["seed"], "own")
-    with write_tables(folder / "written", paper, tables)[-1].open(encoding="utf-8") as text:
+    with write_paper_tables(folder / "written", paper, tables)[-1].open(encoding="utf-8") as text:
         found = [row for row in csv.DictReader(text) if row["table"] == table and row["yours"]]
     return {(row["row"], row["column"]): row for row in found}
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import pytest
 
-import polyculture.generate.engines
 from polyculture import progress
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.running import models
@@ -26,7 +25,7 @@ def test_who_waits_long_for_a_model_is_told_for_what(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(models._log, "info", lines.append)
     monkeypatch.setattr(progress, "SILENT", 0.05)
-    monkeypatch.setattr(polyculture.generate.engines, "open_engine", slow)
+    monkeypatch.setattr(models, "open_engine", slow)
     with models.load_model(ModelSpec("transformers:large"), SAMPLING) as engine:
         assert engine == "transformers:large"
         told = len(lines)

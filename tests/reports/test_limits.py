@@ -17,7 +17,7 @@ from polyculture.cache.store.parquet import objects_to_table, read_rows, rows_to
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import AUDITED_TEXTS, JUDGEMENTS, LINKS, SNAPSHOT_ITEMS, AuditedText, SnapshotItems
 from polyculture.experiment.snapshots import STARTER, find_snapshot
-from polyculture.extract.audit import audit
+from polyculture.extract.audit import audit_extractor
 from polyculture.extract.base import Extractor
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import read_gold
@@ -94,7 +94,7 @@ def test_the_measured_error_is_that_of_this_version() -> None:
         return Gazetteer(names, catalog.topic(topic), language, snapshot.identity, countries)
 
     texts = read_gold(catalog)
-    each = [row for text in texts for row in audit(gazetteer, [text], catalog).rows]
+    each = [row for text in texts for row in audit_extractor(gazetteer, [text], catalog).rows]
     found = np.array([(row.gold, row.found, row.hits) for row in each if (row.by, row.matching) == ("all", "strict")])
     scores = read_gold_scores()
     assert [scores.marked, scores.found, scores.both] == found.sum(axis=0).tolist()

@@ -18,6 +18,7 @@ from polyculture.generate.engines.capabilities import (
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.model_files import model_files
 from polyculture.generate.engines.options import Use
+from polyculture.generate.engines.transformers.loading import is_masked, layers_of
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
 _ENGINE = "transformers.engine:TransformersEngine"
@@ -43,14 +44,10 @@ def _check(spec: ModelSpec, options: TransformersOptions) -> None:
 
 
 def _masked(spec: ModelSpec, options: TransformersOptions) -> bool:
-    from polyculture.generate.engines.transformers.loading import is_masked
-
     return is_masked(spec, options)
 
 
 def _layers(spec: ModelSpec, options: TransformersOptions) -> int | None:
-    from polyculture.generate.engines.transformers.loading import layers_of
-
     return layers_of(spec, options)
 
 
