@@ -209,9 +209,9 @@ def module_of(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(file: Path, modules: Collection[str]) -> Iterator[str]:
-    """The modules that a file imports when it is loaded or when one of its functions is called; not for types alone."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+def imports_in(tree: ast.Module) -> Iterator[tuple[ast.Import | ast.ImportFrom, list[str]]]:
+    """What is imported when a file is loaded or when one of its functions is called, not for types alone: each name
+    as a module, and as the module that has the name."""
     of_types = {
         id(node)
         for block in ast.walk(tree)
@@ -223,10 +223,13 @@ def imports_of(file: Path, modules: Collection[str]) -> Iterator[str]:
             continue
         above = node.module if isinstance(node, ast.ImportFrom) else None
         for alias in node.names:
-            for name in [f"{above}.{alias.name}", above] if above else [alias.name]:
-                if (found := inside(name)) in modules:
-                    yield found
-                    break
+            yield node, [f"{above}.{alias.name}", above] if above else [alias.name]
+
+
+def imports_of(file: Path, modules: Collection[str]) -> Iterator[str]:
+    """The modules of the rooms that a file imports when it is loaded or when one of its functions is called."""
+    for _, names in imports_in(ast.parse(file.read_text(encoding="utf-8"))):
+        yield from [found for name in names if (found := inside(name)) in modules][:1]
 
 
 def test_duckdb_is_opened_in_one_place() -> None:
@@ -256,6 +259,35 @@ def test_no_files_import_each_other() -> None:
     assert graph.has_edge("instruments.papers.instrument", "instruments.papers.study"), "it is imported in a function"
     circles = [circle for circle in networkx.strongly_connected_components(graph) if len(circle) > 1]
     assert not list(map(sorted, circles))
+
+
+def test_an_import_within_a_function_spares_a_package() -> None:
+    """One that spares no module of any stands at the top. `__main__` imports nothing before it heeds Ctrl-C."""
+    files = {f"polyculture.{module_of(file)}": file for room in ROOMS for file in (ROOT / room).rglob("*.py")}
+    files = {name.replace("polyculture.polyculture", "polyculture"): file for name, file in files.items()}
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    late: list[tuple[str, str]] = []
+    for module, file in files.items():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        within = {id(node) for function in functions for node in ast.walk(function)}
+        for node, names in imports_in(tree):
+            found = next((name for name in names if name in files), names[-1])
+            if id(node) not in within:
+                graph.add_edge(module, found)
+            elif found in files and module != "polyculture.__main__":
+                late.append((module, found))
+        graph.add_edge(module, module.rpartition(".")[0] or "polyculture")
+    packages = {
+        module: {
+            one
+            for one in networkx.descendants(graph, module) - files.keys()
+            if one.partition(".")[0] not in sys.stdlib_module_names
+        }
+        for module in files
+    }
+    assert len(late) > 100
+    assert [(module, found) for module, found in late if packages[found] <= packages[module]] == []
 
 
 def test_rooms_are_imported_as_parts_of_polyculture() -> None:
