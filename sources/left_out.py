@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ class LeftOut:
 
 _VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
 _OTHER_ROW = re.compile(r" stands in .*| as in .* row \d+")
+
+
+def check_command(name: str, folder: Path | None, *, english: bool = False) -> str:
+    """The command that lists all of them, to be copied; `name` and `folder` as the user gave them."""
+    words = ["polyculture", "data", "check", name, *(["--folder", str(folder)] if folder else [])]
+    return shlex.join([*words, *(["--english"] if english else [])])
 
 
 def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:

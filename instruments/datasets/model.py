@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from polyculture.cache.identity import content_id
-from polyculture.sources.left_out import LeftOut, SourceLocation
+from polyculture.sources.left_out import LeftOut, SourceLocation, check_command
 
 MASK = "[MASK]"
 BOTH = "both"
@@ -161,6 +161,7 @@ class DataSet:
     every_context: tuple[MaskedContext, ...]
     told: tuple[LeftOut, ...] = field(default=())
     english: bool = False  # read in its publisher's translation
+    named: str = ""  # as the user named it, by name or by the path of rules
     as_published: bool = False  # with rows that stand twice, names on both sides, and contexts without a prefix
 
     @cached_property
@@ -180,6 +181,11 @@ class DataSet:
     def left_out(self) -> tuple[LeftOut, ...]:
         """What is left out or changed, and why."""
         return tuple(line for line in self.told if not (self.as_published and line.is_published))
+
+    @property
+    def check_command(self) -> str:
+        """The command that lists what is left out or changed."""
+        return check_command(self.named or self.name, self.folder, english=self.english)
 
     def fitting(self, context: MaskedContext) -> list[CulturalEntity]:
         """The entities that compete for a context's gap: native and reference, of its language, type and gender.

@@ -53,7 +53,7 @@ class DatasetOptions(ClosedModel):
         dataset = self._of_choice(
             open_data_set(self.data, self.folder, english=self.english, as_published=self.as_published)
         )
-        tell_left_out(dataset, self.data, say)
+        tell_left_out(dataset, say)
         told = left_out_of(dataset, OF_CAUSAL) if causal and not self.as_published else None
         if told:
             say(told)
@@ -100,7 +100,7 @@ def _opened(name: str, place: Path, _state: FileState, *, english: bool) -> Data
     from polyculture.instruments.datasets.load import load
     from polyculture.instruments.datasets.rules import rules_of
 
-    dataset = load(rules_of(name), place)
+    dataset = replace(load(rules_of(name), place), named=name)
     return in_english(dataset) if english else dataset
 
 
@@ -115,7 +115,7 @@ def _state(name: str, place: Path) -> FileState:
     return tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in found)
 
 
-def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> None:
+def tell_left_out(dataset: DataSet, say: Callable[[str], None]) -> None:
     """Says in one line how many rows of a data set are left out or changed, with the most frequent reason.
 
     What one use alone leaves out is said there: `without_sentiment`, `left_out_of`, `english.in_english`.
@@ -123,9 +123,7 @@ def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> No
     lines = [line for line in dataset.left_out if not line.reason.endswith((OF_SENTIMENT, OF_CAUSAL, OF_ENGLISH))]
     if lines:
         number = "1 row is" if len(lines) == 1 else f"{len(lines):,} rows are"
-        english = " --english" if dataset.english else ""
-        say(f"{dataset.folder}: {number} left out or changed: {_first_of(lines)}. "
-            f"All: polyculture data check {name} --folder {dataset.folder}{english}")  # fmt: skip
+        say(f"{dataset.folder}: {number} left out or changed: {_first_of(lines)}. All: {dataset.check_command}")
 
 
 def without_sentiment(dataset: DataSet) -> str | None:

@@ -93,13 +93,13 @@ def of_both_sides(dataset: DataSet, contexts: Sequence[MaskedContext], tell: Tel
         raise DataSetError(
             f"none of {len(contexts)} contexts can be asked: no {side} entity of type {kind!r} in {language!r} fits",
             where=dataset.folder / str(contexts[0].place),
-            remedy=f"Add entities. What is not read: polyculture data check {dataset.name}",
+            remedy=f"Add entities. What is not read: {dataset.check_command}",
         )
     for ((language, culture, kind), side), count in sorted(lacking.items()):
         noun = "context is" if count == 1 else "contexts are"
         tell(
             f"{dataset.name} {language} {culture} {kind}: {count} {noun} not asked: no {side} entity fits. "
-            f"See: polyculture data check {dataset.name}"
+            f"See: {dataset.check_command}"
         )
     return kept
 

@@ -78,4 +78,5 @@ class QuestionSet:
     orders: tuple[tuple[int, ...], ...] = ()
     published: Mapping[str, int] = field(default_factory=dict)  # counts that the publisher states
     unasked: Mapping[str, str] = field(default_factory=dict)  # values of a facet that no question has here, and why
+    check_command: str = ""  # that lists what is left out or changed
     cultures: Path | None = None  # the file of the cultures that it is about; None: those of CultureScope's BLEnD

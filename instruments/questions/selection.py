@@ -78,7 +78,7 @@ def tell_left_out(one: QuestionSet, say: Callable[[str], None]) -> None:
     counted = sorted(by_reason(one.remarks), key=lambda line: not line[0].startswith(LEFT_OUT))
     if counted:
         told = "; ".join(f"{number} x {reason} ({place})" for reason, number, place in counted[:_NAMED])
-        more = f"; and {len(counted) - _NAMED} more reasons, in `polyculture data check`"
+        more = f"; and {len(counted) - _NAMED} more reasons: {one.check_command}"
         say(f"{one.name}: {told}" + (more if len(counted) > _NAMED else ""))
 
 

@@ -109,10 +109,10 @@ def test_a_data_set_that_cannot_be_scored_is_one_line(folder: Path, contexts: st
 
 
 def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_left_out(write_own(tmp_path), "own", say)
+    tell_left_out(write_own(tmp_path), say)
     assert capsys.readouterr().err == ""
     contexts = OWN["contexts.csv"] + "sw,Swahili,food,neutral,Nimekula\n"
-    tell_left_out(write_own(tmp_path, **{"contexts.csv": contexts}), "own", say)
+    tell_left_out(write_own(tmp_path, **{"contexts.csv": contexts}), say)
     told = capsys.readouterr().err
     assert re.search(r"1 row is left out .* contexts.csv row \d+: no gap \[MASK\]", told)
     assert "polyculture data check own --folder" in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -775,6 +776,23 @@ def test_a_column_that_no_file_has_is_told_of_rules_of_ones_own(tmp_path: Path) 
     assert (told.place.file, told.reason) == (
         "all.json", "no file of these rules has a column 'meanig', which they name for 'english'",
     )  # fmt: skip
+
+
+def test_the_command_that_an_error_names_checks_rules_of_ones_own(tmp_path: Path) -> None:
+    """It named the stem of the file, and there was no data set of that name."""
+    folder = tmp_path / "my data"
+    folder.mkdir()
+    own_data(folder)
+    rules = (folder / "rules.toml").read_text(encoding="utf-8")
+    assert rules.count('setting = "grounded", type = "food"') == 1
+    (folder / "rules.toml").write_text(rules.replace('grounded", type = "food"', 'grounded", type = "drink"'), "utf-8")
+    found = open_data_set(str(folder / "rules.toml"), folder / "data")
+    with pytest.raises(DataSetError, match="no Swahili and no Western entity of type 'drink'") as fault:
+        chosen_contexts(found, DataSelection(), str)
+    words = shlex.split(str(fault.value.remedy).partition(": ")[2])
+    done = polyculture(*words[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 entities and 1 contexts" in done.stderr
 
 
 def test_a_table_of_two_kinds_is_read_by_one_block_and_this_is_told(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from polyculture.instruments.questions.rules.model import TABLES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions, where_from
 from polyculture.sources.fetch import check_as_received, data_folder
-from polyculture.sources.left_out import by_reason
+from polyculture.sources.left_out import by_reason, check_command
 from polyculture.sources.places import Source
 from polyculture.sources.rows import root_of
 from polyculture.sources.rules import checked
@@ -102,6 +102,11 @@ def open_set(
     `selection`: one of the rules' [selections]; `concepts` are of relevance alone. Raises `DataSetError` where files
     cannot be read, ids repeat with another text, no question is left, or a language has no prompt.
     """
+    named = f"{name_or_file}:{selection}" if selection else name_or_file
+    return replace(_opened(name_or_file, folder, selection, concepts), check_command=check_command(named, folder))
+
+
+def _opened(name_or_file: str, folder: Path | None, selection: str | None, concepts: Path | None) -> QuestionSet:
     rules = rules_of(name_or_file)
     if concepts is not None and rules.loader != RELEVANCE:
         raise DataSetError(f"{rules.name} takes no concepts", remedy="Leave it out.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.questions.rules.check import asked_texts, check_rows, lacking
 from polyculture.instruments.questions.rules.model import Rules
 from polyculture.instruments.questions.rules.opened import open_set, source_of
-from polyculture.instruments.questions.selection import tell_remarks
+from polyculture.instruments.questions.selection import tell_left_out, tell_remarks
 from polyculture.sources.fetch import fetch
+from polyculture.sources.left_out import LeftOut, SourceLocation
 from tests.instruments.questions.test_rules import BIAS, HEAD, ROW, lines, rules
 from tests.polyculture.test_command_line import polyculture
 
@@ -37,6 +40,21 @@ def test_counts_stand_beside_the_published_ones_with_what_is_left_out_and_undire
     assert "right: Not known" in first
     told = polyculture("data", "check", str(tmp_path / "rules.toml"), "--format", "csv", cwd=tmp_path)
     assert "questions,,2,5," in told.stdout
+
+
+def test_the_command_for_more_reasons_is_one_that_works(tmp_path: Path) -> None:
+    """It was `polyculture data check` without a name."""
+    folder = tmp_path / "my set"
+    folder.mkdir()
+    lines(folder, "Religion_en.jsonl", [ROW])
+    found = open_set(rules(folder, COUNTED))
+    faults = tuple(LeftOut(SourceLocation("Religion_en.jsonl", row=row), f"reason {row}") for row in range(1, 6))
+    said: list[str] = []
+    tell_left_out(replace(found, remarks=faults), said.append)
+    words = shlex.split(said[0].partition("and 2 more reasons: ")[2])
+    done = polyculture(*words[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "questions" in done.stdout
 
 
 def test_numbers_that_nothing_stands_for_are_told(tmp_path: Path) -> None:
