@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from polyculture.cache.text.sanitize import conceal, escape_control_chars
 
+Tell = Callable[[str], None]  # takes a remark, on what is left out for example
 POLYCULTURE = logging.getLogger("polyculture")
 POLYCULTURE.addHandler(logging.NullHandler())  # else Python prints warnings for which nobody has a handler
 _last = [0.0]  # when a record was made in this process, by the monotonic clock

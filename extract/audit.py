@@ -28,7 +28,7 @@ MATCHINGS = ("strict", "span", "name", "english")
 NAMES = MATCHINGS[2:]
 
 # An extractor for texts of a language and a topic.
-OpenExtractor = Callable[[str, str], Extractor]
+ExtractorByTopic = Callable[[str, str], Extractor]
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class ExtractionAudit:
 
 
 def audit_extractor(
-    open_extractor: OpenExtractor, gold: Sequence[GoldText], catalog: Catalog, progress: Progress = silent
+    open_extractor: ExtractorByTopic, gold: Sequence[GoldText], catalog: Catalog, progress: Progress = silent
 ) -> ExtractionAudit:
     """Runs an extractor over `gold` and scores it. Texts of one language and topic are extracted together."""
     tallies: dict[tuple[str, str], MentionCounts] = {}

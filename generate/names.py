@@ -57,14 +57,14 @@ def _as_list(data: Any) -> Any:
     return [data] if isinstance(data, Mapping) else data
 
 
-Names = Annotated[tuple[PersonName, ...], BeforeValidator(_as_list), Field(min_length=1)]
+SeveralPersons = Annotated[tuple[PersonName, ...], BeforeValidator(_as_list), Field(min_length=1)]
 
 
 class PersonNames(ClosedModel):
     """The names of men and women of a country."""
 
-    male: Names
-    female: Names
+    male: SeveralPersons
+    female: SeveralPersons
 
     def of(self, condition: Condition) -> tuple[PersonName, ...]:
         """The names for an implicit condition."""

@@ -52,8 +52,8 @@ from polyculture.sources.record import (
     LONGEST_LINE,
     BadRow,
     Found,
+    ReadRecords,
     Record,
-    Rows,
     by_name,
     find,
     folded,
@@ -142,7 +142,7 @@ class Shape:
         """Whether it looks for texts within records, rather than in a column that is known."""
         return bool(self.each or self.body or self.chat or (self.wide and self.beside))
 
-    def texts(self, rows: Rows, count: Count | None = None) -> Rows:
+    def texts(self, rows: ReadRecords, count: Count | None = None) -> ReadRecords:
         """A record per text of each record; what is none is a `BadRow`.
 
         `count` sees each record and what is made of it.
@@ -164,7 +164,7 @@ class Shape:
                     count.add(row.row, row.values, texts, len(made) - len(texts))
                 yield from made
 
-    def _of_record(self, record: Record, first: dict[Any, Any]) -> Rows:
+    def _of_record(self, record: Record, first: dict[Any, Any]) -> ReadRecords:
         for one in self.read_rows(record):
             if self.once:
                 key, under = one.get(self.once[0]), one.get(self.once[1])
@@ -353,7 +353,7 @@ class ShapedFile:
         """Whether it is a table whose quotation marks do not match, so that it is read without them."""
         return self.kind == "csv" and unmatched_quotes(self.path, encoding_of(self.path), usual_columns(self.named))
 
-    def records(self) -> Rows:
+    def records(self) -> ReadRecords:
         """The records of the file as they stand in it, with what stands beside them."""
         rows = _with_requests(_read(self.path, self.named), self.inputs)
         if self.shape.name == "lm-eval":
@@ -365,7 +365,7 @@ class ShapedFile:
             name = named(whole or row.row.partition(":")[0])
             yield replace(row, values={**row.values, FILE: name}) if isinstance(row, Record) else row
 
-    def rows(self, count: Count | None = None) -> Rows:
+    def rows(self, count: Count | None = None) -> ReadRecords:
         """The records of the file, one per text."""
         return self.shape.texts(self.records(), count)
 
@@ -418,7 +418,7 @@ def _siblings(records: Sequence[Record], path: Path, text: str | None) -> Siblin
     return find_siblings(records, path) if text is None else told_siblings(records, text)
 
 
-def _without_head(rows: Rows) -> Rows:
+def _without_head(rows: ReadRecords) -> ReadRecords:
     """The rows, of which the first may be what is said of all: SillyTavern's, which shares no column with a message."""
     first, second = next(rows, None), next(rows, None)
     if isinstance(first, Record) and isinstance(second, Record) and _is_head(first.values, second.values):
@@ -431,7 +431,7 @@ def _is_head(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return not first.keys() & second.keys() and not places(first)
 
 
-def _read(path: Path, named: frozenset[str]) -> Rows:
+def _read(path: Path, named: frozenset[str]) -> ReadRecords:
     """The records of a file; of one conversation in a text file one record."""
     said = _conversation_in(path)
     return iter([Record("1", {"conversation": said})]) if said else read_file(path, tables=True, told=named)
@@ -517,7 +517,7 @@ def shapes() -> tuple[Shape, ...]:
     return (*found, Shape(PLAIN))
 
 
-def _with_requests(rows: Rows, inputs: Path | None) -> Rows:
+def _with_requests(rows: ReadRecords, inputs: Path | None) -> ReadRecords:
     """The rows, each with its `request` of the file that was sent, joined by the request's id."""
     if inputs is None:
         return rows

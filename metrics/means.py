@@ -175,12 +175,12 @@ def model_numbers(
             yield _beside_others(row, key, shared[metric]) if key[0] and SHARED in key[0] else row
 
 
-_Key = tuple[Level | None, DataSlice]  # the level and what it keeps; None: a cell
+_LevelSlice = tuple[Level | None, DataSlice]  # the level and what it keeps; None: a cell
 
 
-def _groups(metric: str, rows: Sequence[Value]) -> dict[_Key, list[int]]:
+def _groups(metric: str, rows: Sequence[Value]) -> dict[_LevelSlice, list[int]]:
     """The values behind each mean. The consensus of a language is over the pairs in which it is either one."""
-    groups: dict[_Key, list[int]] = defaultdict(list)
+    groups: dict[_LevelSlice, list[int]] = defaultdict(list)
     for at, value in enumerate(rows):
         place = value.place
         for level in levels_of(metric):
@@ -192,9 +192,9 @@ def _groups(metric: str, rows: Sequence[Value]) -> dict[_Key, list[int]]:
     return groups
 
 
-def _shared_groups(metric: str, rows: Sequence[Value], shared: SharedCells) -> dict[_Key, list[int]]:
+def _shared_groups(metric: str, rows: Sequence[Value], shared: SharedCells) -> dict[_LevelSlice, list[int]]:
     """The values behind each mean over the cells that all models have; none where this model has too few."""
-    groups: dict[_Key, list[int]] = defaultdict(list)
+    groups: dict[_LevelSlice, list[int]] = defaultdict(list)
     for at, value in enumerate(rows):
         every = value.place._replace(model=EVERY)
         for level, place in groups_of(metric, every):
@@ -204,7 +204,7 @@ def _shared_groups(metric: str, rows: Sequence[Value], shared: SharedCells) -> d
     return groups
 
 
-def _beside_others(row: Number, key: _Key, shared: SharedCells) -> Number:
+def _beside_others(row: Number, key: _LevelSlice, shared: SharedCells) -> Number:
     """A mean over shared cells, with what is missing among the cells of all models."""
     level, place = key
     group = ((level or ())[:-1], place._replace(model=EVERY))
@@ -228,7 +228,7 @@ def _weights(
 
 def _number(
     metric: str,
-    key: _Key,
+    key: _LevelSlice,
     rows: Sequence[Value],
     cells: set[DataSlice],
     found: Moments,

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 
 from polyculture.sources.rules import FileRules, Skip
-from polyculture.sources.values import Row, RowError, number_of, spelling, tidy
+from polyculture.sources.values import RowError, SourceRow, number_of, spelling, tidy
 
 Spellings = Mapping[str, Mapping[str, str]]  # of a rules file: `rules.Words`
 
 
-def field_text(row: Row, block: FileRules, name: str, words: Spellings, *, whole: bool = False) -> str:
+def field_text(row: SourceRow, block: FileRules, name: str, words: Spellings, *, whole: bool = False) -> str:
     """The text of a field, '' where nothing says it; `whole` keeps the blanks within it.
 
     Raises `RowError` where there is no such column.
@@ -28,7 +28,7 @@ def in_our_words(words: Spellings, name: str, text: str) -> str:
     return words[name].get(spelling(text), text) if name in words else text
 
 
-def filled(text: str, row: Row, replace: Mapping[str, str]) -> str:
+def filled(text: str, row: SourceRow, replace: Mapping[str, str]) -> str:
     """A text with its placeholders replaced, by a text or by what the row's columns say; where one is left out, its
     blanks are, too. Raises `RowError` where a column is missing or empty."""
     removed = False
@@ -42,7 +42,7 @@ def filled(text: str, row: Row, replace: Mapping[str, str]) -> str:
     return tidy(text) if removed else text
 
 
-def is_skipped(row: Row, skip: Skip) -> bool:
+def is_skipped(row: SourceRow, skip: Skip) -> bool:
     """Whether a row is left out. Raises `RowError` where there is no such column."""
     values = [row.get(column) if row.has(column) else row.text(column) for column in skip.column]
     texts = ["" if value is None else tidy(str(value)) for value in values]

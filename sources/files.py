@@ -27,7 +27,7 @@ from polyculture.cache.text.sanitize import mended, parse
 from polyculture.sources import compressed
 from polyculture.sources.encoding import UTF_8, encoding_of
 from polyculture.sources.headers import KnownColumns
-from polyculture.sources.record import LISTED, LONGEST_LINE, BadRow, Record, Rows, shown
+from polyculture.sources.record import LISTED, LONGEST_LINE, BadRow, ReadRecords, Record, shown
 from polyculture.sources.tables import (
     read_arrow,
     read_known_workbook,
@@ -103,7 +103,7 @@ def kind_of(path: Path) -> str:
     return "csv"
 
 
-def read_columns(path: Path, known: KnownColumns, *, quoted: bool = True) -> Rows:
+def read_columns(path: Path, known: KnownColumns, *, quoted: bool = True) -> ReadRecords:
     """The records of a file by rules that know what its columns are called: all sheets of a workbook, each under the
     header that has most of these names. Raises `UserError` where it cannot be read as a whole."""
     if path.suffix.lower() in WORKBOOKS:
@@ -117,7 +117,7 @@ def read_columns(path: Path, known: KnownColumns, *, quoted: bool = True) -> Row
         yield from read_separated(path, encoding_of(path), known, quoted=quoted)
 
 
-def read_file(path: Path, *, tables: bool = False, told: frozenset[str] = frozenset()) -> Rows:
+def read_file(path: Path, *, tables: bool = False, told: frozenset[str] = frozenset()) -> ReadRecords:
     """The records of a file. Raises `UserError` where it cannot be read as a whole.
 
     `told`: columns that a user names, by which a header is known beside those with a usual name.
@@ -158,7 +158,7 @@ def json_beside(path: Path) -> Any:
         return None
 
 
-def _read_json(path: Path, encoding: str, *, tables: bool) -> Rows:
+def _read_json(path: Path, encoding: str, *, tables: bool) -> ReadRecords:
     """An object a line, or one value that is read whole: what begins with a bracket, or whose first line is no JSON."""
     with _as_utf8(path, encoding) as file:
         first = next((line for line in _lines(file) if line is None or line.strip(_BLANK)), b"")
@@ -246,7 +246,7 @@ def _is_json(line: bytes | None) -> bool:
         return False
 
 
-def _records(row: str, values: Any) -> Rows:
+def _records(row: str, values: Any) -> ReadRecords:
     """A record, or those of a list: pipelines of transformers write one for each prompt."""
     for place, one in enumerate(values, 1) if isinstance(values, list) else [(0, values)]:
         yield _record(f"{row}/{place}" if place else row, one)
@@ -342,7 +342,7 @@ def _as_utf8(path: Path, encoding: str) -> IO[bytes]:
     return copy
 
 
-def _read_archive(path: Path) -> Rows:
+def _read_archive(path: Path) -> ReadRecords:
     """The samples of an archive of Inspect, each beside the header's `eval`. Nothing is unpacked to disk; a member is
     read up to a limit, whatever the archive says of its size."""
     with zipfile.ZipFile(path) as archive:

@@ -93,7 +93,7 @@ class Record:
 
 
 FILE = "@file"  # the column of the file's name, within its folder, without what says its kind
-Rows = Iterator[Record | BadRow]
+ReadRecords = Iterator[Record | BadRow]
 
 
 @cache

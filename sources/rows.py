@@ -18,11 +18,12 @@ from polyculture.sources.left_out import LeftOut, SourceLocation
 from polyculture.sources.places import path_expression, path_glob
 from polyculture.sources.record import BadRow, Record, find
 from polyculture.sources.rules import FileRules, Join, columns_of
-from polyculture.sources.values import Row, RowError, split_texts
+from polyculture.sources.values import RowError, SourceRow, split_texts
 
 SKIPPED = "skipped: "
 MOST_ROWS = 1_000_000
 NO_NAMES = KnownColumns.of(())  # of columns: the first row with text is the header
+# The records of a file, and the file -> the rows that are read as if they stood in it; a `BadRow` says why one is not.
 Expand: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
 B = TypeVar("B", bound=FileRules)
 
@@ -67,7 +68,7 @@ def read_rows(
     told: Mapping[str, str],
     known: KnownColumns = NO_NAMES,
     expand: Expand | None = None,
-) -> Iterator[Row | LeftOut]:
+) -> Iterator[SourceRow | LeftOut]:
     """The rows of a file; in place of one that cannot be read or split, why.
 
     `told` is what the file's path says, `known` what its columns are called. `expand` makes rows of the file's records,
@@ -89,7 +90,7 @@ def read_rows(
         if len(records) > MOST_ROWS:
             raise DataSetError(f"has more than {MOST_ROWS:,} rows", where=file, remedy="Split it.")
     path = {"file": file.stem, **told}
-    rows = [Row(place, record, {**path, "row": record.row, **_turn(number, block)}, told)
+    rows = [SourceRow(place, record, {**path, "row": record.row, **_turn(number, block)}, told)
             for number, (place, record) in enumerate(records)]  # fmt: skip
     for column, pattern in block.split.items():
         rows = yield from _split(rows, column, pattern)
@@ -103,11 +104,11 @@ def _turn(number: int, block: FileRules) -> dict[str, str]:
     return {"turn": block.turns[turn], "round": str(round_ + 1)}
 
 
-def _split(rows: list[Row], column: str, pattern: str) -> Generator[LeftOut, None, list[Row]]:
+def _split(rows: list[SourceRow], column: str, pattern: str) -> Generator[LeftOut, None, list[SourceRow]]:
     """The rows with the parts of a column; what does not fit is a remark."""
-    kept: list[Row] = []
+    kept: list[SourceRow] = []
     texts: list[str] = []
-    whole: list[Row] = []
+    whole: list[SourceRow] = []
     for row in rows:
         try:
             texts.append(row.text(column))
@@ -195,7 +196,7 @@ class JoinedColumns:
         """The second files that were read so far, or that are named without a field of the row."""
         return {*self._read, *self._join.files}
 
-    def columns(self, row: Row, name: str) -> Mapping[str, str]:
+    def columns(self, row: SourceRow, name: str) -> Mapping[str, str]:
         """What the second file says of a row. Raises `DataSetError` where it must be there and is not."""
         paths = self._join.files
         for field, value in row.more.items():
@@ -223,7 +224,7 @@ class JoinedColumns:
                 what = "left out" if record.lost else "not read"
                 self.remarks.append(LeftOut(row_place(path, record.row), f"{what}: {record.reason}"))
                 continue
-            row = Row(row_place(path, record.row), record, {})
+            row = SourceRow(row_place(path, record.row), record, {})
             try:
                 taken = {column: row.text(column) for column in self._join.take}
                 first = found.setdefault(row.text(self._join.on).casefold(), taken)
@@ -249,7 +250,7 @@ class Joins:
         """Is it one of the second files whose columns were joined?"""
         return any(path in joined.files for joined in self._joined.values())
 
-    def joined(self, row: Row, block: FileRules, name: str = "") -> Row | LeftOut:
+    def joined(self, row: SourceRow, block: FileRules, name: str = "") -> SourceRow | LeftOut:
         """The row with joined columns, or why it is skipped. `name` is its id.
 
         Raises `RowError` of a missing column.

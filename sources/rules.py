@@ -34,9 +34,9 @@ def _parsed(name: Any) -> int | str:
 
 # A column, its number from 0, a path, or, with braces, a template of columns; of several between bars the first that
 # is there.
-Name = Annotated[int | str, BeforeValidator(_parsed)]
-Names = Annotated[tuple[Name, ...], BeforeValidator(one_or_several)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(one_or_several)]
+ColumnName = Annotated[int | str, BeforeValidator(_parsed)]
+ColumnNames = Annotated[tuple[ColumnName, ...], BeforeValidator(one_or_several)]
+SeveralTexts = Annotated[tuple[str, ...], BeforeValidator(one_or_several)]
 Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(one_or_several)]
 
 
@@ -77,8 +77,8 @@ class Join(TableRules):
     """Columns of a second file, for the row with the same key."""
 
     files: Annotated[Files, Field(min_length=1)]  # the first that is there
-    on: Name  # its key
-    key: Name | None = None  # ours; None: the id
+    on: ColumnName  # its key
+    key: ColumnName | None = None  # ours; None: the id
     take: tuple[str, ...]
     optional: bool = False  # True: a remark where the file is missing, not an error
 
@@ -89,9 +89,9 @@ class Skip(TableRules):
     Of several columns the numbers are added.
     """
 
-    column: Names
+    column: ColumnNames
     empty: bool = False
-    value: Texts = Field(default=(), alias="is")
+    value: SeveralTexts = Field(default=(), alias="is")
     contains: str = ""
     at_least: float | None = None
     reason: str

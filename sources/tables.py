@@ -17,7 +17,7 @@ from polyculture.cache.spreadsheet import open_workbook
 from polyculture.cache.workbook import WorkSheet
 from polyculture.sources.compressed import plain
 from polyculture.sources.headers import KnownColumns, header_of, named, plain_title
-from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, known_names, shown
+from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, ReadRecords, Record, known_names, shown
 
 _SEPARATORS = "\t;,|"
 _PROMPTFOO = re.compile(r"\[[^\[\]]+\] ")
@@ -37,7 +37,7 @@ def usual_columns(told: frozenset[str] = frozenset()) -> KnownColumns:
     return KnownColumns(frozenset(map(plain_title, (*usual, *told))), all_columns=True)
 
 
-def read_separated(path: Path, encoding: str, known: KnownColumns | None = None, *, quoted: bool = True) -> Rows:
+def read_separated(path: Path, encoding: str, known: KnownColumns | None = None, *, quoted: bool = True) -> ReadRecords:
     """The rows of a CSV or TSV by its header. A row with another number of cells is reported, not guessed at.
 
     `quoted`: False where a quotation mark is a sign like any other, as in tables that nobody's spreadsheet wrote. A
@@ -93,7 +93,7 @@ def _headed(
     path: Path,
     *,
     notes: bool = False,
-) -> Rows:
+) -> ReadRecords:
     """The rows below the header of a table, which is among its first rows, and what is above it.
 
     `notes`: cells beyond the header are notes, as people write them beside a table in a workbook. In a text table they
@@ -203,7 +203,7 @@ def _unquoted(cell: str) -> str:
     return inner.replace('""', '"') if whole else cell
 
 
-def read_workbook(path: Path, known: KnownColumns | None = None) -> Rows:
+def read_workbook(path: Path, known: KnownColumns | None = None) -> ReadRecords:
     """The rows of the first sheet that is a table, and of others with the same columns, in any order."""
     known = known or usual_columns()
     header: list[str] | None = None
@@ -238,7 +238,7 @@ def read_workbook(path: Path, known: KnownColumns | None = None) -> Rows:
         raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
 
 
-def read_known_workbook(path: Path, known: KnownColumns) -> Rows:
+def read_known_workbook(path: Path, known: KnownColumns) -> ReadRecords:
     """The rows of each sheet under its own header, which has the names that are known. What a merged cell says is said
     in all its cells."""
     for sheet in open_workbook(path):
@@ -252,7 +252,7 @@ def read_known_workbook(path: Path, known: KnownColumns) -> Rows:
         yield from _headed(rows, iter(()), known, path, notes=known.by_people)
 
 
-def read_parquet(path: Path) -> Rows:
+def read_parquet(path: Path) -> ReadRecords:
     """The rows of a file, batch by batch."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -270,7 +270,7 @@ def read_parquet(path: Path) -> Rows:
         raise UserError(where, where=path, remedy="Get the file again.") from fault
 
 
-def read_arrow(path: Path) -> Rows:
+def read_arrow(path: Path) -> ReadRecords:
     """The rows of a file of Arrow: a stream, as `datasets` writes one, or a file with an index (Feather)."""
     import pyarrow as pa
 

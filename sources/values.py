@@ -34,7 +34,7 @@ class RowError(Exception):
 
 
 @dataclass(frozen=True)
-class Row:
+class SourceRow:
     """A row under its columns, and what else is known of it: parts of its path, joined columns, split parts."""
 
     place: SourceLocation

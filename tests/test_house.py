@@ -239,13 +239,23 @@ def test_duckdb_is_opened_in_one_place() -> None:
     assert found == {"cache/database.py"}
 
 
+def type_named(node: ast.AST) -> str | None:
+    """The type that a statement names, if it does: a class, or an alias as `Tell = Callable[[str], None]`."""
+    if isinstance(node, ast.ClassDef):
+        return node.name
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    if not isinstance(target, ast.Name) or not re.fullmatch("_?[A-Z]+[a-z][A-Za-z]*", target.id):
+        return None
+    return None if ast.unparse(node).partition(" = ")[2].startswith("TypeVar(") else target.id
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
-    """One name has one meaning, that of a private class included: `_Line` is no other class than `Line`."""
+    """One name has one meaning, also of a private class, or of an alias: `_Line` is no other type than `Line`."""
     found: dict[str, set[str]] = {}
     for file in (file for room in ROOMS for file in (ROOT / room).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name.strip("_"), set()).add(str(file.relative_to(ROOT)))
+            if name := type_named(node):
+                found.setdefault(name.strip("_"), set()).add(str(file.relative_to(ROOT)))
     assert len(found) > 500
     assert {name: files for name, files in found.items() if len(files) > 1} == {}
 

@@ -42,7 +42,7 @@ from polyculture.cache.work.stop_rule import StopRule, see_rows, see_table
 I = TypeVar("I")  # noqa: E741, an item
 M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
-Span = Literal["job", "all"]
+StepSpan = Literal["job", "all"]
 _STATUS = ("status", "retryable", "error", "ending")
 _ODD_USAGE = "usage: "  # how the note begins of an answer whose tokens do not add up
 _BODY = "body"  # the column that has the answer of a failure, where it came in a form that nobody could read
@@ -161,7 +161,7 @@ class Step(ABC, Generic[I, M]):
     name: str  # in messages: 'generate', 'extract', 'score'
     tables: tuple[Table[Any], ...]
     reads: tuple[Table[Any], ...] = ()  # of the same run: it is asked when all steps that make their rows have ended
-    span: Span = "job"  # whether `ask` takes one job at a time, or all of them in one pass
+    span: StepSpan = "job"  # whether `ask` takes one job at a time, or all of them in one pass
     # Columns of rows that with the job name a slot: where what is asked changes, the new rows of a slot replace its
     # former ones. Items have them as attributes, and `request_id` if that alone says which rows are current
     # (`Wanted.alike`). Without any, a job is one slot.

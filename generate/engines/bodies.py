@@ -42,7 +42,7 @@ _DEEPEST, _WIDEST = 6, 16  # tables within tables, and ways that are followed
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class BodyParts:
     """The parts of a body that make an answer."""
 
     text: object = None
@@ -57,7 +57,7 @@ class Parts:
     names: tuple[str, str] | None = None
 
 
-def parts_of(body: Mapping[str, Any]) -> Parts:
+def parts_of(body: Mapping[str, Any]) -> BodyParts:
     """The parts of a body."""
     way, name = _way(body)
     value, inner_first = way[-1].get(name), way[::-1]
@@ -82,7 +82,7 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
     blocked = _at(said, documented("blocked"))
     refusals = (said.get("refusal"), *(part.get("refusal") for part in parts), blocked)
     sure = any(first_choice(said.get(one)) for one in documented("lists"))
-    return Parts(
+    return BodyParts(
         text,
         (blocked and "blocked") or ending,
         thought or next(filter(None, fields), None),

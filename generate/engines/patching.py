@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     Vector = Any
 
-Span = tuple[int, int]  # from a character up to another, which is no part of it
+TokenSpan = tuple[int, int]  # from a character up to another, which is no part of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class StatesRequest:
     request_id: str
     messages: tuple[Message, ...]
     answer: str
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TokenSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ class AttentionRequest:
 
     request_id: str
     messages: tuple[Message, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[TokenSpan, ...]
     bare: bool = False
 
 

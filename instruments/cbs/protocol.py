@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture.cache.log import Tell
 from polyculture.cache.store.layout import compose
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
@@ -22,7 +23,6 @@ from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws, lackin
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.measure import scored_types
 from polyculture.instruments.cbs.score_interval import MeanScore
-from polyculture.instruments.datasets.selection import Tell
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.log import Tell
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import present_rows, read_rows
@@ -36,7 +37,6 @@ from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.selection import (
     ContextGroup,
     DataSelection,
-    Tell,
     chosen_contexts,
     first_entities,
     untold,

@@ -9,8 +9,8 @@ from polyculture.cache.spreadsheet import is_error
 from polyculture.instruments.datasets.rules import DataBlock, DatasetRules
 from polyculture.sources.headers import KnownColumns, plain_title
 from polyculture.sources.record import alternatives, names
-from polyculture.sources.rules import Name, columns_of
-from polyculture.sources.values import Row
+from polyculture.sources.rules import ColumnName, columns_of
+from polyculture.sources.values import SourceRow
 
 _UNSEEN = "\ufeff"  # a byte order mark, also in mid-file
 
@@ -27,7 +27,7 @@ def cell_text(value: Any) -> str:
     return "" if is_error(text) else text
 
 
-def present_fields(block: DataBlock, rows: Sequence[Row], known: Mapping[str, str]) -> list[str]:
+def present_fields(block: DataBlock, rows: Sequence[SourceRow], known: Mapping[str, str]) -> list[str]:
     """The fields, but for the text, of which a sheet has a column.
 
     `known` are those of which block or path say what they are. Raises `MissingColumnError` where the column of a needed
@@ -45,7 +45,9 @@ def present_fields(block: DataBlock, rows: Sequence[Row], known: Mapping[str, st
     return present
 
 
-def text_columns(rules: DatasetRules, block: DataBlock, rows: Sequence[Row], culture: str) -> dict[str, Name]:
+def text_columns(
+    rules: DatasetRules, block: DataBlock, rows: Sequence[SourceRow], culture: str
+) -> dict[str, ColumnName]:
     """The column of a sheet's texts in each of its languages; of '' where it says the language.
 
     Raises `MissingColumnError` where it has none.
@@ -59,12 +61,14 @@ def text_columns(rules: DatasetRules, block: DataBlock, rows: Sequence[Row], cul
     return found
 
 
-def languages_without(rules: DatasetRules, block: DataBlock, culture: str, found: Mapping[str, Name]) -> list[str]:
+def languages_without(
+    rules: DatasetRules, block: DataBlock, culture: str, found: Mapping[str, ColumnName]
+) -> list[str]:
     """The languages of a native culture that a sheet has no column for."""
     return [code for code in _languages(rules, block, culture) if code not in found and culture != rules.reference]
 
 
-def has_column(rows: Sequence[Row], rule: Name) -> bool:
+def has_column(rows: Sequence[SourceRow], rule: ColumnName) -> bool:
     """Whether a sheet has a column. All rows of a table have the same; of objects each may have others."""
     return any(row.has(rule) for row in (rows if rows[0].record.nulls else rows[:1]))
 
@@ -77,18 +81,18 @@ def _languages(rules: DatasetRules, block: DataBlock, culture: str) -> tuple[str
     return rules.cultures.get(culture) or tuple(every)
 
 
-def _text_rule(rules: DatasetRules, block: DataBlock, code: str) -> Name:
+def _text_rule(rules: DatasetRules, block: DataBlock, code: str) -> ColumnName:
     """The rule of the text in one of several languages: the names that say which language it is."""
     every = alternatives(str(block.text))
     told = [spelt(name, rules.languages.get(code, code), code) for name in every]
     return "|".join(one for one, name in zip(told, every, strict=True) if one != name)
 
 
-def _spelt_rule(rules: DatasetRules, rule: Name, code: str) -> Name:
+def _spelt_rule(rules: DatasetRules, rule: ColumnName, code: str) -> ColumnName:
     return spelt(rule, rules.languages.get(code, code), code) if isinstance(rule, str) else rule
 
 
-def _missing(rows: Sequence[Row], rule: Name) -> MissingColumnError:
+def _missing(rows: Sequence[SourceRow], rule: ColumnName) -> MissingColumnError:
     wanted = " or ".join(map(repr, alternatives(str(rule))))
     there = names(dict.fromkeys(name for row in rows for name in row.record.values))
     return MissingColumnError(f"no column {wanted}; there are: {there or 'none with a name'}")

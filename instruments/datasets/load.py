@@ -47,8 +47,8 @@ from polyculture.sources.files import RECORDS
 from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
 from polyculture.sources.rows import Joins, read_rows
-from polyculture.sources.rules import Name
-from polyculture.sources.values import Row, RowError, is_utf8
+from polyculture.sources.rules import ColumnName
+from polyculture.sources.values import RowError, SourceRow, is_utf8
 
 FIXED = ("culture", "type", "setting", "form")  # in words of ours: the rules', or in small letters
 GENDERS = {"female": "female", "f": "female", "male": "male", "m": "male", "both": BOTH, "neutral": BOTH,
@@ -157,10 +157,10 @@ class Loader:
                 remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
                 self._leave_out(place, f"the sheet is not read: {fault}. {remedy}")
 
-    def _sheets(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> dict[SourceLocation, list[Row]]:
+    def _sheets(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> dict[SourceLocation, list[SourceRow]]:
         """The rows of each sheet of a file, with joined columns, without rows that are skipped or empty."""
         name = path.relative_to(self.folder).as_posix()
-        sheets: dict[SourceLocation, list[Row]] = {}
+        sheets: dict[SourceLocation, list[SourceRow]] = {}
         for row in read_rows(self.folder, path, block, said, known_columns(self.rules, block)):
             taken = row if isinstance(row, LeftOut) else self._taken(row, block)
             if isinstance(taken, LeftOut):
@@ -169,7 +169,7 @@ class Loader:
                 sheets.setdefault(SourceLocation(name, taken.place.sheet), []).append(taken)
         return sheets
 
-    def _taken(self, row: Row, block: DataBlock) -> Row | LeftOut:
+    def _taken(self, row: SourceRow, block: DataBlock) -> SourceRow | LeftOut:
         broken = next((name for name, value in row.record.values.items() if not is_utf8(value)), None)
         if broken is not None:
             return LeftOut(row.place, f"{broken!r} is not in UTF-8")
@@ -178,7 +178,7 @@ class Loader:
         except RowError as fault:
             return LeftOut(row.place, str(fault))
 
-    def _rows(self, block: DataBlock, sheet: SourceLocation, rows: Sequence[Row]) -> Iterator[DatasetRow]:
+    def _rows(self, block: DataBlock, sheet: SourceLocation, rows: Sequence[SourceRow]) -> Iterator[DatasetRow]:
         """The rows of a sheet, each once in every language that the sheet has."""
         known = {**rows[0].of_path, **block.fixed}
         known["culture"], languages = self._culture_and_languages(known.get("culture", ""))
@@ -203,10 +203,10 @@ class Loader:
 
     def _row(
         self,
-        row: Row,
+        row: SourceRow,
         block: DataBlock,
         present: Sequence[str],
-        texts: Mapping[str, Name],
+        texts: Mapping[str, ColumnName],
         known: Mapping[str, str],
         gaps: tuple[str, ...],
     ) -> Iterator[DatasetRow]:

@@ -21,7 +21,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
 from polyculture.sources.files import RECORDS, WORKBOOKS
 from polyculture.sources.places import fields_of, path_expression
-from polyculture.sources.rules import FileRules, Name, SourceRules, checked, columns_of, field
+from polyculture.sources.rules import ColumnName, FileRules, SourceRules, checked, columns_of, field
 from polyculture.sources.values import spelling
 
 RULES = Path(__file__).parent / "rules"
@@ -38,17 +38,19 @@ SUFFIXES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # of the files that are read
 class DataBlock(FileRules):
     """What entities and contexts have alike."""
 
-    text: Name = field(
+    text: ColumnName = field(
         "the name; of a context the text with its gap, `[MASK]`. `{language}` and `{code}` in it are the name and the "
         "code of each language of the culture",
         needed=True,
         default=...,
     )
-    culture: Name | None = field("the culture that it belongs to", needed=True)
-    type: Name | None = field("the type of the entity: food, names, ...", needed=True)
-    language: Name | None = field("the code of its language; without it, each language of the culture has a column")
-    english: Name | None = field("its English translation")
-    gender: Name | None = field("female, male or both")
+    culture: ColumnName | None = field("the culture that it belongs to", needed=True)
+    type: ColumnName | None = field("the type of the entity: food, names, ...", needed=True)
+    language: ColumnName | None = field(
+        "the code of its language; without it, each language of the culture has a column"
+    )
+    english: ColumnName | None = field("its English translation")
+    gender: ColumnName | None = field("female, male or both")
 
     @model_validator(mode="after")
     def _complete(self) -> DataBlock:
@@ -80,8 +82,8 @@ class EntityBlock(DataBlock):
 
     target: ClassVar[str] = "entities"
 
-    country: Name | None = field("the country that it is of, as the publisher writes it")
-    qid: Name | None = field("its Wikidata item, or the address of that")
+    country: ColumnName | None = field("the country that it is of, as the publisher writes it")
+    qid: ColumnName | None = field("its Wikidata item, or the address of that")
 
 
 class ContextBlock(DataBlock):
@@ -89,12 +91,14 @@ class ContextBlock(DataBlock):
 
     target: ClassVar[str] = "contexts"
 
-    setting: Name | None = field("`grounded` (names of the culture alone fit), `neutral` (any fit), `qa`", needed=True)
-    form: Name | None = field("`causal`: what matters is before the gap; `masked`: it may be anywhere")
-    sentiment: Name | None = field("positive, negative or neutral")
-    phrasing: Name | None = field("how it is put, of a context in two phrasings")
-    pair: Name | None = field("the name that two phrasings of a context share")
-    question: Name | None = field("a question that the entity answers")
+    setting: ColumnName | None = field(
+        "`grounded` (names of the culture alone fit), `neutral` (any fit), `qa`", needed=True
+    )
+    form: ColumnName | None = field("`causal`: what matters is before the gap; `masked`: it may be anywhere")
+    sentiment: ColumnName | None = field("positive, negative or neutral")
+    phrasing: ColumnName | None = field("how it is put, of a context in two phrasings")
+    pair: ColumnName | None = field("the name that two phrasings of a context share")
+    question: ColumnName | None = field("a question that the entity answers")
 
 
 @lru_cache(maxsize=256)

@@ -8,18 +8,18 @@ so that the same are chosen; where one has no translation, the next takes its pl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.log import Tell
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.datasets.load import ANY, QA
 from polyculture.instruments.datasets.model import CAUSAL, CulturalEntity, DataSet, MaskedContext
 
 ContextGroup = tuple[str, str, str]  # language, culture, entity type: what one job asks
 Fitting = tuple[ContextGroup, str | None, str | None]  # with the gender, and the language that it is translated from
-Tell = Callable[[str], None]
 _LISTED = 12  # kinds of contexts that an error names
 
 

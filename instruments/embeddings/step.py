@@ -11,7 +11,7 @@ entity stands in all contexts of its comparison that it may fill; in translation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
+from polyculture.cache.log import Tell
 from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job
@@ -44,7 +45,6 @@ GENDERS = ("female", "male")
 PART = 200  # entities that are asked, and written, at a time
 LAYERS = ("first", "middle", "last")
 LayerNames = tuple[str, ...]
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class RepresentingJob(ModelJob[EntityInContexts]):
 
 
 def representing_jobs(
-    dataset: DataSet, selection: DataSelection, say: Say, layers: LayerNames = LAYERS
+    dataset: DataSet, selection: DataSelection, say: Tell, layers: LayerNames = LAYERS
 ) -> list[RepresentingJob]:
     """A job per language, native culture and type, still of no model.
 
@@ -156,7 +156,7 @@ def representing_jobs(
 
 
 def _comparisons(
-    dataset: DataSet, unit: ContextGroup, contexts: Sequence[MaskedContext], selection: DataSelection, say: Say
+    dataset: DataSet, unit: ContextGroup, contexts: Sequence[MaskedContext], selection: DataSelection, say: Tell
 ) -> Iterator[EmbeddingComparison]:
     fitting = {context.context_id: dataset.fitting(context) for context in contexts}
     genders = {e.gender for e in dataset.entities if _is_of(e, unit)} | {c.gender for c in contexts}

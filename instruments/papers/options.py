@@ -16,8 +16,8 @@ from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.datasets.presets import PaperPart, PaperPreset, read_preset
 
-Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
-NAMES: tuple[Name, ...] = get_args(Name)
+KnownPaper = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
+NAMES: tuple[KnownPaper, ...] = get_args(KnownPaper)
 DATA_PARTS = ("cbs", "sentiment", "qa", "ner", "embeddings")  # commands on a data set of entities and contexts
 _OF_DATA = ("data", "type", "contexts", "entities")
 SOURCE = "condition=source"
@@ -75,7 +75,7 @@ class PaperOptions(ClosedModel):
     the experiment.
     """
 
-    name: Annotated[Name, Field(description="The paper.")]
+    name: Annotated[KnownPaper, Field(description="The paper.")]
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
     part: Annotated[
         SeveralWords,

@@ -22,14 +22,14 @@ from polyculture.cache.store.run_folder import Job
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.questions.layout import SCORED, AnswerRow, QuestionRow, ReadingRow, WantedAnswer
 from polyculture.instruments.questions.numbers.families import SCORE
+from polyculture.metrics.declared import Range
 from polyculture.metrics.inference.ratios import FEWEST_UNITS
 from polyculture.sources.item_scores import NO_LANGUAGE, NO_SCORE, ItemScore
 
 BETTER = "better"  # of the settings of a metric: what is good, where a log says it
 PREFIX = "imported:"  # how the names of models begin whose scores came in a log
 _PROMPT = ""  # no log says by which prompt of several an item was asked
-Range = tuple[float, float]
-_Key = tuple[str, ...]
+_ScoreKey = tuple[str, ...]
 
 
 @dataclass
@@ -68,7 +68,7 @@ def scored_rows(
     kept = list(_each_once(scores, found.lines))
     metrics = _metrics(kept, ranges, found.lines)
     units = _Units(kept)
-    items: dict[_Key, dict[_Key, list[ItemScore]]] = defaultdict(lambda: defaultdict(list))
+    items: dict[_ScoreKey, dict[_ScoreKey, list[ItemScore]]] = defaultdict(lambda: defaultdict(list))
     for one in kept:
         items[one.dataset, one.language, one.model][one.item, one.same, one.version].append(one)
     for (dataset, language, model), own in items.items():
@@ -90,7 +90,7 @@ def scored_rows(
 
 def _each_once(scores: Iterable[ItemScore], lines: list[str]) -> Iterator[ItemScore]:
     """The scores without those of an answer that another row has, too."""
-    first: dict[_Key, ItemScore] = {}
+    first: dict[_ScoreKey, ItemScore] = {}
     same, others = 0, list[str]()
     for one in scores:
         key = (one.dataset, one.language, one.model, one.item, one.same, one.version, one.repeat, one.metric)
@@ -214,7 +214,7 @@ class _ScoredItem:
 def _add(
     found: ImportedScores,
     job: Job,
-    rows: Mapping[_Key, Sequence[ItemScore]],
+    rows: Mapping[_ScoreKey, Sequence[ItemScore]],
     metrics: Mapping[str, Range],
     units: _Units,
 ) -> None:
@@ -259,7 +259,7 @@ def _add(
         found.lines.append(f"{job.model}, {job.topic}: {what}: {reason}")
 
 
-def _question(job: Job, key: _Key, unit: str) -> QuestionRow:
+def _question(job: Job, key: _ScoreKey, unit: str) -> QuestionRow:
     item, same, version = key
     return QuestionRow(
         content_id("scored item", job.topic, job.language, item, same, version), job.topic, job.language, "open",

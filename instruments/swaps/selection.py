@@ -18,9 +18,10 @@ from typing import NamedTuple
 import orjson
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.log import Tell
 from polyculture.instruments.datasets.load import QA
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, gold_label
-from polyculture.instruments.datasets.selection import DataSelection, Tell, chosen_contexts, untold
+from polyculture.instruments.datasets.selection import DataSelection, chosen_contexts, untold
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
 DrawnEntity = tuple[CulturalEntity, Mapping[int, int]]  # an entity, and how often each draw takes it

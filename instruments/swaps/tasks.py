@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from polyculture.cache.text.folding import ANSWERS, fold
+from polyculture.extract.boundaries import Span
 from polyculture.instruments.datasets.model import LABELS, MASK, CulturalEntity, Label, MaskedContext, gold_label
 from polyculture.instruments.swaps.prompts import ComparisonWords, SwapPrompts, fill
 
@@ -166,7 +167,6 @@ def read_label(said: str, prompts: SwapPrompts) -> Label:
 
 
 MOST_NAMES = 30  # of an answer; one that fills this is not believed to be finished
-Span = tuple[int, int]
 
 
 class NameTagging:

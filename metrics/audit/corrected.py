@@ -44,7 +44,7 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store
 from polyculture.metrics.audit.names import names_shifts
 from polyculture.metrics.audit.shift import JUDGED, Shift
-from polyculture.metrics.comparison.compare import ComparisonRow, Part
+from polyculture.metrics.comparison.compare import ComparisonRow, LanguageShare
 from polyculture.metrics.declared import DECLARED, RANGES, JudgedPart, Metric, is_count, is_per_country
 from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.family import HIGHER, LOWER
@@ -202,8 +202,8 @@ def _right_share(sums: Floats) -> Floats:
     return np.where(sums[2] == 0, 0.0, sums[0] / sums[1] * sums[2] / sums[3])
 
 
-_Parts = Callable[[Mapping[str, NDArray[Any]]], list[Floats]]
-_PARTS: Mapping[JudgedPart | None, tuple[_Parts, Callable[[Floats], Floats]]] = {
+_PartContributions = Callable[[Mapping[str, NDArray[Any]]], list[Floats]]
+_PARTS: Mapping[JudgedPart | None, tuple[_PartContributions, Callable[[Floats], Floats]]] = {
     "labels": (_labels, _difference),
     "links": (_links, _difference),
     "count": (_right_items, _right_share),
@@ -285,7 +285,7 @@ def _corrected_row(row: ComparisonRow, shifts: Shifts) -> ComparisonRow:
     return replace(row, difference=found)
 
 
-def _readings(metric: str, languages: Mapping[str, Part], shifts: Shifts) -> list[Side]:
+def _readings(metric: str, languages: Mapping[str, LanguageShare], shifts: Shifts) -> list[Side]:
     """A side under each reading of what judges differ on; nothing where a language has too few judgements."""
     of = [(shifts.get((language, metric), ()), weight, part) for language, (weight, part) in languages.items()]
     if not all(_tells(own) for own, *_ in of):

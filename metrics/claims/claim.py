@@ -37,7 +37,7 @@ Dimension = Literal[  # of texts, and of what instruments compare
     "model", "language", "condition", "country", "wording",
     "context_prefix", "phrasing", "dataset", "level", "option", "native", "method",
 ]  # fmt: skip
-Words = Annotated[str, Field(min_length=1)]
+NonEmptyText = Annotated[str, Field(min_length=1)]
 
 
 class ClaimContrast(ClosedModel):
@@ -45,10 +45,11 @@ class ClaimContrast(ClosedModel):
 
     native: Literal[True] | None = None  # a country's own language against the other languages
     each: Dimension | None = None  # each value against all others together; of instruments each pair
-    a: Words | None = None  # a value of the run ...
+    a: NonEmptyText | None = None  # a value of the run ...
     # ... against another one, several one after the other, "rest" (all others together), or "each" of the others
-    against: Words | tuple[Words, ...] = "rest"
-    within: tuple[tuple[Words, ...], ...] | None = None  # pairs of languages of one group against pairs across groups
+    against: NonEmptyText | tuple[NonEmptyText, ...] = "rest"
+    # Pairs of languages of one group against pairs across groups.
+    within: tuple[tuple[NonEmptyText, ...], ...] | None = None
     than: Annotated[float, Field(allow_inf_nan=False)] | None = None  # each model's number against this one
 
     @model_validator(mode="after")
@@ -77,17 +78,17 @@ class Claim(ClosedModel):
     """A hypothesis. `bound`: up to which difference two numbers are the same, or beyond which one is higher."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    says: Words
-    measure: Words = MEASURE.name  # what measured it, as in `numbers`: 'cbs', 'qa', 'questions', ...
+    says: NonEmptyText
+    measure: NonEmptyText = MEASURE.name  # what measured it, as in `numbers`: 'cbs', 'qa', 'questions', ...
     metric: str
-    where: Mapping[str, Words] = {}  # only numbers with these facets; '-': without the facet
-    by: tuple[Words, ...] = ()  # a comparison for each value of these facets
+    where: Mapping[str, NonEmptyText] = {}  # only numbers with these facets; '-': without the facet
+    by: tuple[NonEmptyText, ...] = ()  # a comparison for each value of these facets
     contrast: ClaimContrast
     expect: Literal["higher", "lower", "same", "different"]
     bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     parts: Literal["all", "any"] | None = None  # of the comparisons of a contrast: which must be so
     target: Literal["same_prompts", "new_prompts"]  # new samples of the same prompts, or new prompts like these
-    source: Words | None = None  # where it is said: 'section 6.3'
+    source: NonEmptyText | None = None  # where it is said: 'section 6.3'
 
     @model_validator(mode="after")
     def _testable(self) -> Claim:

@@ -61,7 +61,7 @@ UNEQUAL, NO_CELL = "unequal numbers of responses", "no cell has both numbers"
 FEW_SHARED, NOTHING = "too few in common", "nothing found"
 MOST_LACKING = 0.5  # of the cells that both sides could have: with more, what they share speaks for little of either
 _CENTRED = 1e-12
-Part = tuple[float, float]
+LanguageShare = tuple[float, float]  # the part of a language in a weight, and in a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ComparisonRow:
     difference: Difference
     contrast: Interval | None  # None: no interval
     # Of each side: by language its part of the weight, and of the number.
-    languages: tuple[Mapping[str, Part], Mapping[str, Part]] = ({}, {})
+    languages: tuple[Mapping[str, LanguageShare], Mapping[str, LanguageShare]] = ({}, {})
     unasked: int = 0  # cells of the second side that the first was not asked, or has no number of
 
 
@@ -332,7 +332,7 @@ class _RowCells:
         return ComparisonRow(found, contrast, self._languages, self.unasked)
 
     @cached_property
-    def _languages(self) -> tuple[Mapping[str, Part], Mapping[str, Part]]:
+    def _languages(self) -> tuple[Mapping[str, LanguageShare], Mapping[str, LanguageShare]]:
         """Of each side: by language its part of the weight, and of the number."""
         names, code = self.columns.facet("language")
         values = np.nan_to_num(self.columns.found.values)

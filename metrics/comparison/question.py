@@ -6,12 +6,13 @@ found.rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
 from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.log import Tell
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.cache.text.suggestions import did_you_mean
@@ -37,7 +38,6 @@ from polyculture.metrics.responses import ALL, SELECTIONS
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.metrics.text_selections import text_selections
 
-Tell = Callable[[str], None]  # takes a line on what was left out
 _TWO = "two sides are needed for a comparison"
 _OF_TEXTS = (*COMPARED, *ON_REQUEST)
 

@@ -63,23 +63,23 @@ class Incidences:
         return np.unique(self.items, return_inverse=True)[1]
 
     @cached_property
-    def entries_of(self) -> Rows:
+    def entries_of(self) -> RowsByCell:
         """The entries of each cell."""
-        return Rows.of(self.cell_of, len(self.responses))
+        return RowsByCell.of(self.cell_of, len(self.responses))
 
     @cached_property
-    def naming_of(self) -> Rows:
+    def naming_of(self) -> RowsByCell:
         """The groups of each cell."""
-        return Rows.of(self.cell, len(self.responses))
+        return RowsByCell.of(self.cell, len(self.responses))
 
     @cached_property
-    def pairs_of(self) -> Rows:
+    def pairs_of(self) -> RowsByCell:
         """The pairs of each cell."""
-        return Rows.of(self.cell[self.group], len(self.responses))
+        return RowsByCell.of(self.cell[self.group], len(self.responses))
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowsByCell:
     """The rows of each cell."""
 
     order: Integers  # the rows, those of a cell together
@@ -88,7 +88,7 @@ class Rows:
     sizes: Integers
 
     @classmethod
-    def of(cls, cell: Integers, cells: int) -> Rows:
+    def of(cls, cell: Integers, cells: int) -> RowsByCell:
         """From the cell of each row."""
         order, sizes = np.argsort(cell, kind="stable"), np.bincount(cell, minlength=cells)
         starts = np.cumsum(sizes) - sizes

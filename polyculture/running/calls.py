@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 _log = get_logger(__name__)
-Tell = Callable[[int, str], None]  # takes a remark with its level, as of `logging`
+LogRemark = Callable[[int, str], None]  # takes a remark with its level, as of `logging`
 WrittenPaths = tuple[tuple[str, Path], ...]  # of an experiment file: by its keys, as instruments.ask.folder
 
 
@@ -58,7 +58,7 @@ def _silent(_level: int, _line: str) -> None:
     """Somebody only wants to know what is left."""
 
 
-def once(tell: Tell) -> Tell:
+def once(tell: LogRemark) -> LogRemark:
     """`tell` for lines that it has not had: what several parts of a command have in common is said once."""
     told: set[str] = set()
 
@@ -83,7 +83,7 @@ class ExperimentAsked:
 
     workspace: Workspace
     model: str | None = None  # the one that the command line names
-    tell: Tell = _log.log  # gets the remarks
+    tell: LogRemark = _log.log  # gets the remarks
     able: tuple[str, ...] | None = None  # the models that can do it; None: nobody looked
 
     @property
@@ -165,7 +165,7 @@ class Call(ABC):
         """The name of one of its steps among the stages of a run."""
 
     @abstractmethod
-    def study(self, tell: Tell | None = None) -> Study:
+    def study(self, tell: LogRemark | None = None) -> Study:
         """Its steps, and what follows from them. `tell` gets the remarks of whoever makes the study.
 
         Without `tell`, somebody only wants to know what is left: where no model can be asked, the study is empty.
@@ -256,7 +256,7 @@ class InstrumentCall(Call):
         words = [self.command] if self.whole is None or self.part is None else [self.whole.command, self.part.title]
         return " ".join(words if step.name == self.command else [*words, step.name])
 
-    def study(self, tell: Tell | None = None) -> Study:
+    def study(self, tell: LogRemark | None = None) -> Study:
         """As of each call. A part says what it cannot ask, and has an empty study then."""
         try:
             self.check_able()
@@ -271,7 +271,7 @@ class InstrumentCall(Call):
         except PolycultureError as fault:
             return self._left_out(fault, tell)
 
-    def _left_out(self, fault: PolycultureError, tell: Tell | None) -> Study:
+    def _left_out(self, fault: PolycultureError, tell: LogRemark | None) -> Study:
         """A part of which nothing can be asked; of a whole command it is an error."""
         if self.part is None:
             raise fault
@@ -330,11 +330,11 @@ class InstrumentCall(Call):
         """The model that the command line names."""
         return getattr((self.whole or self).options, "model", None)
 
-    def _every(self, tell: Tell) -> ExperimentAsked:
+    def _every(self, tell: LogRemark) -> ExperimentAsked:
         """The experiment with all models, whatever they can do."""
         return ExperimentAsked(self.workspace, self._model, tell)
 
-    def _able(self, tell: Tell) -> ExperimentAsked:
+    def _able(self, tell: LogRemark) -> ExperimentAsked:
         """The experiment as the command sees it: with the models that can be asked."""
         every = self._every(tell)
         if not self._uses:

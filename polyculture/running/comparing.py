@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.log import get_logger
+from polyculture.cache.log import Tell, get_logger
 from polyculture.cache.store.layout import Table
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.model_facts import ModelFacts
@@ -32,7 +32,6 @@ from polyculture.metrics.comparison.question import (
     ExperimentFacts,
     OpenedRun,
     OtherRuns,
-    Tell,
     compare_opened,
 )
 from polyculture.running.layout import store_layout

@@ -15,7 +15,7 @@ from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Study
-from polyculture.running.calls import Call, LeftOutPart, Tell, once
+from polyculture.running.calls import Call, LeftOutPart, LogRemark, once
 from polyculture.running.layout import store_layout
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner, places_of
@@ -186,7 +186,7 @@ def shared_works(call: Call, step: Step[Any, Models], share: Share) -> list[Work
     return [*(work for work in works if work.job in mine), *others]
 
 
-def begin(call: Call, tell: Tell, *, accept_changes: bool) -> Study:
+def begin(call: Call, tell: LogRemark, *, accept_changes: bool) -> Study:
     """The study of a call, which is the run's current one from now on.
 
     What is gone from the run's folder is asked for again, and so is what steps made of it. Raises what the study

@@ -38,7 +38,7 @@ from polyculture.sources.record import Record, known_names
 if TYPE_CHECKING:
     from polyculture.imports.shapes import ShapedFile
     from polyculture.instruments.questions.model import QuestionSet
-    from polyculture.sources.record import Rows
+    from polyculture.sources.record import ReadRecords
 
 _log = get_logger(__name__)
 
@@ -116,14 +116,14 @@ def _taken(path: Path, of: QuestionSet, wanted: ImportRequest) -> GivenAnswers:
     return taken
 
 
-def _rows(source: ShapedFile, count: Count | None = None) -> Rows:
+def _rows(source: ShapedFile, count: Count | None = None) -> ReadRecords:
     """A record per text; those of likelihoods as they are, behind all others.
 
     `count` sees each record, and what is made of it.
     """
     scored: list[Record] = []
 
-    def texts() -> Rows:
+    def texts() -> ReadRecords:
         for row in source.records():
             if isinstance(row, Record) and likelihoods_of(row) is not None:
                 scored.append(row)

@@ -24,8 +24,9 @@ from polyculture.instruments.questions.instrument import ASK
 from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, SCORED, WANTED_ANSWERS, QuestionRow
 from polyculture.instruments.questions.numbers.measure import measure_questions
 from polyculture.instruments.questions.reading_step import ImportStep
-from polyculture.instruments.questions.scored import BETTER, ImportedScores, Range, scored_rows
+from polyculture.instruments.questions.scored import BETTER, ImportedScores, scored_rows
 from polyculture.instruments.questions.shown import SCORES
+from polyculture.metrics.declared import Range
 from polyculture.running.calls import ExperimentAsked
 from polyculture.running.importing_answers import take_in
 from polyculture.running.layout import layout_of

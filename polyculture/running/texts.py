@@ -18,7 +18,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.contract import Study, Validity
 from polyculture.metrics.comparison.study import Parts, study_parts
 from polyculture.metrics.text_doubts import KEPT_FOR_DOUBTS, text_doubts
-from polyculture.running.calls import Call, Tell
+from polyculture.running.calls import Call, LogRemark
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LINK, LinkingStage, fill_with, plan_linking, require_contact
 from polyculture.running.study import check_study, restated, write_study
@@ -102,7 +102,7 @@ class TextsCall(Call):
             require_contact(self.workspace)
         yield from mistakes.found
 
-    def study(self, tell: Tell | None = None) -> Study:
+    def study(self, tell: LogRemark | None = None) -> Study:
         """As of each call; imported texts are never generated. Whoever asks will link, which may take a contact."""
         if tell is not None:
             self.extraction.require_names()

@@ -18,7 +18,7 @@ import torch
 from transformers import PreTrainedModel
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.patching import Attention, AttentionRequest, Span, Vector
+from polyculture.generate.engines.patching import Attention, AttentionRequest, TokenSpan, Vector
 from polyculture.generate.engines.transformers.loading import Loaded, tokens_of
 from polyculture.generate.engines.transformers.passes import need_finite
 
@@ -26,7 +26,7 @@ _AT_ONCE = 64  # prompts among which those of equal length are read together
 _REMEDY = "Name a decoder with attention, as those of Llama, Qwen, Gemma, Mistral or GPT-2 are."
 
 RenderedText = tuple[str, bool]  # a prompt as the model reads it, and whether the tokenizer adds its special tokens
-Render = Callable[[AttentionRequest], RenderedText]
+RenderAttended = Callable[[AttentionRequest], RenderedText]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class AttentionReader:
     def __init__(self, loaded: Loaded, name: str, most: int, *, bos: bool = False) -> None:
         self._loaded, self._name, self._most, self._bos = loaded, name, most, bos
 
-    def read(self, requests: Iterable[AttentionRequest], render: Render) -> Iterator[Attention]:
+    def read(self, requests: Iterable[AttentionRequest], render: RenderAttended) -> Iterator[Attention]:
         """The attention of each prompt. `render` makes the text that the model reads of a request's messages.
 
         Raises `EngineError` where the model does not give its attention.
@@ -140,7 +140,7 @@ def _split(rows: torch.Tensor, parts: Sequence[Sequence[int]]) -> tuple[Vector, 
     return tuple(whole[:, list(part)] for part in parts)
 
 
-def _under(offsets: Sequence[Span], span: Span) -> Iterator[int]:
+def _under(offsets: Sequence[TokenSpan], span: TokenSpan) -> Iterator[int]:
     return (place for place, (start, end) in enumerate(offsets) if start < span[1] and span[0] < end)
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import torch
 
 from polyculture.generate.engines.base import Represented, layer_number
-from polyculture.generate.engines.patching import AnswerStates, Span, StatesRequest
+from polyculture.generate.engines.patching import AnswerStates, StatesRequest, TokenSpan
 from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.transformers.passes import StateChange, batches, hooked, need_finite, padded
 from polyculture.generate.engines.transformers.prefix_trie import Text
 
 _AT_ONCE = 64  # answers that are sorted by length together
 
-Render = Callable[[StatesRequest], Sequence[int]]
+EncodePrompt = Callable[[StatesRequest], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class StateReader:
     def __init__(self, loaded: Loaded, layers: Sequence[torch.nn.Module], most: int) -> None:
         self._loaded, self._layers, self._most = loaded, layers, most
 
-    def read(self, requests: Iterable[StatesRequest], prompt: Render) -> Iterator[AnswerStates]:
+    def read(self, requests: Iterable[StatesRequest], prompt: EncodePrompt) -> Iterator[AnswerStates]:
         """The states of each answer. `prompt` makes tokens of a request's messages."""
         waiting = iter(requests)
         while some := list(islice(waiting, _AT_ONCE)):
@@ -90,7 +90,7 @@ def _length(answer: _AnswerTokens) -> int:
     return len(answer.ids)
 
 
-def _covers(token: Span, spans: Sequence[Span]) -> bool:
+def _covers(token: TokenSpan, spans: Sequence[TokenSpan]) -> bool:
     return any(token[0] < end and start < token[1] for start, end in spans)
 
 

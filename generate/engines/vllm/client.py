@@ -26,7 +26,7 @@ from polyculture.generate.engines.model_files import REMEDY, broken_file
 from polyculture.generate.engines.stop_token import end_of_turn
 from polyculture.generate.engines.system_prompt import Turn
 from polyculture.generate.engines.vllm.kind import VllmOptions
-from polyculture.generate.engines.vllm.worker import GRACE, shared_memory, unlink
+from polyculture.generate.engines.vllm.worker import GRACE, JsonLine, shared_memory, unlink
 
 # Texts in flight per text that vLLM runs at once: while this process handles one, vLLM has the next in its queue.
 AHEAD = 2
@@ -52,8 +52,6 @@ class LoadedModelFacts:
 _WORKER = Path(__file__).with_name("worker.py")
 _GRACE = GRACE + 5.0  # seconds in which it stops in order, or else kills itself, before it is killed
 
-Line = dict[str, Any]
-
 
 class Client:
     """A model in vLLM's process, loaded on construction. Raises `EngineError` where that fails or the process ends.
@@ -63,10 +61,10 @@ class Client:
     itself, whatever the cause. Its log is an unnamed file, which needs no removal.
     """
 
-    def __init__(self, spec: ModelSpec, python: str, settings: Line) -> None:
+    def __init__(self, spec: ModelSpec, python: str, settings: JsonLine) -> None:
         self.spec, self._python = spec, python
         self._numbers = count()
-        self._early: deque[Line] = deque()  # answers that came while another was waited for
+        self._early: deque[JsonLine] = deque()  # answers that came while another was waited for
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the experiment file names, or this one
@@ -102,7 +100,7 @@ class Client:
         """A new request number."""
         return next(self._numbers)
 
-    def send(self, line: Line) -> None:
+    def send(self, line: JsonLine) -> None:
         """Send a request."""
         try:
             self._to.write(orjson.dumps(line) + b"\n")
@@ -110,7 +108,7 @@ class Client:
         except OSError as fault:
             raise self._ended() from fault
 
-    def read(self) -> Line:
+    def read(self) -> JsonLine:
         """The next answer, to any request."""
         return self._early.popleft() if self._early else self._read()
 
@@ -140,7 +138,7 @@ class Client:
         token = end_of_turn(render, lambda _: added)
         return () if token is None else (added[token],)
 
-    def _asked(self, line: Line) -> Line:
+    def _asked(self, line: JsonLine) -> JsonLine:
         """The answer to a request that the process answers at once; others that come before it wait."""
         number = self.number()
         self.send({"id": number, **line})
@@ -164,17 +162,17 @@ class Client:
             unlink(held)
             self._log.close()
 
-    def _read(self) -> Line:
+    def _read(self) -> JsonLine:
         said = self._from.readline()
         try:
-            line: Line = orjson.loads(said) if said.endswith(b"\n") else {}
+            line: JsonLine = orjson.loads(said) if said.endswith(b"\n") else {}
         except orjson.JSONDecodeError as fault:  # another program than our worker speaks
             raise self._ended() from fault
         if not line:
             raise self._ended()
         return line
 
-    def _need_open(self, answer: Line) -> None:
+    def _need_open(self, answer: JsonLine) -> None:
         """Raises `EngineError` where the model is not loaded."""
         if "unknown" in answer:
             name = answer["unknown"]

@@ -28,8 +28,9 @@ from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
-from polyculture.generate.engines.vllm.client import AHEAD, Client, Line, in_short, wrong_folder
+from polyculture.generate.engines.vllm.client import AHEAD, Client, in_short, wrong_folder
 from polyculture.generate.engines.vllm.kind import VllmOptions
+from polyculture.generate.engines.vllm.worker import JsonLine
 
 
 class VllmEngine(Closing):
@@ -134,7 +135,7 @@ def score(client: Client, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
     """Yields a row per continuation as each is finished."""
     failed: deque[Scored] = deque()
 
-    def asked() -> Iterator[tuple[tuple[str, TokenisedPair], Line, Sequence[int]]]:
+    def asked() -> Iterator[tuple[tuple[str, TokenisedPair], JsonLine, Sequence[int]]]:
         for request in requests:
             for pair in split_pairs(client, request, bos=client.facts.bos_token_id, first=client.facts.first_token_id):
                 if pair.error is None:
@@ -155,8 +156,8 @@ def score(client: Client, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
 
 
 def _answers(
-    client: Client, asked: Iterator[tuple[T, Line, Sequence[int]]]
-) -> Generator[tuple[T, Line, Sequence[int]]]:
+    client: Client, asked: Iterator[tuple[T, JsonLine, Sequence[int]]]
+) -> Generator[tuple[T, JsonLine, Sequence[int]]]:
     """Each answer with what was asked, and the seeds that it answers: of an error all that are still to come.
 
     Texts in flight are `AHEAD` times as many as vLLM writes at once, plus at most one request.
@@ -190,7 +191,7 @@ def _seeds(request: Request) -> Sequence[int]:
     return request.seeds[:1] if request.decoding.temperature == 0 else request.seeds
 
 
-def _line(client: Client, request: Request) -> Line:
+def _line(client: Client, request: Request) -> JsonLine:
     """Raises `EngineError` where the model has no chat template for a chat."""
     if not client.facts.chat_template:
         remedy = (

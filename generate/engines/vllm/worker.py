@@ -30,13 +30,13 @@ _SAY_AGAIN = 1.0  # seconds between two looks for the process that started this 
 # By itself vLLM's asynchronous engine runs half as many texts as its `LLM` does; here only the rate counts.
 _DEFAULTS = {"max_num_seqs": 256, "max_num_batched_tokens": 8192, "disable_log_stats": True}
 
-Line = dict[str, Any]
+JsonLine = dict[str, Any]
 
 
 class Worker:
     """One loaded model and its requests in flight, in asyncio's loop."""
 
-    def __init__(self, settings: Line, out: TextIO) -> None:
+    def __init__(self, settings: JsonLine, out: TextIO) -> None:
         from pydantic import TypeAdapter
         from vllm import AsyncEngineArgs, AsyncLLMEngine, SamplingParams
 
@@ -56,7 +56,7 @@ class Worker:
         self._loop = asyncio.get_running_loop()
         self._ended = asyncio.Event()
 
-    def ready(self) -> Line:
+    def ready(self) -> JsonLine:
         """The facts about the model that the client needs."""
         import vllm
 
@@ -86,7 +86,7 @@ class Worker:
             task.cancel()
         await asyncio.gather(*self._asked.values(), return_exceptions=True)
 
-    def receive(self, line: Line) -> None:
+    def receive(self, line: JsonLine) -> None:
         """Take a line. Called from the reading thread, which asks the tokenizer itself, immediately."""
         if "tokenize" in line or "render" in line:
             try:
@@ -96,7 +96,7 @@ class Worker:
             return
         self._loop.call_soon_threadsafe(self._take, line)
 
-    def _of_tokenizer(self, line: Line) -> Line:
+    def _of_tokenizer(self, line: JsonLine) -> JsonLine:
         """The tokens of texts; or a chat as the template writes it, and the tokens that a template may write."""
         if "tokenize" in line:
             encoded = self._own_tokenizer(line["tokenize"], **line["options"])
@@ -104,7 +104,7 @@ class Worker:
         text = self._own_tokenizer.apply_chat_template(line["render"], tokenize=False, **self._template)
         return {"text": text, "added": added_tokens(self._own_tokenizer)}
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: JsonLine) -> None:
         if "abort" in line:
             for number in line["abort"]:
                 if number in self._asked:
@@ -113,7 +113,7 @@ class Worker:
         self._asked[line["id"]] = task = self._loop.create_task(self._answer(line))
         task.add_done_callback(lambda _: self._asked.pop(line["id"]))
 
-    async def _answer(self, line: Line) -> None:
+    async def _answer(self, line: JsonLine) -> None:
         try:
             await (self._sample(line) if "messages" in line else self._score(line))
         except Exception as fault:  # noqa: BLE001 - a request that vLLM does not take: too long, no schema, ...
@@ -122,7 +122,7 @@ class Worker:
             else:
                 self.write({"id": line["id"], "error": str(fault) or str(fault.__cause__)})
 
-    async def _sample(self, line: Line) -> None:
+    async def _sample(self, line: JsonLine) -> None:
         """Samples of one prompt, which vLLM reads once: the first fills its prefix cache."""
         self._check_system(line["messages"])
         tokens = list(
@@ -134,7 +134,7 @@ class Worker:
         tail = self._tokenizer.decode(tokens[-line["tail"] :])
         await asyncio.gather(*(self._sample_one(line, tokens, tail, seed) for seed in line["seeds"]))
 
-    async def _sample_one(self, line: Line, tokens: list[int], tail: str, seed: int) -> None:
+    async def _sample_one(self, line: JsonLine, tokens: list[int], tail: str, seed: int) -> None:
         # The log-probability of each token tells whether the model computes numbers.
         # All that the model writes, as it writes it: its marks are read on the other side.
         whole = {"skip_special_tokens": False, "spaces_between_special_tokens": False}
@@ -165,7 +165,7 @@ class Worker:
             raise ValueError("the chat template leaves the system prompt out: it is not supported")
         self._systems.add(system)
 
-    async def _score(self, line: Line) -> None:
+    async def _score(self, line: JsonLine) -> None:
         """The log-probabilities of the tokens from `start` on."""
         tokens = line["tokens"]
         asked = {"max_tokens": 1, "prompt_logprobs": 0, "flat_logprobs": True, "detokenize": False}
@@ -178,7 +178,7 @@ class Worker:
         names = self._tokenizer.convert_ids_to_tokens(tokens[line["start"] :])
         self.write({"id": line["id"], "log_probabilities": values, "tokens": names})
 
-    async def _generate(self, name: str, tokens: list[int], asked: Line, schema: Line | None = None) -> Any:
+    async def _generate(self, name: str, tokens: list[int], asked: JsonLine, schema: JsonLine | None = None) -> Any:
         """vLLM's output for one text, once it is finished."""
         from vllm import SamplingParams, TokensPrompt
 
@@ -192,7 +192,7 @@ class Worker:
         (output,) = [output async for output in self._engine.generate(prompt, params, name)]
         return output
 
-    def write(self, answer: Line) -> None:
+    def write(self, answer: JsonLine) -> None:
         """Send an answer."""
         with self._writing:
             _write(self._out, answer)
@@ -275,7 +275,7 @@ def _mapped(process: Path, group: int) -> set[Path]:
     return set()
 
 
-async def _serve(settings: Line, loaded: SimpleQueue[Worker], out: TextIO) -> None:
+async def _serve(settings: JsonLine, loaded: SimpleQueue[Worker], out: TextIO) -> None:
     """Load the model and answer; what keeps it from loading is told on the other side."""
     try:
         from vllm import AsyncEngineArgs
@@ -296,7 +296,7 @@ async def _serve(settings: Line, loaded: SimpleQueue[Worker], out: TextIO) -> No
         worker.close()
 
 
-def _write(out: TextIO, answer: Line) -> None:
+def _write(out: TextIO, answer: JsonLine) -> None:
     out.write(json.dumps(answer) + "\n")
     out.flush()
 

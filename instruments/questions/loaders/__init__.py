@@ -1,13 +1,13 @@
 """Code of ours for sets that a rules file alone cannot read: a module for each, and no list of them.
 
 A rules file names the module, with hyphens for underscores:
-- `expand = "kobbq-survey"` takes `rows` of the module `kobbq_survey`: the rows of a file, as `RowFilter` says
+- `expand = "kobbq-survey"` takes `rows` of the module `kobbq_survey`: the rows of a file, as `sources/rows.py` says
 - `loader = "relevance"` takes `question_set` of the module `relevance`: a whole set, as `Made` says
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,18 +17,16 @@ from polyculture.cache.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from polyculture.instruments.questions.model import QuestionSet
-    from polyculture.sources.record import BadRow, Record
+    from polyculture.sources.rows import Expand
 
-# The records of a file, and the file -> the rows that are read as if they stood in it; a `BadRow` says why one is not.
-RowFilter: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
 # The folder, the selection and the concepts that a user names -> the set.
 Made: TypeAlias = "Callable[[Path | None, str | None, Path | None], QuestionSet]"
 ROWS, SET = "rows", "question_set"
 
 
-def rows_of(name: str) -> RowFilter:
+def rows_of(name: str) -> Expand:
     """What makes rows for `expand = name`. Raises `ValueError` where no module does."""
-    found: RowFilter = _function(name, ROWS)
+    found: Expand = _function(name, ROWS)
     return found
 
 

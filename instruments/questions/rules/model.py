@@ -11,12 +11,12 @@ from polyculture.instruments.questions.loaders import rows_of, set_of
 from polyculture.instruments.questions.model import QuestionKind
 from polyculture.sources.places import parse_files
 from polyculture.sources.rules import (
+    ColumnName,
+    ColumnNames,
     FileRules,
-    Name,
-    Names,
+    SeveralTexts,
     SourceRules,
     TableRules,
-    Texts,
     field,
     one_or_several,
     shape_of,
@@ -52,8 +52,8 @@ class OptionsColumn(TableRules):
     """Options, their roles or accepted answers in one column; or the same of every row."""
 
     shape: ClassVar[str] = "in a column"
-    column: Name | None = None
-    text: Texts = ()  # of every row: `{ text = ["True", "False"] }`
+    column: ColumnName | None = None
+    text: SeveralTexts = ()  # of every row: `{ text = ["True", "False"] }`
     form: Literal["list", "split"] = Field(default="list", alias="as")
     separator: str = "|"  # with as = "split"
 
@@ -66,25 +66,26 @@ class OptionsColumn(TableRules):
 
 # Accepted answers, or their weights: a column, a path to several (`annotations[].answers`), or a list in one column.
 Accepted = Annotated[
-    Annotated[Name, Tag("name")] | Annotated[OptionsColumn, Tag("in a column")], Discriminator(shape_of)
+    Annotated[ColumnName, Tag("name")] | Annotated[OptionsColumn, Tag("in a column")], Discriminator(shape_of)
 ]
 
 
 class Where(TableRules):
     """Which option is meant: one of `column`, `text`, `place`, `of` with `is`, or `groups` with `of`."""
 
-    column: Name | None = None  # whose value names it
+    column: ColumnName | None = None  # whose value names it
     # How it names it; a list has the name of each option in turn: `as = ["أ", "ب", "ج"]`.
     form: Literal["text", "index from 0", "index from 1", "letter"] | tuple[str, ...] = Field(
         default="text", alias="as"
     )
     separator: str | None = None  # of a text that names several, '' of 'ABD'; a list does without
-    nobody: Texts = ()  # values of the column that say: no option, whatever follows
-    text: Texts = ()  # its wordings
+    nobody: SeveralTexts = ()  # values of the column that say: no option, whatever follows
+    text: SeveralTexts = ()  # its wordings
     place: Annotated[int, Field(ge=1)] | None = None  # counted from 1
-    of: Name | None = None  # a value that every option has: `answer_info.{option}`, {option} being the option's column
-    value: Texts = Field(default=(), alias="is")
-    groups: Names = ()  # columns that name groups: the option whose `of` is of one of them
+    # A value that every option has: `answer_info.{option}`, {option} being the option's column.
+    of: ColumnName | None = None
+    value: SeveralTexts = Field(default=(), alias="is")
+    groups: ColumnNames = ()  # columns that name groups: the option whose `of` is of one of them
 
     @model_validator(mode="after")
     def _one_way(self) -> Where:
@@ -104,12 +105,12 @@ class QuestionBlock(FileRules):
     target: ClassVar[str] = "questions"
 
     expand: Annotated[str, AfterValidator(_loading(rows_of))] | None = None  # code that makes the rows: `loaders`
-    id: Name = field("what the question is called; unique in a language", default="row")
-    text: Name | None = field("what is asked; of a gap the text with `[MASK]`", needed=("choice", "gap", "open"))
-    context: Name | None = field("the text that is shown before the question")
-    language: Name | None = field("the code of its language, or its English name")
+    id: ColumnName = field("what the question is called; unique in a language", default="row")
+    text: ColumnName | None = field("what is asked; of a gap the text with `[MASK]`", needed=("choice", "gap", "open"))
+    context: ColumnName | None = field("the text that is shown before the question")
+    language: ColumnName | None = field("the code of its language, or its English name")
     options: Annotated[
-        Annotated[tuple[Name, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")],
+        Annotated[tuple[ColumnName, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")],
         Discriminator(shape_of),
     ] = field(
         "the options, a column each, or a column with all; of a pair both sentences, of a gap the candidates",
@@ -134,7 +135,7 @@ class QuestionBlock(FileRules):
         default=(),
     )
     weights: Accepted | None = field("of an open question: how many people gave each answer; of a survey each option")
-    facets: Mapping[str, Name] = field(
+    facets: Mapping[str, ColumnName] = field(
         "your columns by which numbers are grouped, under names that you choose",
         default={},
         example='{ country = "column" }',
@@ -162,12 +163,12 @@ class PromptRules(TableRules):
     files: Annotated[str, AfterValidator(parse_files)] | None = None
     id: str = "id"
     template: str = "prompt"  # '\n' in it is a line break
-    unknown: Texts = ()  # the column with the prompt's wording of 'unknown'; of templates the wording of each
+    unknown: SeveralTexts = ()  # the column with the prompt's wording of 'unknown'; of templates the wording of each
     templates: Annotated[
-        Mapping[LanguageCode | Literal["all"], Texts], BeforeValidator(lambda told: _of_all(told))
+        Mapping[LanguageCode | Literal["all"], SeveralTexts], BeforeValidator(lambda told: _of_all(told))
     ] = {}
     option: str = "{label}: {option}"
-    label: Texts = ("A",)  # the first: 'A', '(a)', '1'; or all of them; none: options stand without
+    label: SeveralTexts = ("A",)  # the first: 'A', '(a)', '1'; or all of them; none: options stand without
     instruction: Literal["language", "en"] = "language"  # 'en': every language under the English template
 
     @model_validator(mode="after")

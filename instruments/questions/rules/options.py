@@ -11,15 +11,15 @@ from polyculture.instruments.questions.model import BIASED, OTHER, PERSON, UNKNO
 from polyculture.instruments.questions.rules.groups import Person, split_groups, targets
 from polyculture.instruments.questions.rules.model import OptionsColumn, Where
 from polyculture.sources.cells import opened
-from polyculture.sources.rules import Name
-from polyculture.sources.values import Row, RowError, as_text
+from polyculture.sources.rules import ColumnName
+from polyculture.sources.values import RowError, SourceRow, as_text
 
 MOST_OPTIONS = 1000  # candidates of a gap
 _LABEL = re.compile(r"\W*(?:([A-Za-z])|(\d{1,3}))\W*")  # 'B', '(b)', '2.'
 _MISSING = ("", "na", "nan", "none", "null")  # as tables of numbers write that there is none
 
 
-def options_of(row: Row, rule: Sequence[Name] | OptionsColumn) -> list[str]:
+def options_of(row: SourceRow, rule: Sequence[ColumnName] | OptionsColumn) -> list[str]:
     """The options of a row, in the file's order. Raises `RowError` where they are none."""
     if not isinstance(rule, OptionsColumn):
         return [row.text(one, whole=True) for one in rule]
@@ -49,7 +49,7 @@ def _listed(rule: OptionsColumn, told: Any) -> list[Any]:
 class RowOptions:
     """The options of one row, to find those that rules mean."""
 
-    def __init__(self, row: Row, texts: Sequence[str], columns: Sequence[str], category: str) -> None:
+    def __init__(self, row: SourceRow, texts: Sequence[str], columns: Sequence[str], category: str) -> None:
         self._row, self._texts, self._columns, self._category = row, texts, columns, category
         self._folded = [_folded(text) for text in texts]
 

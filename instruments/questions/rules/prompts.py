@@ -17,7 +17,7 @@ from polyculture.instruments.questions.rules.model import ALL, PromptRules, Rule
 from polyculture.sources.files import read_file
 from polyculture.sources.record import BadRow
 from polyculture.sources.rows import row_place
-from polyculture.sources.values import Row, RowError
+from polyculture.sources.values import RowError, SourceRow
 
 HOUSE_PROMPTS = Path(__file__).parent.with_name("prompts.toml")
 HOUSE = "house"
@@ -160,7 +160,7 @@ def _read(rules: Rules, folder: Path, language: str) -> list[PromptTemplate]:
         place = row_place(path, record.row)
         if isinstance(record, BadRow):
             raise DataSetError(record.reason, where=place, remedy="Get the file again, or mend the row.")
-        row = Row(place, record, {})
+        row = SourceRow(place, record, {})
         try:
             name, template = row.text(told.id), mended(str(row.get(told.template) or "")).replace("\\n", "\n")
             unknown = row.text(told.unknown[0]) if told.unknown else None

@@ -18,8 +18,8 @@ from polyculture.sources.fields import field_text, filled, in_our_words, languag
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LeftOut
 from polyculture.sources.rows import Joins, files_of, read_rows
-from polyculture.sources.rules import Name, columns_of
-from polyculture.sources.values import Row, RowError, as_text, number_of
+from polyculture.sources.rules import ColumnName, columns_of
+from polyculture.sources.values import RowError, SourceRow, as_text, number_of
 
 NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
@@ -67,7 +67,7 @@ class Questions:
         self.remarks += joins.remarks
         self._check_ids()
 
-    def _take(self, row: Row, block: QuestionBlock, joins: Joins) -> None:
+    def _take(self, row: SourceRow, block: QuestionBlock, joins: Joins) -> None:
         name = field_text(row, block, "id", self.rules.words)
         joined = joins.joined(row, block, name)
         if isinstance(joined, LeftOut):
@@ -90,7 +90,7 @@ class Questions:
             if BIASED not in question.roles and {BIASED, TARGET} & set(block.roles):
                 self.remarks.append(LeftOut(row.place, NO_DIRECTION, name))
 
-    def _question(self, row: Row, block: QuestionBlock, name: str) -> Question:
+    def _question(self, row: SourceRow, block: QuestionBlock, name: str) -> Question:
         facets = self._facets(row, block)
         language = self._language(row, block)
         context, text = (
@@ -121,7 +121,7 @@ class Questions:
         return Question(name, self.name, language, self.rules.kind, unit, text, tuple(options), roles, right, row.place,
                         context, answers, weights, facets)  # fmt: skip
 
-    def _without_empty(self, row: Row, columns: Sequence[Name], options: list[str]) -> list[str]:
+    def _without_empty(self, row: SourceRow, columns: Sequence[ColumnName], options: list[str]) -> list[str]:
         """The options up to the last that has a text: tables have as many columns as their longest question."""
         size = max((number for number, one in enumerate(options, 1) if one), default=0)
         if 2 <= size < len(options):
@@ -143,7 +143,7 @@ class Questions:
         if len(set(options)) < len(options):
             raise RowError("two options are alike")
 
-    def _answers(self, row: Row, block: QuestionBlock) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    def _answers(self, row: SourceRow, block: QuestionBlock) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The answers that an open question accepts, and the weight of each: that of all its spellings."""
         found: list[tuple[str, float]] = []
         for source in block.answers:
@@ -167,8 +167,15 @@ class Questions:
         found = list(dict.fromkeys(found))
         return tuple(text for text, _ in found), tuple(weight for _, weight in found)
 
-    def _roles(self, row: Row, block: QuestionBlock, known: RowOptions, options: list[str], right: tuple[int, ...],
-               facets: dict[str, str]) -> tuple[str, ...]:  # fmt: skip
+    def _roles(
+        self,
+        row: SourceRow,
+        block: QuestionBlock,
+        known: RowOptions,
+        options: list[str],
+        right: tuple[int, ...],
+        facets: dict[str, str],
+    ) -> tuple[str, ...]:
         if not isinstance(block.roles, Mapping):
             roles = block.roles if isinstance(block.roles, tuple) else tuple(options_of(row, block.roles))
             if len(roles) != len(options):
@@ -188,7 +195,7 @@ class Questions:
             options, {role: place for role, place in {**named, BIASED: biased}.items() if place is not None}
         )
 
-    def _facets(self, row: Row, block: QuestionBlock) -> dict[str, str]:
+    def _facets(self, row: SourceRow, block: QuestionBlock) -> dict[str, str]:
         fixed = {name: value for name, value in block.fixed.items() if name not in type(block).model_fields}
         found = {name: self._facet(row, name, rule) for name, rule in block.facets.items()} | fixed
         for name, words in _DERIVED.items():
@@ -199,13 +206,13 @@ class Questions:
                 found[name] = word
         return found
 
-    def _facet(self, row: Row, name: str, rule: Name) -> str:
+    def _facet(self, row: SourceRow, name: str, rule: ColumnName) -> str:
         try:
             return in_our_words(self.rules.words, name, row.text(rule))
         except RowError as fault:
             raise RowError(f"facets.{name}: {fault}; what all rows have alike is fixed.{name}") from fault
 
-    def _language(self, row: Row, block: QuestionBlock) -> str:
+    def _language(self, row: SourceRow, block: QuestionBlock) -> str:
         """The language of a row: its own, or that of all; never a default."""
         said = field_text(row, block, "language", self.rules.words) or self.rules.language
         if not said:
@@ -258,7 +265,7 @@ def _content(question: Question) -> tuple[object, ...]:
             question.facets)  # fmt: skip
 
 
-def _values(row: Row, source: Accepted) -> list[Any]:
+def _values(row: SourceRow, source: Accepted) -> list[Any]:
     """What stands at a path, or the list that a column holds. Raises `RowError` where there is no such column."""
     if isinstance(source, OptionsColumn):
         return [options_of(row, source)]
