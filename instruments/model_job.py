@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -19,6 +19,19 @@ class AskedSample(Protocol):
 
     @property
     def keys(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAnswer:
+    """What a model is asked for one answer, which is one row."""
+
+    answer_id: str
+    request_id: str
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """That of the row."""
+        return (self.answer_id,)
 
 
 A = TypeVar("A", bound=AskedSample)

@@ -19,24 +19,18 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.request import as_lists, as_sent, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.contract import InstrumentPrompt
-from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.model_job import AskedAnswer, ModelJob
 from polyculture.instruments.row_step import TextStep, completion_columns
 
 SEED = 1  # of all requests: at temperature 0 it decides nothing
 
 
 @dataclass(frozen=True, slots=True)
-class PromptedAsk:
+class PromptedAsk(AskedAnswer):
     """A prompt as a model is sent it."""
 
-    answer_id: str
-    request_id: str
     prompted: InstrumentPrompt
     request: Request
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return (self.answer_id,)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
@@ -18,6 +18,9 @@ from polyculture.cache.workbook import WorkSheet
 from polyculture.sources.compressed import plain
 from polyculture.sources.headers import KnownColumns, header_of, named, plain_title
 from polyculture.sources.record import LONGEST_LINE, MOST_COLUMNS, BadRow, ReadRecords, Record, known_names, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SEPARATORS = "\t;,|"
 _PROMPTFOO = re.compile(r"\[[^\[\]]+\] ")
@@ -254,43 +257,48 @@ def read_known_workbook(path: Path, known: KnownColumns) -> ReadRecords:
 
 def read_parquet(path: Path) -> ReadRecords:
     """The rows of a file, batch by batch."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    number = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            _bounded(file.schema_arrow.names, path)
-            for batch in file.iter_batches(max(1, min(1_000, _BATCH_CELLS // max(1, file.metadata.num_columns)))):
-                for values in batch.to_pylist():
-                    number += 1
-                    yield Record(str(number), values)
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as fault:
-        where = f"is no Parquet file that can be read, after row {number}: {shown(fault)}"
-        raise UserError(where, where=path, remedy="Get the file again.") from fault
+    return _rows_of_batches(_parquet_batches(path), path, "Parquet")
 
 
 def read_arrow(path: Path) -> ReadRecords:
     """The rows of a file of Arrow: a stream, as `datasets` writes one, or a file with an index (Feather)."""
+    return _rows_of_batches(_arrow_batches(path), path, "Arrow")
+
+
+def _parquet_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        _bounded(file.schema_arrow.names, path)
+        yield from file.iter_batches(max(1, min(1_000, _BATCH_CELLS // max(1, file.metadata.num_columns))))
+
+
+def _arrow_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    with path.open("rb") as raw:
+        indexed = raw.read(6) == b"ARROW1"
+    with pa.memory_map(str(path)) as file:
+        if indexed:
+            reader = pa.ipc.open_file(file)
+            yield from (reader.get_batch(place) for place in range(reader.num_record_batches))
+        else:
+            yield from pa.ipc.open_stream(file)
+
+
+def _rows_of_batches(batches: Iterable[pa.RecordBatch], path: Path, kind: str) -> ReadRecords:
+    """The rows of batches. Raises `UserError` where the file breaks off, or is none of its kind."""
     import pyarrow as pa
 
     number = 0
     try:
-        with path.open("rb") as raw:
-            indexed = raw.read(6) == b"ARROW1"
-        with pa.memory_map(str(path)) as file:
-            if indexed:
-                reader = pa.ipc.open_file(file)
-                batches = (reader.get_batch(place) for place in range(reader.num_record_batches))
-            else:
-                batches = (batch for batch in pa.ipc.open_stream(file))
-            for batch in batches:
-                _bounded(batch.schema.names, path)
-                for values in batch.to_pylist():
-                    number += 1
-                    yield Record(str(number), values)
+        for batch in batches:
+            _bounded(batch.schema.names, path)
+            for values in batch.to_pylist():
+                number += 1
+                yield Record(str(number), values)
     except (pa.ArrowException, UnicodeDecodeError, OSError) as fault:
-        where = f"is no Arrow file that can be read, after row {number}: {shown(fault)}"
+        where = f"is no {kind} file that can be read, after row {number}: {shown(fault)}"
         raise UserError(where, where=path, remedy="Get the file again.") from fault
 
 

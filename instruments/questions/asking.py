@@ -24,7 +24,7 @@ from polyculture.generate.engines.patching import AttentionRequest
 from polyculture.generate.request import as_sent, request_id
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.datasets.model import MASK
-from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.model_job import AskedAnswer, ModelJob
 from polyculture.instruments.questions.layout import ASK_METHODS, ATTENTION, QuestionRow, WantedAnswer
 from polyculture.instruments.questions.model import UNKNOWN, PromptTemplate, Question, QuestionKind, QuestionSet
 
@@ -142,11 +142,9 @@ def topic_of(question: Question, method: Method) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(AskedAnswer):
     """A sample of a question under a prompt, with its options in one order."""
 
-    answer_id: str
-    request_id: str
     question: Question
     prompt: str  # its name; empty of sentences and gaps, which have none
     order: Order
@@ -156,10 +154,6 @@ class Ask:
     group: str  # the same of messages that begin alike
     sample: int
     seed: int
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return (self.answer_id,)
 
     @property
     def question_id(self) -> str:

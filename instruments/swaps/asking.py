@@ -25,7 +25,7 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.generate.request import as_lists, as_sent, request_id
 from polyculture.generate.sampling import chat
-from polyculture.instruments.model_job import ModelJob
+from polyculture.instruments.model_job import AskedAnswer, ModelJob
 from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, ComparisonWords, SwapPrompts
 from polyculture.instruments.swaps.selection import SwapTexts
@@ -38,18 +38,12 @@ AT_LIMIT = " (it was cut at the token limit)"
 
 
 @dataclass(frozen=True, slots=True)
-class AskedText:
+class AskedText(AskedAnswer):
     """A text to ask about: once, or once for each draw."""
 
-    answer_id: str
-    request_id: str
     filled: FilledContext
     sample: int
     seed: int
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return (self.answer_id,)
 
     @property
     def context_id(self) -> str:
