@@ -21,7 +21,6 @@ LANGUAGES = Path(__file__).with_name("languages.toml")
 _FILTERS = "filters"  # the table of a patterns file that is no language
 
 NgramUnit = Literal["words", "characters", "window"]  # a window: so many characters beside the slot, as they stand
-Edges = Literal["both", "begin", "end", "none"]
 Model = TypeVar("Model", bound=BaseModel)
 
 _REMEDY = "See docs/collecting.md."
@@ -59,7 +58,6 @@ class Filters(BaseModel):
 
     min_count: int = Field(default=5, ge=1)
     min_documents: int = Field(default=3, ge=1)
-    stop_words_at: Edges = "both"  # no n-gram has a stop word at this end
 
 
 class _LanguageSection(ClosedModel):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.text.folding import fold_with_offsets, is_composing
 from polyculture.collect.mining.corpus import Block, CorpusFile, NoText, texts_of
-from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
+from polyculture.collect.mining.patterns import Pattern, PatternSet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 
 NAMED_LINES = 20  # broken lines of a block that are listed; the others are only counted
@@ -101,9 +101,9 @@ def _folded_letters() -> tuple[NDArray[np.uint32], dict[int, str]]:
 class Scanner:
     """Searches blocks of a corpus for the patterns of one language."""
 
-    def __init__(self, chosen: PatternSet, stop_words_at: Edges) -> None:
+    def __init__(self, chosen: PatternSet) -> None:
         self._sieve = Sieve(chosen.patterns)
-        self._finder = SlotFinder(chosen, stop_words_at)
+        self._finder = SlotFinder(chosen)
 
     def scan(self, file: CorpusFile, block: Block) -> tuple[ScannedBlock, pa.Table]:
         """The hits in a block, of which each line that is not blank, or each row, is a document."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 import ahocorasick
 
 from polyculture.cache.text.folding import fold_surface, fold_with_offsets, is_dropped, without_spaces
-from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
+from polyculture.collect.mining.patterns import Pattern, PatternSet
 from polyculture.collect.mining.units import Segments, SpacedWords, Windows, is_space
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.rules import rules
@@ -35,9 +35,8 @@ class SlotHit:
 class SlotFinder:
     """Finds the patterns of one language."""
 
-    def __init__(self, chosen: PatternSet, stop_words_at: Edges) -> None:
+    def __init__(self, chosen: PatternSet) -> None:
         self._patterns, self._stop_words = chosen.patterns, chosen.stop_words
-        self._at_begin, self._at_end = stop_words_at in ("both", "begin"), stop_words_at in ("both", "end")
         self._spaced = chosen.unit == "words"
         self._units = SpacedWords(chosen.longest) if self._spaced else Segments(chosen.longest, chosen.language)
         self._windows = Windows(chosen.longest) if chosen.unit == "window" else None
@@ -97,7 +96,7 @@ class SlotFinder:
         for word in words[-1:] if enclosed else words:
             first, last = (words[0], word) if pattern.before else (word, words[0])
             form = line[first[0] : last[1]]
-            stopped = (self._at_begin and self._stops(line, first)) or (self._at_end and self._stops(line, last))
+            stopped = self._stops(line, first) or self._stops(line, last)
             if (enclosed or self._windows or not stopped) and any(map(str.isalpha, form)):
                 yield _folded(form), form
 

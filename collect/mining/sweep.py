@@ -22,7 +22,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
 from polyculture.cache.store.parquet import write_parquet
 from polyculture.collect.mining.corpus import BrokenFileError, CorpusFile, blocks
-from polyculture.collect.mining.patterns import Edges, PatternSet
+from polyculture.collect.mining.patterns import PatternSet
 from polyculture.collect.mining.scan import NAMED_LINES, ScannedBlock, Scanner
 from polyculture.collect.mining.shares import BytesRead, in_shares
 
@@ -48,7 +48,6 @@ class SweepReport:
 def sweep(
     files: Sequence[CorpusFile],
     chosen: PatternSet,
-    stop_words_at: Edges,
     folder: Path,
     processes: int = 1,
     progress: BytesRead = lambda _read: None,
@@ -58,13 +57,13 @@ def sweep(
     A file that has changed is scanned again. Raises `StoreError` where the folder cannot be written, `JobHeldError`
     where another process sweeps into it, `IncompleteError` where a worker process was killed.
     """
-    parts = folder / _identity(chosen, stop_words_at)
+    parts = folder / _identity(chosen)
     with store_faults(folder):
         parts.mkdir(parents=True, exist_ok=True)
     try:
         with store_faults(folder), Lock(folder / _LOCK):
             before = sum(found.read for file in files for found in map(_scanned, _done(parts, file).values()))
-            work = _SweepShare(files, chosen, stop_words_at, parts)
+            work = _SweepShare(files, chosen, parts)
             failures: dict[str, str] = {}
             for failed in in_shares(work, processes, lambda read: progress(before + read)):
                 failures |= failed
@@ -79,12 +78,11 @@ class _SweepShare:
 
     files: Sequence[CorpusFile]
     chosen: PatternSet
-    stop_words_at: Edges
     parts: Path
 
     def __call__(self, number: int, shares: int, report: BytesRead) -> dict[str, str]:
         """Scans the blocks of a share that are not done; returns the files that could not be read, and why."""
-        scanner, read, failures = Scanner(self.chosen, self.stop_words_at), 0, dict[str, str]()
+        scanner, read, failures = Scanner(self.chosen), 0, dict[str, str]()
         for place, file in enumerate(self.files):
             share, whole = (number - place) % shares, self.parts / f"{file.key}.whole"
             if whole.exists():
@@ -105,11 +103,11 @@ class _SweepShare:
         return failures
 
 
-def _identity(chosen: PatternSet, stop_words_at: Edges) -> str:
+def _identity(chosen: PatternSet) -> str:
     """A hash of all that decides the hits in a text."""
     patterns = [asdict(pattern) for pattern in chosen.patterns]
     words = sorted(chosen.stop_words)
-    return content_id(VERSION, chosen.language, patterns, chosen.unit, chosen.longest, words, stop_words_at)
+    return content_id(VERSION, chosen.language, patterns, chosen.unit, chosen.longest, words)
 
 
 def _done(parts: Path, file: CorpusFile) -> dict[int, Path]:

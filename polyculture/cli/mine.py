@@ -72,7 +72,7 @@ def mine(
     with work_folder(output) as folder:
         with watch("mine, megabytes", total // MEGABYTE) as progress:
             report = in_megabytes(progress)
-            swept = sweep(files, chosen, filters.stop_words_at, folder, processes or cores(), report)
+            swept = sweep(files, chosen, folder, processes or cores(), report)
         report_sweep(swept)
         with counted(swept, chosen, filters, folder) as counts:
             write_rows(as_wanted(counts.rows, format, output), format, output)

@@ -74,8 +74,8 @@ def mine(*files: Path | str, language: str = "en", output: Path | str = "counts.
 
 def in_slots(language: str, line: str, text: str = PATTERNS) -> list[tuple[str, ...]]:
     """The written forms of each hit in a line."""
-    chosen, filters = patterns_of(language, text)
-    return [hit.forms for hit in SlotFinder(chosen, filters.stop_words_at).find(line)]
+    chosen, _ = patterns_of(language, text)
+    return [hit.forms for hit in SlotFinder(chosen).find(line)]
 
 
 @pytest.mark.parametrize(
@@ -122,17 +122,9 @@ def test_what_stands_in_a_slot(language: str, line: str, held: list[str] | None)
 
 
 def test_a_place_is_counted_for_the_longest_pattern_only() -> None:
-    chosen, filters = patterns_of("en")
-    (hit,) = SlotFinder(chosen, filters.stop_words_at).find("The recipe of trifle.")
+    chosen, _ = patterns_of("en")
+    (hit,) = SlotFinder(chosen).find("The recipe of trifle.")
     assert chosen.patterns[hit.pattern].text == "the recipe of ___"
-
-
-def test_stop_words_may_be_let_in_where_titles_are_mined() -> None:
-    text = '[en]\npatterns = ["the novel ___"]\nmax_words = 3\n[filters]\nstop_words_at = "{}"'
-    line = "the novel The Great Gatsby by"
-    assert in_slots("en", line, text.format("both")) == [()]
-    assert in_slots("en", line, text.format("end")) == [("The Great", "The Great Gatsby")]
-    assert in_slots("en", line, text.format("none")) == [("The", "The Great", "The Great Gatsby")]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +163,7 @@ def mined(texts: Sequence[str], folder: Path, language: str = "en", text: str = 
     file = folder / "corpus.jsonl"
     file.write_text("".join(json.dumps({"text": one}) + "\n" for one in texts), encoding="utf-8")
     chosen, filters = patterns_of(language, text, folder)
-    swept = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, folder / "work")
+    swept = sweep(open_corpus([file], "text"), chosen, folder / "work")
     return {row["entity"]: row for row in rows_of(swept, chosen, filters, folder / "work")}
 
 
@@ -258,7 +250,7 @@ def test_every_form_of_a_corpus_gives_the_same_rows(tmp_path: Path) -> None:
     found = {}
     for name, file in in_every_form(tmp_path, documents(*parts)).items():
         folder = tmp_path / f"work-{name}"
-        swept = sweep(open_corpus([file], "text", block=500), chosen, filters.stop_words_at, folder)
+        swept = sweep(open_corpus([file], "text", block=500), chosen, folder)
         assert (swept.documents, swept.broken) == (41, 0), name
         found[name] = rows_of(swept, chosen, filters, folder)
     assert {row["entity"] for row in found["raw.jsonl"]} == {"الكبسة", "المنسف"}
@@ -266,12 +258,12 @@ def test_every_form_of_a_corpus_gives_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_blocks_of_any_size_hold_every_line_once(tmp_path: Path) -> None:
-    chosen, filters = patterns_of("en")
+    chosen, _ = patterns_of("en")
     texts = [f"{'x' * (3 * number % 40)} recipe of dish{number}" for number in range(15)]
     file = tmp_path / "corpus.txt"
     file.write_text("\n".join(texts), encoding="utf-8")
     for block in (1, 7, 40, 64, 1000, 10**6):
-        swept = sweep(open_corpus([file], "text", block), chosen, filters.stop_words_at, tmp_path / f"work{block}")
+        swept = sweep(open_corpus([file], "text", block), chosen, tmp_path / f"work{block}")
         assert (swept.lines, swept.documents, swept.hits) == (15, 15, 15), block
 
 
@@ -337,14 +329,14 @@ def test_a_model_reads_windows_as_the_texts_of_an_import(tmp_path: Path) -> None
 
 
 def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:
-    chosen, filters = patterns_of("en")
+    chosen, _ = patterns_of("en")
     lines = [json.dumps({"text": f"page {number}, recipe of ramen"}) for number in range(50)]
     lines[7], lines[20], lines[33] = lines[7][:20], "", '{"body": "recipe of ramen"}'
     file = tmp_path / "corpus.jsonl"
     file.write_bytes("\n".join(lines).encode() + b'\n{"text": "recipe of \xff"}\n[1]\n')
     for block in (200, 10**6):
         files = open_corpus([file], "text", block)
-        swept = sweep(files, chosen, filters.stop_words_at, tmp_path / f"work{block}")
+        swept = sweep(files, chosen, tmp_path / f"work{block}")
         assert [line for _, line, _ in swept.broken_lines] == [8, 34, 51, 52]
         reasons = [reason.split(":")[0] for _, _, reason in swept.broken_lines]
         assert reasons == ["not JSON", "has no text in 'text'", "not JSON", "has no text in 'text'"]
@@ -421,7 +413,7 @@ def test_a_sweep_goes_on_where_it_was_killed_and_takes_added_files(tmp_path: Pat
     def run(*files: Path) -> tuple[SweepReport, list[dict[str, Any]], int]:
         read: list[int] = []
         corpus = open_corpus(files, "text", block=200)
-        swept = sweep(corpus, chosen, filters.stop_words_at, tmp_path / "work", progress=read.append)
+        swept = sweep(corpus, chosen, tmp_path / "work", progress=read.append)
         return swept, rows_of(swept, chosen, filters, tmp_path / "work"), len(read)
 
     whole, rows, blocks = run(one)
@@ -468,8 +460,8 @@ def test_a_cut_archive_is_read_nearly_up_to_the_cut(tmp_path: Path, codec: Any) 
         stream.write("\n".join(lines).encode())
     file.write_bytes(file.read_bytes()[: file.stat().st_size * 4 // 5])
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
-    chosen, filters = read_patterns(tmp_path / "patterns.toml", "en")
-    swept = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, tmp_path / "work")
+    chosen, _ = read_patterns(tmp_path / "patterns.toml", "en")
+    swept = sweep(open_corpus([file], "text"), chosen, tmp_path / "work")
     assert list(swept.failures) == [str(file)]
     assert swept.documents > 100
     assert swept.text > len("\n".join(lines)) * {"gzip": 0.75, "bz2": 0.3, "zstd": 0.7}[codec]
