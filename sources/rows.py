@@ -76,7 +76,7 @@ def read_rows(
     """
     name = file.relative_to(folder).as_posix()
     records: list[tuple[SourceLocation, Record]] = []
-    for record in _records(file, block, known, expand):
+    for record in _records(file, block.rows, replace(known, header=block.header), expand, quoted=block.quotes):
         place = row_place(name, record.row)
         if isinstance(record, BadRow):
             if record.lost and block.turns:
@@ -123,11 +123,14 @@ def _split(rows: list[SourceRow], column: str, pattern: str) -> Generator[LeftOu
     return kept
 
 
-def _records(file: Path, block: FileRules, known: KnownColumns, expand: Expand | None) -> Iterator[Record | BadRow]:
+def _records(
+    file: Path, rows: str | None, known: KnownColumns, expand: Expand | None = None, *, quoted: bool = True
+) -> Iterator[Record | BadRow]:
+    """The records of a file, or those inside it. Raises `DataSetError` where it cannot be read as a whole."""
     try:
-        records = read_columns(file, replace(known, header=block.header), quoted=block.quotes)
-        if block.rows is not None:
-            records = _inside(records, block.rows)
+        records = read_columns(file, known, quoted=quoted)
+        if rows is not None:
+            records = _inside(records, rows)
         if expand is not None:
             records = expand(records, file)
         yield from records
@@ -219,7 +222,8 @@ class JoinedColumns:
             self.remarks.append(LeftOut(SourceLocation(path), f"missing: it would tell {wanted}"))
             return {}
         found: dict[str, dict[str, str]] = {}
-        for record in read_columns(file, KnownColumns.of(columns_of((str(self._join.on), *self._join.take)))):
+        known = KnownColumns.of(columns_of((str(self._join.on), *self._join.take)))
+        for record in _records(file, self._join.rows, known):
             if isinstance(record, BadRow):
                 what = "left out" if record.lost else "not read"
                 self.remarks.append(LeftOut(row_place(path, record.row), f"{what}: {record.reason}"))

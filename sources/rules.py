@@ -77,6 +77,7 @@ class Join(TableRules):
     """Columns of a second file, for the row with the same key."""
 
     files: Annotated[Files, Field(min_length=1)]  # the first that is there
+    rows: str | None = None  # as of `FileRules`
     on: ColumnName  # its key
     key: ColumnName | None = None  # ours; None: the id
     take: tuple[str, ...]

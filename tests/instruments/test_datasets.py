@@ -804,6 +804,29 @@ def test_a_table_of_two_kinds_is_read_by_one_block_and_this_is_told(tmp_path: Pa
         load(rules_of(str(tmp_path / "rules.toml")), tmp_path / "data")
 
 
+@pytest.mark.parametrize(
+    ("rows", "content"),
+    [
+        (
+            "words.all",
+            {"words": {"all": [{"key": "ugali", "porridge": "stiff"}, {"key": "pilau", "porridge": "rice"}]}},
+        ),
+        ("object", {"ugali": {"porridge": "stiff"}, "pilau": {"porridge": "rice"}}),
+    ],
+)
+def test_a_joined_file_may_have_its_rows_inside(tmp_path: Path, rows: str, content: object) -> None:
+    own_data(tmp_path)
+    joined = f'join = {{ files = "more.json", rows = "{rows}", on = "key", key = "word", take = ["porridge"] }}\n'
+    text = (OWN_RULES % "porridge").replace('rows = "native"\n', 'rows = "native"\n' + joined, 1)
+    (tmp_path / "rules.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "data" / "more.json").write_text(json.dumps(content), encoding="utf-8")
+    found = load(rules_of(str(tmp_path / "rules.toml")), tmp_path / "data")
+    assert {one.surface: one.english for one in found.entities if one.culture == "Swahili"} == {
+        "ugali": "stiff", "pilau": "rice",
+    }  # fmt: skip
+    assert found.left_out == ()
+
+
 def test_a_joined_file_is_read_and_a_misspelt_column_is_named_before_titles(tmp_path: Path) -> None:
     own_data(tmp_path)
     joined = 'join = { files = "more.csv", on = "key", key = "word", take = ["meaning"] }\n'
