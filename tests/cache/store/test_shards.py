@@ -324,11 +324,30 @@ def test_a_copied_folder_of_a_job_is_an_error_that_names_both_files(tmp_path: Pa
     builder.answer(builder.ask())
     run = builder.write()
     [part] = (run.root / "responses").rglob("part-00000.parquet")
-    copied = shutil.copytree(part.parent, part.parent.with_name("topic=food (conflicted copy)"))
-    with open_store(run, CORE) as store, pytest.raises(StoreError, match="stand twice") as told:
+    copy = part.parent.with_name("topic=food (conflicted copy)")
+    for _ in range(2):  # files that were checked once are not checked again, and others are
+        with open_store(run, CORE) as store:
+            assert len(store.sql("FROM responses").fetchall()) == 1
+        shutil.copytree(part.parent, copy)
+        for _ in range(2):
+            with open_store(run, CORE) as store, pytest.raises(StoreError, match="stand twice") as told:
+                store.sql("FROM responses")
+            assert str(part.parent) in str(told.value)
+            assert str(copy) in str(told.value)
+        shutil.rmtree(copy)
+
+
+def test_a_file_that_takes_the_place_of_one_that_was_checked_is_checked(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.answer(builder.ask())
+    run = builder.write()
+    [part] = (run.root / "responses").rglob("part-00000.parquet")
+    with open_store(run, CORE) as store:
+        assert len(store.sql("FROM responses").fetchall()) == 1
+    rows = pq.ParquetFile(part).read()
+    write_parquet(rows.drop_columns(["seed"]), part)
+    with open_store(run, CORE) as store, pytest.raises(StoreError, match="has no column seed"):
         store.sql("FROM responses")
-    assert str(part.parent) in str(told.value)
-    assert str(copied) in str(told.value)
 
 
 def test_a_folder_that_is_moved_while_it_is_written_is_told_and_keeps_its_rows(tmp_path: Path) -> None:
