@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -35,6 +35,7 @@ WITH measured AS (
 SELECT count(*) > 0 FROM measured WHERE measure = $measure AND metric = $metric{where}
 """
 _FACETS = ("model", "dataset", "language", "country", "topic", "condition", "wording", "method", "reader")
+_METRICS = "SELECT DISTINCT measure, metric FROM numbers UNION SELECT DISTINCT measure, metric FROM differences"
 COLUMNS = (
     "claim", "says", "source", "result", "measure", "metric", "where", "target", "expect", "bound",
     "dimension", "a", "b", "place", "difference", "low", "high", "p", "p_holm", "comparisons", "tested",
@@ -53,17 +54,21 @@ def claims_frame(data: ReportData) -> pd.DataFrame:
     run = ComparedRun(data.reading.store, data.manifest.deterministic)
     pairs = data.names.catalog.native_pairs(data.manifest.languages)
     linked = data.about_texts and bool(totals(data.reading.rows(SQL / "health.sql")).get("linked"))
+    measured = set(run.store.execute(_METRICS).fetchall())
     rows: list[dict[str, Any]] = []
     for file in PAPERS.values():
-        stated = [claim for claim in read_claims(file) if _is_measured(run, claim, linked=linked)]
+        stated = [claim for claim in read_claims(file) if _is_measured(run, measured, claim, linked=linked)]
         rows += claim_rows(run, pairs, data.manifest, stated)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _is_measured(run: ComparedRun, claim: Claim, *, linked: bool) -> bool:
-    """Whether the run has what a claim is about: its metric, of what its `where` says. Its sides may be lacking."""
+def _is_measured(run: ComparedRun, measured: Collection[tuple[str, str]], claim: Claim, *, linked: bool) -> bool:
+    """Whether the run has what a claim is about: its metric, of what its `where` says. Its sides may be lacking.
+    `measured` are the measures and metrics of the run."""
     if claim.measure == MEASURE.name:
         return linked and all(value in run.values.get(name, (value,)) for name, value in claim.where.items())
+    if (claim.measure, claim.metric) not in measured:
+        return False
     columns = [name if name in _FACETS else f"coalesce(facets[${name}_], '-')" for name in claim.where]
     where = "".join(f" AND {column} = ${name}" for column, name in zip(columns, claim.where, strict=True))
     names = {f"{name}_": name for name in claim.where if name not in _FACETS}
