@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from polyculture.cache.log import POLYCULTURE, get_logger, handled_by
 from polyculture.cache.text.sanitize import learn
 from polyculture.console import shown
 from tests.polyculture.test_command_line import polyculture as command
+from tests.quick_start import begin
 from tests.test_house import ROOMS, ROOT
 
 EXPERIMENT = """
@@ -43,6 +45,22 @@ def python(program: str, folder: Path) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+def forked(program: str, folder: Path) -> tuple[str, str]:
+    """The same of a program whose process begins with all that it imports."""
+    process = begin(_run_program, program, str(folder))
+    process.join(550)
+    printed = (folder / "stdout").read_text(encoding="utf-8"), (folder / "stderr").read_text(encoding="utf-8")
+    assert process.exitcode == 0, printed
+    return printed
+
+
+def _run_program(program: str, folder: str) -> None:
+    os.chdir(folder)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
+    exec(program, {"__name__": "__main__"})
+
+
 def test_a_library_user_who_configures_nothing_hears_nothing(folder: Path) -> None:
     assert python(RUN.format(""), folder) == ("", "")
 
@@ -56,7 +74,7 @@ warnings.setLevel(logging.WARNING)
 logging.getLogger("polyculture").addHandler(warnings)
 logging.getLogger("polyculture.running.results").setLevel(logging.ERROR)
 {RUN.format("")}"""
-    assert python(program, folder) == ("", "")
+    assert forked(program, folder) == ("", "")
     lines = (folder / "all.log").read_text(encoding="utf-8").splitlines()
     assert f"INFO polyculture.running.steps {DONE}" in lines
     assert any(re.match(rf"WARNING polyculture\.running\.\w+ {ALIKE}", line) for line in lines)
@@ -75,7 +93,7 @@ def test_the_command_line_prints_all_lines_and_no_more(folder: Path) -> None:
     assert lines.count(DONE) == 1
     assert len([line for line in lines if line.startswith(ALIKE)]) == 1
     assert not [line for line in lines if re.search(r"INFO|WARNING|polyculture\.", line)]
-    logged = python(RUN.format(", runs='others', progress=True"), folder)[1].splitlines()
+    logged = forked(RUN.format(", runs='others', progress=True"), folder)[1].splitlines()
     assert logged == [line for line in lines if "report.html#before" not in line], "the command's own remark"
 
 
@@ -85,7 +103,7 @@ def test_lines_that_are_printed_are_not_printed_twice_and_still_reach_a_file(fol
 import logging
 logging.basicConfig(filename="root.log", format="%(levelname)s %(message)s")
 {RUN.format(", progress=True")}"""
-    _, printed = python(program, folder)
+    _, printed = forked(program, folder)
     kept = (folder / "root.log").read_text(encoding="utf-8").splitlines()
     assert printed.count(DONE) == 1
     assert printed.count(ALIKE) == 1
