@@ -19,7 +19,7 @@ PROCESSES ?= $$(( $$(getconf _NPROCESSORS_ONLN) + 2 ))
 # Containers often set it: each of the hundreds of processes that the tests start would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-full test-highest test-vllm test-every-eval-ever lint style docs bench install install-dev constraints browser clean
+.PHONY: demo test test-full test-highest test-vllm test-every-eval-ever mutants lint style docs bench install install-dev constraints browser clean
 
 demo: $(VENV)/.installed  ## compares two small models, from prompts to the report, offline once installed
 	$(BIN)/polyculture demo --folder $(DEMO)
@@ -47,6 +47,13 @@ test-every-eval-ever: $(VENV)/.installed-dev  ## exported records, by the valida
 	test -x build/every-eval-ever/bin/python || $(HIGHEST) -m venv build/every-eval-ever
 	build/every-eval-ever/bin/python -m pip install --quiet --disable-pip-version-check every-eval-ever==0.3.0
 	POLYCULTURE_EVERY_EVAL_EVER=$(abspath build/every-eval-ever/bin/python) $(BIN)/python -m pytest tests/reports/test_every_eval_ever.py
+
+# Changes the code of one room a little, thousands of times, and runs the room's tests on each change: see tests/mutants.toml.
+ROOM ?= metrics/inference
+SAMPLE ?= 0
+mutants: $(VENV)/.installed-dev  ## mutation testing of ROOM; all takes hours, SAMPLE=200 minutes, and a second call goes on
+	$(BIN)/python -c "import mutmut" 2>/dev/null || $(PIP_INSTALL) mutmut==3.8.1
+	$(BIN)/python -m tests.mutants $(ROOM) --sample $(SAMPLE)
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .

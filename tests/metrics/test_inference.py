@@ -401,6 +401,39 @@ def test_a_mean_of_shares_adds_up_their_variances() -> None:
     assert found.variance == pytest.approx(sum(part.variance for part in known) / 4)
 
 
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)).map(sorted), min_size=1, max_size=8))
+@settings(max_examples=60)
+def test_a_share_over_responses_of_unequal_length_has_their_jackknife_and_that_of_an_exception(
+    pairs: list[list[int]],
+) -> None:
+    tops, bottoms = np.array(pairs, dtype=np.float64).T
+    found = share_of(tops, bottoms)
+    telling = bottoms > 0  # the others say nothing, and are not counted
+    if not telling.any():
+        assert found is None
+        return
+    tops, bottoms = tops[telling], bottoms[telling]
+    value, size, longest = tops.sum() / bottoms.sum(), len(tops), bottoms.max()
+    left = [
+        (tops.sum() - top) / (bottoms.sum() - bottom) for top, bottom in zip(tops, bottoms, strict=True) if size > 1
+    ]
+    exception = longest * max(value, 1 - value) / (bottoms.sum() + longest)
+    variance = (jackknife(np.array(left)) if left else 0.0) + (0.1 * exception**2 if longest > 1 else 0.0)
+    assert found is not None
+    assert (found.value, found.variance) == (pytest.approx(value), pytest.approx(variance, abs=1e-12))
+    assert (found.freedom, found.told, found.share) == (max(size - 1, 1), size, True)
+
+
+def test_a_mean_of_shares_takes_the_variance_of_those_that_one_response_tells_from_the_others() -> None:
+    parts = [Estimate(0.2, 0.01, 4, 5, True), Estimate(0.6, 0.0, 1, 1, True), Estimate(0.4, 0.03, 9, 2, True)]
+    found = mean_share(parts)
+    freedom = 0.04**2 / (0.01**2 / 4 + 0.03**2 / 9)
+    assert (found.value, found.variance) == (pytest.approx(0.4), pytest.approx(0.04 / 9 * 3 / 2))
+    assert (found.freedom, found.told, found.share) == (pytest.approx(freedom), 8, True)
+    single = mean_share([Estimate(0.2, 0.01, 1, 1, True), Estimate(1.0, 0.0, 1, 1, True)])
+    assert (single.value, single.variance, single.told) == (pytest.approx(0.6), 0.0, 2)
+
+
 def of_table(table: NDArray[np.float64]) -> PromptMean:
     """The mean of a table of topics by countries, one value a place; NaN: none."""
     topic, country = np.nonzero(~np.isnan(table))
@@ -427,6 +460,38 @@ def test_crossed_factors_that_matter_each_add_their_own_variance() -> None:
     assert flat.variance == pytest.approx(1 / 54, rel=0.5)
 
 
+@pytest.mark.parametrize("missing", [(), ((1, 2), (4, 7))])
+@pytest.mark.parametrize("scale", [0.2, 3.0])
+def test_the_interaction_is_that_of_an_additive_model_of_the_values_that_are_there(
+    missing: Sequence[tuple[int, int]], scale: float
+) -> None:
+    """V_T and V_C by their formula, V_I by least squares: the residuals of topic and country, over their degrees."""
+    random = np.random.default_rng(11)
+    shape = topics, countries = 5, 8
+    table = scale * (random.normal(size=(topics, 1)) + random.normal(size=(1, countries))) + random.normal(size=shape)
+    for place in missing:
+        table[place] = np.nan
+    topic, country = np.nonzero(~np.isnan(table))
+    values, size = table[topic, country], len(topic)
+    dummies = np.hstack([np.eye(topics)[topic], np.eye(countries)[country]])
+    residuals = values - dummies @ np.linalg.lstsq(dummies, values)[0]
+    freedom = size - topics - countries + 1
+    interaction = float(residuals @ residuals) / freedom / size
+
+    def of_factor(unit: NDArray[np.int64], units: int) -> float:
+        weights = np.bincount(unit) / size
+        means = np.array([values[unit == one].mean() for one in range(units)])
+        return float((weights**2 * (means - values.mean()) ** 2 / (1 - 2 * weights + (weights**2).sum())).sum())
+
+    by_topic, by_country = of_factor(topic, topics), of_factor(country, countries)
+    found = of_table(table)
+    variance = max(by_topic + by_country - interaction, by_topic, by_country)
+    assert found.variance == pytest.approx(variance, rel=1e-6)
+    if not missing:
+        squares = by_topic**2 / 4 + by_country**2 / 7 + interaction**2 / 28
+        assert found.freedom == pytest.approx(max(variance**2 / squares, 4))
+
+
 def test_a_table_that_is_too_small_uneven_or_flat_has_the_reason() -> None:
     random = np.random.default_rng(5)
     table = random.normal(size=(5, 6))
@@ -438,6 +503,11 @@ def test_a_table_that_is_too_small_uneven_or_flat_has_the_reason() -> None:
     assert of_table(one).reason is None
     one[2, :3] = np.nan
     assert of_table(one).reason == INCOMPLETE
+    wide = random.normal(size=(5, 8))
+    wide[0, 0] = wide[1, 1] = np.nan  # a twentieth
+    assert of_table(wide).reason is None
+    wide[2, 2] = np.nan
+    assert of_table(wide).reason == INCOMPLETE
 
 
 def test_conditions_of_a_topic_and_country_are_one_value() -> None:
