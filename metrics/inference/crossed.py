@@ -43,12 +43,11 @@ class Way:
 
 
 def way(influences: Floats) -> Way:
-    """The units of one sample, from their influences, centred on zero. A unit that adds nothing at all is left out."""
-    cleaned = np.where(np.abs(influences) < ROUNDING, 0.0, influences)
-    present = np.count_nonzero(cleaned) if np.any(cleaned) else len(cleaned)
-    if present < 2:
+    """The units of one sample, from their influences, centred on zero. One that adds nothing is as the average is."""
+    size = len(influences)
+    if size < 2:
         return Way(np.zeros(0), 0.0)
-    return Way(cleaned * math.sqrt(present / (present - 1)), present - 1.0)
+    return Way(np.where(np.abs(influences) < ROUNDING, 0.0, influences) * math.sqrt(size / (size - 1)), size - 1.0)
 
 
 def gathered(samples: Sequence[tuple[UnitNames, Floats]]) -> Way:

@@ -96,7 +96,7 @@ def test_what_a_unit_adds_in_two_languages_is_summed_before_it_is_squared() -> N
     units, other = np.array(["a", "b", "c"]), np.array(["d", "e", "f"])
     influence = np.array([1.0, 0.0, -1.0])
     one = way(influence)
-    assert (one.variance, one.freedom) == (pytest.approx(2 * 2), 1)  # b adds nothing
+    assert (one.variance, one.freedom) == (pytest.approx(2 * 3 / 2), 2)  # b is average, and a unit as the others are
     same, apart = gathered([(units, influence), (units, influence)]), gathered([(units, influence), (other, influence)])
     assert (same.variance, same.freedom) == (pytest.approx(4 * 2 * 3 / 2), 2)
     assert (apart.variance, apart.freedom) == (pytest.approx(2 * 2 * 3 / 2), 4)

@@ -137,7 +137,9 @@ def world(seed: int, ratios: int = 1, units: int = 14, prompts: int = 2, lengths
     random = np.random.default_rng(seed)
     bottoms = np.repeat(random.integers(1, lengths + 1, (1, units, 1)), ratios, 0).repeat(prompts, 2)
     chance = np.clip(
-        random.normal(0.3, 0.15, (1, units, 1)) + random.normal(0, 0.05, (1, 1, prompts)) + 0.2 * np.arange(ratios)[:, None, None],
+        random.normal(0.3, 0.15, (1, units, 1))
+        + random.normal(0, 0.05, (1, 1, prompts))
+        + 0.2 * np.arange(ratios)[:, None, None],
         0.02, 0.98,
     )  # fmt: skip
     return Ratio(
@@ -203,23 +205,70 @@ def test_few_units_have_no_interval_and_nothing_has_no_number() -> None:
     assert difference is not None
     assert (difference.lacking, difference.low) == (FEW, None)
     assert estimate(Ratio(few.numerators * 0, few.denominators * 0)) is None
-    assert estimate(world(5, units=8)).limits(0, 1) != (None, None)  # type: ignore[union-attr]
+    assert estimate(world(5, units=8, prompts=1)).limits(0, 1) != (None, None)  # type: ignore[union-attr]
     carried = world(5, units=9)  # without the first unit nothing is left to count
     bottoms = np.where(np.arange(9)[None, :, None] > 0, 0.0, carried.denominators)
     assert estimate(Ratio(carried.numerators * (bottoms > 0), bottoms)).withheld() == FEW  # type: ignore[union-attr]
 
 
-def split(units: int, different: int) -> Ratio:
-    """Units of one answer each under one prompt, of which some differ from the others."""
-    tops = np.zeros((1, units, 1))
-    tops[0, :different] = 1.0
-    return Ratio(tops, np.ones((1, units, 1)))
+def split(units: int, different: int, most: int = 1) -> Ratio:
+    """Units of `most` answers each under one prompt, of which some are right in one answer more than the others."""
+    tops = np.full((1, units, 1), most // 2, dtype=np.float64)
+    tops[0, :different] += 1.0
+    return Ratio(tops, np.full((1, units, 1), float(most)))
+
+
+def with_exception(found: Parts, own: Sequence[float]) -> list[float]:
+    """The reaches that leave room for one more unit, half as far from the others as a share can be."""
+    cube, square = (sum(change**power for change in found.changes) for power in (3, 2))
+    limits = []
+    for far, end, third in zip(own, (found.value, 1 - found.value), (-cube, cube), strict=True):
+        more = end / 2 / (found.size + 1)
+        slope = (third + more**3) / (square + more**2)
+        root = optimize.brentq(
+            lambda d, slope=slope: d**2 - Z**2 * (found.variance + slope * d), 1e-9, 10.0, xtol=1e-14
+        )
+        limits.append(max(far, root))
+    return limits
 
 
 def test_where_few_units_differ_one_more_would_decide_and_with_many_units_there_is_room_for_it() -> None:
-    withheld, roomy, plain = estimate(split(20, 1)), estimate(split(400, 1)), estimate(split(20, 9))
-    assert withheld is not None
-    assert roomy is not None
-    assert plain is not None
-    assert (plain.lacking, roomy.lacking) == (None, None)
-    assert withheld.lacking in (None, ONE_KIND)
+    seen = set()
+    for units in (12, 20, 39, 40, 400):
+        for different, most in (
+            (1, 1),
+            (2, 1),
+            (units // 2, 1),
+            (units - 1, 1),
+            (1, 8),
+            (3, 8),
+            (1, 40),
+            (units // 2, 40),
+        ):
+            one = split(units, different, most)
+            found, expected = estimate(one), parts_of([one])
+            assert found is not None
+            cube, square = (sum(change**power for change in expected.changes) for power in (3, 2))
+            plain = reaches(expected, 0.0, 1.0, cube / square, Z)
+            roomy = with_exception(expected, plain)
+            decides = sum(roomy) > 2 * sum(plain)
+            seen.add((decides, units >= 40))
+            assert found.lacking == (ONE_KIND if decides and units < 40 else None)
+            if units >= 40 or not decides:
+                assert found.distances(Z) == pytest.approx(roomy if decides else plain, rel=1e-6)
+    assert seen == {(decides, many) for decides in (False, True) for many in (False, True)}
+
+
+def test_units_that_all_say_the_same_have_wilsons_interval_at_an_end_and_none_between() -> None:
+    for units, different in ((9, 0), (20, 0), (20, 20), (400, 0)):
+        found = estimate(split(units, different))
+        assert found is not None
+        far = stats.t.ppf(0.975, units - 1) ** 2 / (units + Z**2)
+        assert found.limits(0, 1) == pytest.approx((0.0, far) if different == 0 else (1 - far, 1.0))
+    between = estimate(split(20, 0, 2))
+    assert between is not None
+    assert (between.value, between.lacking) == (0.5, ONE_KIND)
+    many = estimate(split(400, 0, 2))
+    assert many is not None
+    exception = 0.25 / 401
+    assert many.distances(Z) == pytest.approx([Z**2 * exception] * 2)
