@@ -97,6 +97,7 @@ class OtherRuns:
 
     baselines: Sequence[OpenedRun] = ()
     snapshots: Sequence[tuple[str, ComparedRun]] = ()  # by name: the run with the links of a snapshot
+    joined: Sequence[Sides] = ()  # of a run that others were joined to: its models, and theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,8 @@ def compare_opened(
     ]
     if others.baselines:
         several = list(_with_baselines(own, others.baselines, question, tell))
+    elif others.joined:
+        several = [([opened], list(others.joined), disqualified(manifest))]
     elif others.snapshots:
         several = list(_with_snapshots(own, others.snapshots))
     else:
@@ -160,6 +163,9 @@ def compare_opened(
     if alone:
         asked = {one.metric for one in conditions} or question.metrics or stored.metrics
         rows += stored.of_sides(every, asked, targets, question.by)
+        if others.joined and not rows:
+            what = f"{every[0].a} and {every[0].b} share no item that both have a score of"
+            raise StoreError(what, remedy="Import scores of the same items, by the same ids.")
     if not conditions:
         for line in text_selections(opened.store).unknown:
             tell(line)

@@ -59,6 +59,33 @@ class RunStudy:
         differ = _differences(self.parts, other.parts, ())
         return [f"{part}{values}{self._other_items(part, other)}" for part, values in differ] or ["what was asked"]
 
+    def contradicting(self, other: RunStudy) -> list[str]:
+        """The parts in which numbers of the items that both studies have were made otherwise."""
+        shared = {name for name in self.parts.keys() & other.parts.keys() if name not in self.items}
+        stated = self.stated.keys() & other.stated.keys()
+        found = [
+            *(f"{name}{_values(name, self.parts[name], other.parts[name])}" for name in sorted(shared)
+              if self.parts[name] != other.parts[name]),
+            *(f"{name} ({self.stated[name]} against {other.stated[name]})" for name in sorted(stated)
+              if self.stated[name] != other.stated[name]),
+        ]  # fmt: skip
+        for part, own in self.items.items():
+            there = other.items.get(part, {})
+            moved = [
+                item
+                for item in own.keys() & there.keys()
+                if own[item]["text"] == there[item]["text"] and own[item] != there[item]
+            ]
+            found += [f"the clusters of {part}: {_first(moved)}"] if moved else []
+        return found
+
+    def share_lacking(self, other: RunStudy) -> float:
+        """The largest share of the items of a part that another study lacks."""
+        lacking = [
+            len(own.keys() - other.items.get(part, {}).keys()) / len(own) for part, own in self.items.items() if own
+        ]
+        return max(lacking, default=0.0)
+
     def _other_items(self, part: str, other: RunStudy) -> str:
         """The first items that only one of both has, or that differ: '; it lacks 7, 9 and 4 more'."""
         here, there = self.items.get(part, {}), other.items.get(part, {})

@@ -152,7 +152,7 @@ def compare(
 
     --baseline compares this run with another one. It pairs the models that have the same name, or the two models if
     each run has only one, or the first model that you name with the second one in the baseline. Cells whose prompts
-    differ are left out and counted.
+    differ are left out and counted. Imported scores are paired by item, over the items that both runs have.
 
     --fail-if METRIC lower|higher|different [by more than X] is for pipelines; `lower` means that a is below b. The
     condition is checked for every row of that metric; write METRIC[CONDITION] for prompts of one condition. It holds

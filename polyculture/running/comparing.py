@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from polyculture.metrics.comparison.question import (
     OtherRuns,
     compare_opened,
 )
+from polyculture.running.comparing_scores import joined_scores
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
 
@@ -70,6 +71,10 @@ def compared(
     question.check()
     others = [_baseline(path, workspace, runs) for path in question.baselines]
     own = _opened(stack, workspace.run)
+    if others and not own.run.cell_of:  # a run without texts
+        joined, sides = joined_scores(stack, workspace.run, others, question, tell)
+        own_question = replace(question, baselines=(), names=())
+        return compare_opened(joined, experiment_facts(workspace), own_question, OtherRuns(joined=sides), tell)
     other_runs = OtherRuns(
         [_opened(stack, other) for other in others],
         list(_with_snapshots(stack, workspace.run, own.run, question.snapshots)),

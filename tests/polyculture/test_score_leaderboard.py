@@ -159,6 +159,44 @@ def test_a_run_of_other_items_groups_metrics_or_ranges_is_left_out_with_what_dif
     assert "): with another cluster: 0, 1, 2 and 147 more" in lines["alone"]
 
 
+def test_a_baseline_is_compared_as_if_its_scores_were_in_the_run(folder: Path) -> None:
+    words = ("compare", "together.toml", "imported:small", "imported:large", "-f", "json")
+    within = [json.loads(line) for line in polyculture(*words, cwd=folder).stdout.splitlines()]
+    models = ("small.toml", "imported:small", "imported:large")
+    done = polyculture("compare", *models, "--baseline", "large.toml", "-f", "json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    between = [json.loads(line) for line in done.stdout.splitlines()]
+    columns = ("metric", "target", "a_estimate", "b_estimate", "difference", "low", "high", "p", "units")
+    numbers = [[[row[name] for name in columns] for row in rows] for rows in (within, between)]
+    assert len(numbers[0]) >= 2
+    assert sorted(numbers[0], key=str) == sorted(numbers[1], key=str)
+    assert {(row["a"], row["b"]) for row in between} == {("imported:small (small)", "imported:large (large)")}
+    gate = ("--target", "new_prompts", "--fail-if", "acc lower")
+    assert polyculture("compare", *models, "--baseline", "large.toml", *gate, cwd=folder).returncode == 7
+
+
+def test_a_baseline_of_other_items_clusters_or_ranges(folder: Path, tmp_path: Path) -> None:
+    scores = drawn(9, 0.0)
+    imported(tmp_path, "less", log(tmp_path, "less", {name: values[:100] for name, values in scores.items()}))
+    imported(tmp_path, "alone", "cluster==item", log(tmp_path, "alone", scores))
+    imported(tmp_path, "wide", "range=acc=0..2", log(tmp_path, "wide", scores))
+    baseline = ("--baseline", str(folder / "runs" / "large"))
+
+    def compared(name: str, *more: str) -> Any:
+        return polyculture(
+            "compare", f"{name}.toml", f"imported:{name}", "imported:large", *baseline, *more, cwd=tmp_path
+        )
+
+    done = compared("less")
+    assert done.returncode == 0, done.stderr
+    assert "it lacks 100, 101, 102 and 47 more" in " ".join(done.stderr.split())
+    assert compared("less", "--target", "new_prompts", "--fail-if", "acc lower").returncode == 3
+    for name, differs in {"alone": "the clusters of items of gsm8k: 0, 1, 2", "wide": "metric acc of gsm8k"}.items():
+        refused = compared(name)
+        assert refused.returncode == 2
+        assert differs in one_line(refused)
+
+
 @pytest.fixture(scope="module")
 def records(folder: Path) -> list[dict[str, Any]]:
     """The records of Every Eval Ever of two runs."""
