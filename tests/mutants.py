@@ -24,6 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from bench.results import keep
 from polyculture.cache.proportions import wilson_interval
 
 ROOT = Path(__file__).parents[1]
@@ -181,6 +182,8 @@ def main() -> None:
     for row in [COLUMNS, *rows_of(found)]:
         print("\t".join(map(str, row)))
     print(share_noticed(counts))
+    known = {"changes": counts.total(), "not tried": counts[NOT_TRIED], "not reached": counts["not reached"]}
+    keep("mutants", "Changes of code that tests notice, mutmut", room.name, {**known, "noticed": share_noticed(counts)})
     file = write_survivors(room.folder, [mutant for _, mutant, said in found if said == SURVIVED])
     print(f"the changes that no test noticed: {file.relative_to(ROOT)}")
 

@@ -100,6 +100,9 @@ def test_what_a_unit_adds_in_two_languages_is_summed_before_it_is_squared() -> N
     same, apart = gathered([(units, influence), (units, influence)]), gathered([(units, influence), (other, influence)])
     assert (same.variance, same.freedom) == (pytest.approx(4 * 2 * 3 / 2), 2)
     assert (apart.variance, apart.freedom) == (pytest.approx(2 * 2 * 3 / 2), 4)
+    bridge = np.array(["c", "d"]), np.array([1.0, -1.0])  # all three have units in common, by way of this one
+    for samples in ([(units, influence), (other, influence), bridge], [bridge, (units, influence), (other, influence)]):
+        assert gathered(samples).freedom == 5
     assert gathered([(units, influence), (units, -influence)]).variance == 0
     twice = gathered([(np.array(["a", "a", "b"]), np.array([0.25, 0.25, -0.5]))])
     assert twice.variance == way(np.array([0.5, -0.5])).variance

@@ -517,6 +517,23 @@ def test_conditions_of_a_topic_and_country_are_one_value() -> None:
     assert prompt_mean(topic, country, apart).variance == pytest.approx(of_table(table).variance)
 
 
+def test_prompts_without_a_country_vary_with_their_topics_alone() -> None:
+    """A neutral prompt of each topic: countries matter to the other cells alone, by their share of all."""
+    random = np.random.default_rng(13)
+    topics, countries, size = 6, 7, 6 * 7 + 6
+    table = 3 * random.normal(size=(topics, 1)) + 3 * random.normal(size=(1, countries)) + random.normal(size=(6, 7))
+    neutral = random.normal(size=topics)
+    topic, country = (index.ravel() for index in np.indices(table.shape))
+    values = np.concatenate([table.ravel(), neutral])
+    found = prompt_mean([*topic, *range(topics)], [*country, *([None] * topics)], values)
+    of_topics = np.hstack([table, neutral[:, None]]).mean(axis=1)
+    by_topic = of_topics.var(ddof=1) / topics
+    by_country = table.mean(axis=0).var(ddof=1) / countries * (topics * countries / size) ** 2
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + table.mean()
+    interaction = (rest**2).sum() / ((topics - 1) * (countries - 1)) * topics * countries / size**2
+    assert found.variance == pytest.approx(by_topic + by_country - interaction)
+
+
 def test_a_mean_that_one_topic_carries_has_too_few_of_them() -> None:
     random = np.random.default_rng(7)
     topic = np.repeat(np.arange(7), [400, 5, 5, 5, 5, 5, 5])

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from polyculture.metrics.inference.limits import FEW, Z
+from polyculture.metrics.inference.limits import FEW, Z, found_with_power
 from polyculture.metrics.inference.ratios import FEW_PROMPTS, ONE_KIND, Ratio, estimate, paired
 
 Sums = NDArray[np.float64]  # ratios, units, prompts
@@ -272,3 +272,27 @@ def test_units_that_all_say_the_same_have_wilsons_interval_at_an_end_and_none_be
     assert many is not None
     exception = 0.25 / 401
     assert many.distances(Z) == pytest.approx([Z**2 * exception] * 2)
+
+
+def test_the_mean_over_units_weighs_each_unit_alike_and_leaves_out_those_without_an_answer() -> None:
+    tops, bottoms = np.array([[[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]]]), np.array([[[1.0, 4.0], [2.0, 2.0], [0.0, 3.0]]])
+    whole = Ratio(tops, bottoms, highest=2.0, graded=True).by_unit()
+    assert whole.of_prompts().tolist() == pytest.approx([(1 + 0) / 2, (1 / 2 + 1 / 2 + 0) / 3])
+    assert (whole.lowest, whole.highest, whole.graded) == (0.0, 2.0, True)
+
+
+def test_scores_between_the_ends_may_be_alike_where_enough_of_them_differ_from_the_commonest() -> None:
+    """Thirty scores of about a half: of a share such an interval would be withheld."""
+    scores = np.full((1, 30, 1), 0.5)
+    for different, graded, reason in ((8, True, None), (7, True, ONE_KIND), (8, False, ONE_KIND)):
+        scores[0] = 0.5
+        scores[0, :different, 0] += np.arange(1, different + 1) / 1000
+        one = Ratio(scores.copy(), np.ones_like(scores), graded=graded)
+        assert one.other_than_most() == different
+        assert estimate(one).withheld() == reason  # type: ignore[union-attr]
+
+
+def test_the_difference_that_is_found_is_that_of_students_test() -> None:
+    """With many degrees of freedom 2.8 standard errors in place of 1.96; with few more, by the quantiles of Student."""
+    assert found_with_power(Z, math.inf) == pytest.approx(Z + stats.norm.ppf(0.8), rel=1e-6)
+    assert found_with_power(1.0, 4, 0.9) == pytest.approx(1 + stats.t.ppf(0.9, 4) / stats.t.ppf(0.975, 4))
