@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+from polyculture.link.api.fill import fill_snapshot
+from polyculture.link.api.names import NamedMention
+from polyculture.running.linking import api_settings, sparql_settings
+from polyculture.running.opening import open_workspace
 from tests import servers
 from tests.link_world import CLASSES, item
 from tests.polyculture.test_command_line import polyculture, start_polyculture
@@ -123,7 +127,25 @@ def test_linking_in_front_of_the_live_service(
         experiment.write_text(text + LIVE.format(url=later.url, sparql=endpoint.url).lstrip(), "utf-8")
         assert polyculture("link", experiment, "--snapshot", "later.duckdb", cwd=experiment.parent).returncode == 0
         assert sum("Q1000" in request["ids"].split("|") for request in later.requests) == 1
+        asked = len(later.requests), len(endpoint.queries)
+        assert polyculture("link", experiment, "--snapshot", "later.duckdb", cwd=experiment.parent).returncode == 0
+        assert (len(later.requests), len(endpoint.queries)) == asked
         drift = polyculture("compare", experiment, "--snapshot", "later.duckdb", cwd=experiment.parent)
+        workspace = open_workspace(experiment)
+        partial, services = (
+            experiment.with_name("partial.duckdb"),
+            (sparql_settings(workspace), api_settings(workspace)),
+        )
+        fill_snapshot(workspace.catalog, [NamedMention("en", DISHES[1])], partial, *services)  # before the run grew
+        experiment.write_text(experiment.read_text("utf-8").replace("fill = true", "fill = false"), "utf-8")
+        unfilled = polyculture("link", experiment, "--snapshot", partial.name, cwd=experiment.parent)
+        assert f"without the names of {len(DISHES) - 1} of the run's mentions" in unfilled.stderr
+        experiment.write_text(experiment.read_text("utf-8").replace("fill = false", "fill = true"), "utf-8")
+        grown = polyculture("link", experiment, "--snapshot", partial.name, cwd=experiment.parent)
+        assert "without the names" not in grown.stderr
+        changes = polyculture("compare", experiment, "--snapshot", partial.name, cwd=experiment.parent)
+    assert re.search(r"merged +1 ", changes.stdout), changes.stdout + changes.stderr
+    assert "not found" not in changes.stdout
     assert re.search(r"merged +1 ", drift.stdout), drift.stdout + drift.stderr
     assert "another item" not in drift.stdout
     linked = {(row[4], row[8]) for row in tables(run_folder(experiment), "link")["links"]}

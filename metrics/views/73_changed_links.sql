@@ -1,6 +1,6 @@
 -- changed_links: a row is a query whose link another snapshot changes (`snapshot_links`): another item, none, or other countries.
 --   An item that was merged into another one is the same item under another number.
---   change: 'item gone': no item of the topic bears its names there; 'now ambiguous': several do; 'another item'; 'merged': the item is
+--   change: 'not found': no item of the topic bears its names there; 'now ambiguous': several do; 'another item'; 'merged': the item is
 --     part of another one there; 'linked anew': only there; 'other countries' of one item
 --   snapshot_status: the status of its link there
 --   snapshot_qid: the item that it is linked to there
@@ -11,7 +11,7 @@ CREATE VIEW changed_links AS
 SELECT
     s.snapshot, s.identity, CASE
         WHEN s.status = 'ambiguous' THEN 'now ambiguous'
-        WHEN s.status <> 'linked' THEN 'item gone'
+        WHEN s.status <> 'linked' THEN 'not found'
         WHEN l.status <> 'linked' THEN 'linked anew'
         WHEN s.qid <> l.qid AND NOT list_contains(s.merged, l.qid) THEN 'another item'
         WHEN coalesce(c.countries, []) <> list_sort(s.countries) THEN 'other countries'

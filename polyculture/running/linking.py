@@ -182,17 +182,28 @@ def tell_uncovered_countries(workspace: Workspace, source: Snapshot) -> None:
 def link_with(workspace: Workspace, name: str) -> None:
     """Links the run's mentions with another snapshot, beside the run's own links, and says so.
 
-    Where [link] says `fill`, and there is no such file yet, it is filled with the names of the run first.
+    Where [link] says `fill`, the names of the run are filled in first, if the file is new or was filled before. Else a
+    line says of how many mentions a filled file lacks the names.
     """
+    from polyculture.link.api.fill import names_to_ask
     from polyculture.link.index.snapshot import verify
     from polyculture.link.stage import current_items, current_names, link_beside
 
     manifest, file = require_run(workspace.run), Path.cwd() / name
-    if workspace.experiment.link.fill and name != STARTER and not file.exists():
-        names, linked = current_names(workspace.run, manifest), current_items(workspace.run, manifest)
-        fill_with(workspace, names, file, linked)
+    names = current_names(workspace.run, manifest)
+    if (
+        workspace.experiment.link.fill
+        and name != STARTER
+        and (not file.exists() or find_snapshot(name, Path.cwd()).filled)
+    ):
+        fill_with(workspace, names, file, current_items(workspace.run, manifest))
     snapshot = find_snapshot(name, Path.cwd())
     verify(snapshot)
+    if snapshot.filled and (unasked := names_to_ask(workspace.catalog, names, file).mentions):
+        _log.warning(
+            f"{snapshot.name} was filled without the names of {unasked:,} of the run's mentions, which count as not"
+            " found: set fill = true under [link], or name a new file"
+        )
     outcome = link_beside(workspace.run, manifest, workspace.catalog, snapshot, workspace.experiment.link.forms)
     _log.info(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 

@@ -267,7 +267,7 @@ def test_the_links_that_another_snapshot_changes_are_listed_and_counted(linked_t
     links = read_rows(run.table("links"), LINKS).to_pylist()
     lacking = [row for row in links if int(row["qid"][1:]) % 3 == 0]
     (gone,) = old.counts
-    assert gone[:2] == ("item gone", len(lacking))
+    assert gone[:2] == ("not found", len(lacking))
     with open_store(run) as store:
         [(mentions,)] = store.execute(
             "SELECT count(*) FROM mentions WHERE counted AND NOT hallucinated AND query IN (SELECT unnest($queries))",
