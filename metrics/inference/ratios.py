@@ -94,6 +94,10 @@ class Ratio:
         ratios = _divided(self.numerators.sum(axis=1, keepdims=True), bottoms)
         return self._sum((self.numerators - ratios * self.denominators) / bottoms)
 
+    def under(self, prompts: NDArray[np.bool_]) -> Ratio:
+        """The ratio of some of the prompts, which a mask chooses."""
+        return self.where(np.ones(self.numerators.shape[1], dtype=bool), prompts)
+
     def where(self, units: NDArray[np.bool_], prompts: NDArray[np.bool_]) -> Ratio:
         """The ratio of some of the units and prompts, which masks choose."""
         here = np.ix_(np.arange(len(self.numerators)), units, prompts)
@@ -107,11 +111,10 @@ class Ratio:
 def estimate(number: Ratio) -> WilsonEstimate | None:
     """The mean over the prompts that have the number, with its interval; None where none has it."""
     known = ~np.isnan(number.of_prompts())
-    present = number.units
     if not known.any():
         return None
-    number = number.where(present, known)
-    of_prompts, size = number.of_prompts(), int(present.sum())
+    number = number.where(number.under(known).units, known)
+    of_prompts, size = number.of_prompts(), number.numerators.shape[1]
     value = float(of_prompts.mean())
     if size < FEWEST_UNITS or np.isnan(without := number.without_unit().mean(axis=1)).any():
         return replace(symmetric(value, 0.0, 0.0), lacking=FEW)
@@ -137,7 +140,7 @@ def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
     of freedom fall with the kurtosis of what they add.
     """
     known = ~(np.isnan(one.of_prompts()) | np.isnan(other.of_prompts()))
-    present = one.units & other.units
+    present = one.under(known).units & other.under(known).units
     if not known.any() or not present.any():
         return None
     sides = [number.where(present, known) for number in (one, other)]

@@ -195,6 +195,20 @@ def test_only_units_that_both_sides_have_are_compared() -> None:
     assert paired(Ratio(*alone), Ratio(alone[0] * 0, alone[1] * 0)) is None
 
 
+def test_a_unit_that_answers_under_a_prompt_without_a_number_alone_is_none() -> None:
+    """A prompt with no denominator in one of two ratios has no number, and what stands under it says nothing."""
+    one = world(7, ratios=2, prompts=2)
+    tops, bottoms = (np.concatenate([part, part[:, :, :1] * 0], axis=2) for part in (one.numerators, one.denominators))
+    bottoms[0, :3, 2] = 1.0  # of the first ratio alone
+    more = [np.concatenate([part, np.zeros((2, 1, 3))], axis=1) for part in (tops, bottoms)]
+    more[1][0, -1, 2] = 1.0
+    assert estimate(Ratio(more[0], more[1], -1.0)) == estimate(one)
+    other = world(8, ratios=2, prompts=2)
+    wide = [np.pad(part, ((0, 0), (0, 1), (0, 1))) for part in (other.numerators, other.denominators)]
+    wide[1][0, -1, 2] = 1.0
+    assert paired(Ratio(more[0], more[1], -1.0), Ratio(wide[0], wide[1], -1.0)) == paired(one, other)
+
+
 def test_few_units_have_no_interval_and_nothing_has_no_number() -> None:
     few = world(5, units=7)
     found = estimate(few)
