@@ -171,10 +171,11 @@ def main() -> None:
         entries = {path.name for path in room.folder.iterdir()} - own
         (room.folder / "setup.cfg").write_text(configuration(room, entries), "utf-8")
         names = chosen(room.folder, arguments.sample) if arguments.sample else []
-        subprocess.run(
-            [sys.executable, "-m", "mutmut", "run", "--max-children", str(arguments.processes), *names],
-            cwd=room.folder, check=True, env={**os.environ, "PYTHONPATH": str(room.folder)},
-        )  # fmt: skip
+        path = os.pathsep.join(filter(None, (str(room.folder), os.environ.get("PYTHONPATH"))))
+        command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(arguments.processes), *names]
+        done = subprocess.run(command, cwd=room.folder, check=False, env={**os.environ, "PYTHONPATH": path})
+        if done.returncode:
+            raise SystemExit(f"{room.name}: mutmut ended with {done.returncode}; the lines above say what failed")
     found = list(verdicts(room.folder))
     counts = Counter(said for _, _, said in found)
     if not counts.total() - counts[NOT_TRIED]:
