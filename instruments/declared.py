@@ -171,10 +171,13 @@ def text_instrument(
 ) -> TextInstrument[O]:
     """An instrument that asks models for texts at temperature 0, and keeps a row for each in the table `name`.
 
-    `of` names the columns of the row that say what was asked about; `read` makes other columns of a text. `tables` are
-    SQL files of declared tables, which the command prints, and `polyculture table`.
+    `of` names the columns of the row that say what was asked about; `read` makes other columns of a text; where it
+    raises an exception, the row is a failure with that reason, and keeps the text. `tables` are SQL files of declared
+    tables, which the command prints, and `polyculture table`. Raises `TypeError` of a name in `of` that is no column.
     """
     hints = get_type_hints(row)
+    if unknown := [column for column in of if column not in hints]:
+        raise TypeError(f"of: {row.__name__} has no column {', '.join(unknown)}; there are {', '.join(hints)}")
     columns = [(column, hints[column]) for column in of]
     wanted = make_dataclass(f"Wanted{row.__name__}", columns, bases=(Requested,), frozen=True)
     asked: Table[Any] = Table(f"wanted_{name}", wanted, requests=Requests("answer"), same=("model", *of))

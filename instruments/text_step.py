@@ -93,8 +93,14 @@ class PromptedStep(TextStep[PromptedAsk, PromptedJob]):
         """What came, what it was asked about, and what is read of it."""
         ids = {"answer_id": ask.answer_id, "request_id": ask.request_id}
         place = {"model": job.model, "language": job.language, "topic": job.topic}
-        read = self._read(said.text) if said.text is not None else {}
-        return self.tables[-1].row(**ids, **place, **ask.prompted.about, **completion_columns(said), **read)
+        came, read = completion_columns(said), dict[str, Any]()
+        if said.text is not None:
+            try:
+                read = dict(self._read(said.text))
+            except Exception as fault:  # noqa: BLE001, the reader is somebody else's: its fault costs no answer
+                why = f"the text was not read: {type(fault).__name__}: {fault}"
+                came |= {"status": "failed", "error": why, "retryable": False}
+        return self.tables[-1].row(**ids, **place, **ask.prompted.about, **came, **read)
 
     def loads(self, work: Work[PromptedAsk], items: Iterable[PromptedAsk]) -> Iterator[Load]:
         """The text of each prompt, and the tokens that an answer has at most."""

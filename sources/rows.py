@@ -207,7 +207,10 @@ class JoinedColumns:
         path = next((path for path in paths if (self._folder / path).is_file()), paths[0])
         if path not in self._read:
             self._read[path] = self._rows(path)
-        key = name if self._join.key is None else row.text(self._join.key)
+        try:
+            key = name if self._join.key is None else row.text(self._join.key)
+        except RowError as fault:
+            raise RowError(f"{fault}. `key` of the join with {path} is a column of this file") from fault
         found = self._read[path].get(key.casefold())  # BBQ's table writes its categories otherwise than its rows
         if found is None and self._read[path]:
             self.remarks.append(LeftOut(row.place, f"missing: no row of {path} is about it", key))
@@ -233,7 +236,8 @@ class JoinedColumns:
                 taken = {column: row.text(column) for column in self._join.take}
                 first = found.setdefault(row.text(self._join.on).casefold(), taken)
             except RowError as fault:
-                raise DataSetError(str(fault), where=row.place, remedy="Name the columns that it has.") from fault
+                remedy = "`on` and `take` of a join are columns of the second file: name those that it has."
+                raise DataSetError(str(fault), where=row.place, remedy=remedy) from fault
             if first != taken:
                 self.remarks.append(LeftOut(row.place, "left out: the row contradicts an earlier one of its key"))
         return found

@@ -48,6 +48,7 @@ from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
 from polyculture.sources.rows import Joins, read_rows
 from polyculture.sources.rules import ColumnName
+from polyculture.sources.tables import TITLE
 from polyculture.sources.values import RowError, SourceRow, is_utf8
 
 FIXED = ("culture", "type", "setting", "form")  # in words of ours: the rules', or in small letters
@@ -147,7 +148,9 @@ class Loader:
         try:
             sheets = self._sheets(block, path, said)
         except DataSetError as fault:
-            self._leave_out(SourceLocation(path.relative_to(self.folder).as_posix()), f"{fault.what}. {fault.remedy}")
+            place = SourceLocation(path.relative_to(self.folder).as_posix())
+            other = isinstance(fault.where, SourceLocation) and fault.where.file != place.file  # a joined file
+            self._leave_out(place, f"{f'{fault.where}: ' if other else ''}{fault.what}. {fault.remedy}")
             return
         for place, rows in sheets.items():
             try:
@@ -372,7 +375,8 @@ def _why_none(lacking: str, blocks: Sequence[DataBlock], found: DataSet) -> str:
     names = [path.relative_to(found.folder).as_posix() for path in found.folder.rglob("*")]
     theirs = tuple(name for name in names if any(block.match(name) for block in blocks))
     lines = [line for line in found.left_out if not theirs or line.place.file.startswith(theirs)]
-    lines.sort(key=lambda line: line.place.row is not None)  # what is wrong with a whole file or sheet says more
+    # What is wrong with a whole file or sheet says more, and a title says nothing.
+    lines.sort(key=lambda line: (line.reason == TITLE, line.place.row is not None))
     patterns = dict.fromkeys(pattern for block in blocks for pattern in block.files)
     why = "" if theirs else f": there is no file {' or '.join(patterns)}"
     return f"{why}; {len(lines)} left out, the first: {lines[0].place}: {lines[0].reason}" if lines else why

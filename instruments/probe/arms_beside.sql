@@ -6,7 +6,7 @@
 --   control: that of the arm
 --   difference: the first less the second
 -- printed: model, dataset, language, filter, arm, metric, patched, control, difference, units
--- no rows: no arm was run beside the probe: run with --control
+-- no rows: no number of the probe stands beside that of a control: run it with --control, on questions about three cultures or more whose items are kept under both
 SELECT
     model, dataset, language, method AS filter, b AS arm, metric, a_estimate AS patched, b_estimate AS control, difference,
     low, high, reason AS lacking, q, units

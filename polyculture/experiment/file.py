@@ -195,6 +195,9 @@ def read_experiment(file: Path) -> Experiment:
     return experiment
 
 
+_BLOCKS_OF_RULES = ("questions", "entities", "contexts")
+
+
 def read_keys(file: Path) -> dict[str, Any]:
     """The keys of an experiment file. Raises `ExperimentError` where it cannot be read."""
     if not file.exists():
@@ -204,6 +207,12 @@ def read_keys(file: Path) -> dict[str, Any]:
     if file.is_dir():
         raise ExperimentError("is a folder, not an experiment file", where=file, remedy="Name the .toml file in it.")
     keys = read_toml(file, ExperimentError)
+    if blocks := [f"[[{name}]]" for name in _BLOCKS_OF_RULES if isinstance(keys.get(name), list)]:
+        what = f"is a rules file, as it has {' and '.join(blocks)}, and no experiment file"
+        remedy = (
+            f"Name it before the experiment: polyculture data check {file.name}, polyculture ask {file.name} exp.toml."
+        )
+        raise ExperimentError(what, where=file, remedy=remedy)
     place = find_key(keys, issued=True)
     if place is not None:
         remedy = "Put it in an environment variable; a server's is named in api_key_env, that of the hub is HF_TOKEN."

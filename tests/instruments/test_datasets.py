@@ -827,6 +827,26 @@ def test_a_joined_file_may_have_its_rows_inside(tmp_path: Path, rows: str, conte
     assert found.left_out == ()
 
 
+@pytest.mark.parametrize(
+    ("on", "key", "told"),
+    [
+        ("key", "wrod", r"there is no 'wrod'.*`key` of the join with more\.csv is a column of this file"),
+        ("word", "word", r"more\.csv.*there is no 'word'.*`on` and `take` of a join are columns of the second file"),
+    ],
+)
+def test_a_join_says_of_which_file_its_columns_are(tmp_path: Path, on: str, key: str, told: str) -> None:
+    own_data(tmp_path)
+    joined = f'join = {{ files = "more.csv", on = "{on}", key = "{key}", take = ["meaning"] }}\n'
+    rules = (OWN_RULES % "meaning").replace('rows = "native"\n', 'rows = "native"\n' + joined, 1)
+    (tmp_path / "rules.toml").write_text(rules, encoding="utf-8")
+    (tmp_path / "data" / "more.csv").write_text("key,meaning\nugali,a\npilau,b\n", encoding="utf-8")
+    try:
+        said = str(load(rules_of(str(tmp_path / "rules.toml")), tmp_path / "data").left_out)
+    except DataSetError as fault:
+        said = str(fault)
+    assert re.search(told, said), said
+
+
 def test_a_joined_file_is_read_and_a_misspelt_column_is_named_before_titles(tmp_path: Path) -> None:
     own_data(tmp_path)
     joined = 'join = { files = "more.csv", on = "key", key = "word", take = ["meaning"] }\n'

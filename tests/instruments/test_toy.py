@@ -13,6 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.generate.engines.base import Completion
+from polyculture.instruments.contract import InstrumentPrompt
+from polyculture.instruments.declared import text_instrument
+from polyculture.instruments.text_step import PromptedStep, prompted_jobs
+from tests.instruments.toy import instrument as toy
 from tests.servers import StubServer, failure
 
 ROOT = Path(__file__).parents[2]
@@ -199,3 +204,26 @@ def test_its_stage_stops_itself_where_all_answers_of_a_model_fail(
         done = command(commands, tmp_path, "toy", "exp.toml")
         assert done.returncode == 0, done.stderr
         assert len(server.bodies) == 8 + 60 + 60
+
+
+def test_a_name_that_is_no_column_is_refused_where_the_instrument_is_declared() -> None:
+    with pytest.raises(TypeError, match=r"of: Length has no column land; there are .*letters"):
+        text_instrument(
+            "toy_lengths", toy.Length, ("word", "land"), toy.ToyOptions, toy.prompts, "polyculture toy", max_tokens=1,
+            read=lambda _text: {}, tables=(),
+        )  # fmt: skip
+
+
+def test_a_fault_of_the_reader_of_texts_is_a_failure_that_keeps_the_text() -> None:
+    def read(text: str) -> dict[str, int]:
+        return {"letters": int(text)}
+
+    prompts = [InstrumentPrompt("en", "toy", "a word", {"word": "a word"})]
+    jobs = prompted_jobs(prompts, 20, toy.TOY.asked[0].row)
+    job = jobs[0].of_model("mock:a", {})
+    step = PromptedStep(toy.TOY.answers, read, [job])
+    (ask,) = job.asks()
+    row = step.row(job.job, ask, Completion(ask.answer_id, 0, text="many"))
+    assert (row.status, row.letters, row.raw, row.retryable) == ("failed", None, "many", False)
+    assert row.error.startswith("the text was not read: ValueError: invalid literal")
+    assert step.row(job.job, ask, Completion(ask.answer_id, 0, text="7")).letters == 7

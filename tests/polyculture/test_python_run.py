@@ -126,3 +126,11 @@ def test_a_held_job_of_a_part_is_left_to_its_holder(tmp_path: Path, monkeypatch:
         pytest.raises(polyculture.JobHeldError, match="held"),
     ):
         polyculture.run({**ASKED, "models": ["mock:a", "mock:b"]}, model="mock:a")
+
+
+def test_a_rules_file_in_the_place_of_an_experiment_is_called_so(tmp_path: Path) -> None:
+    """Also where the key of a join looks like somebody's key."""
+    file = tmp_path / "soups.toml"
+    file.write_text('name = "soups"\n[[questions]]\njoin = { key = "sk-0123456789abcdef0123456789abcdef" }\n', "utf-8")
+    with pytest.raises(polyculture.ExperimentError, match=r"soups\.toml: is a rules file.*polyculture ask soups\.toml"):
+        polyculture.run(str(file))

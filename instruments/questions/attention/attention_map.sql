@@ -7,7 +7,7 @@
 --   option_group: the group of the culture whose answer the option is, where the set says it; else its role
 --   n_options: how many they are
 --   mean_z: mean z of these options
--- no rows: no attention was read (`polyculture ask SET --method attention`), or no generated answer names an option of those questions
+-- no rows: no attention stands beside a generated answer that names an option: ask the same questions by both, `polyculture ask SET --method generated --method attention`
 -- printed: model, dataset, reader, prompt, type, answers, options, target_group, option_group, n_options, mean_z
 SELECT
     model, dataset, language, reader, wording AS prompt, coalesce(facets['type'], '') AS type, condition AS answers,

@@ -7,7 +7,7 @@
 --   first: mean z of the options `a`
 --   second: mean z of the options `b`
 --   study_p: the p of Student's t-test over options, which takes the z scores of a question for independent; of a target
--- no rows: no attention was read (`polyculture ask SET --method attention`), or no generated answer names an option of those questions
+-- no rows: no attention stands beside a generated answer that names an option: ask the same questions by both, `polyculture ask SET --method generated --method attention`
 -- printed: model, dataset, reader, prompt, type, target, answers, a, b, first, second, difference, q, study_p
 WITH tests AS (
     SELECT
