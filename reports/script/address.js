@@ -51,7 +51,7 @@ function recall(values) {
   if (!whole) return;
   state.chosen = {};
   for (const axis of AXES) {
-    const wanted = values.get(axis);
+    const wanted = values.get(axis) || (SCOPES.includes(axis) ? state.only[axis] : null);
     const at = whole.axes[axis].findIndex((pair) => pair[0] === wanted);
     if (at >= 0) state.chosen[axis] = at;
     else if (wanted === "implicit" && axis === "condition") state.chosen[axis] = SOMEBODY;

@@ -131,11 +131,11 @@ function cellBeside(cell, right, down) {
     row += down;
     column += right;
     const beside = rows[row] && rows[row].cells[column];
-    if (!beside || beside.matches("td:not(.off)")) return beside;
+    if (!beside || beside.matches("td:not(.off)") && !beside.closest(".outside")) return beside;
   }
 }
 
 function markBeside(mark, right, down) {
-  const marks = [...mark.closest("svg").querySelectorAll("a")];
+  const marks = [...mark.closest("svg").querySelectorAll("a:not(.outside)")];
   return marks[marks.indexOf(mark) + right + down];
 }

@@ -30,7 +30,18 @@ function drawScope() {
   }
   for (const drawing of document.querySelectorAll("figure svg:has(a:is([data-language], [data-topic]))")) scopeDrawing(drawing);
   for (const select of document.querySelectorAll("[data-scope]")) select.value = state.only[select.dataset.scope] || EVERYTHING;
+  document.getElementById("scope").classList.toggle("chosen", SCOPES.some((axis) => state.only[axis]));
+  for (const figure of document.querySelectorAll("figure svg, .heat:not(.still), .dots")) keepTabStop(figure);
   fitTables();
+}
+
+// The Tab key stops at one mark of a figure, which has to be there.
+function keepTabStop(figure) {
+  const marks = [...figure.querySelectorAll(figure.matches("table") ? "td:not(.off)" : "a")];
+  const there = marks.filter((mark) => !mark.closest(".outside"));
+  if (!there.length || there.some((mark) => mark.tabIndex === 0)) return;
+  for (const mark of marks) mark.setAttribute("tabindex", "-1");
+  there[0].setAttribute("tabindex", "0");
 }
 
 // Marks of a drawing, and the intervals on their heights.
@@ -43,6 +54,7 @@ function scopeDrawing(drawing) {
     mark.classList.toggle("outside", outside);
     if (outside) heights(mark).forEach((height) => away.add(height));
   }
+  drawing.parentElement.classList.toggle("empty", marks.every((mark) => mark.matches(".outside")));
   for (const mark of marks) if (!mark.matches(".outside")) heights(mark).forEach((height) => away.delete(height));
   for (const line of drawing.querySelectorAll("path")) {
     const [, from, to] = /^M \S+ (\S+) L \S+ (\S+) ?$/.exec(line.getAttribute("d")) || [];
@@ -91,6 +103,6 @@ function addScope() {
     select.addEventListener("change", () => chooseScope(axis, select.value));
     box.append(element("div", { className: "field" }, element("label", { htmlFor: select.id }, `${TITLES[axis]} of the whole page`), select));
   }
-  box.append(element("p", { className: "hint" }, "Numbers and sentences about all of them stay."));
+  box.append(element("p", { className: "hint" }, "Means over all of them stay as they are, and so do sentences."));
   box.hidden = false;
 }

@@ -314,6 +314,16 @@ def in_scope(page: Page, section: str) -> list[str]:
     return found
 
 
+STOPS = """() => {
+    const marksOf = (figure) => [...figure.querySelectorAll(figure.matches("table") ? "td:not(.off)" : "a")];
+    const figures = [...document.querySelectorAll("figure svg, .heat:not(.still), .dots")]
+        .map((figure) => marksOf(figure).filter((mark) => !mark.closest(".outside"))).filter((marks) => marks.length);
+    const reached = figures.filter((marks) => marks.filter((mark) => mark.tabIndex === 0).length === 1);
+    const others = figures.filter((marks) => !reached.includes(marks)).map((marks) => marks[0].closest("section").id);
+    return {figures: figures.length, others};
+}"""
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 def test_a_language_and_a_topic_are_chosen_for_the_whole_page(browser: Browser, report: Path, width: int) -> None:
     visit = Visit(browser, report, width)
@@ -332,11 +342,26 @@ def test_a_language_and_a_topic_are_chosen_for_the_whole_page(browser: Browser, 
     assert page.locator("#consensus .panel:visible h3, #consensus .panel:visible h4", has_text="Beverages").count() == 0
     assert page.locator("#filter-language option:checked").inner_text() == "Japanese"
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    stops = page.evaluate(STOPS)
+    assert stops["figures"] > 5
+    assert stops["others"] == [], stops  # each figure that shows a mark is one stop of the Tab key
+    cell = page.locator("#granularity figure svg a:visible").first
+    cell.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("!document.activeElement.closest('.outside')")
+    box = page.locator("#scope")
+    page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
+    assert box.evaluate("box => box.getBoundingClientRect().top") == 0  # what the page shows stays in sight
     shared = browser.new_page()
     shared.goto(page.url)
     wait_until(shared, "performance.getEntriesByName('usable').length > 0")
     assert shared.get_by_label("Topic of the whole page").input_value() == "food"
     assert set(in_scope(shared, "numbers")) == {"ja"}
+    alone = browser.new_page()
+    alone.goto(f"{report.as_uri()}#scope&only-language=ja")
+    wait_until(alone, "performance.getEntriesByName('usable').length > 0")
+    assert alone.locator("#filter-language option:checked").text_content() == "Japanese"
+    alone.close()
     shared.close()
     page.get_by_label("Language of the whole page").select_option(label="Hindi")
     assert page.locator("#apart .scroll.empty").count() > 0  # it was asked in none of its words
