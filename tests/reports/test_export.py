@@ -17,7 +17,7 @@ import pytest
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import file_sha256
-from polyculture.cache.store.manifest import read_manifest, write_manifest
+from polyculture.cache.store.manifest import FORMAT, read_manifest, write_manifest
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.store import open_store
@@ -361,6 +361,6 @@ def test_an_export_that_somebody_changed_is_told_apart(run: RunFolder, tmp_path:
         check_export(own, METRICS_LAYOUT)
     assert fault.value.remedy
     said = own.manifest.read_text(encoding="utf-8")
-    own.manifest.write_text(said.replace('"format": 10', '"format": 9'), encoding="utf-8")
+    own.manifest.write_text(said.replace(f'"format": {FORMAT}', '"format": 9'), encoding="utf-8")
     with pytest.raises(StoreError, match=r"format 9"):
         open_store(own, METRICS_LAYOUT)
