@@ -101,6 +101,8 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
     section = workspace.experiment.link
     if contact_needed:
         require_contact(workspace)
+    elif workspace.experiment.link.fill:
+        api_settings(workspace)  # a contact that is there must be one, for a plan, too
     snapshot = _snapshot(workspace)
     settings = {
         "source": section.source,

@@ -279,7 +279,7 @@ def test_beside_a_country_stands_what_is_of_no_country_and_what_a_further_snapsh
     known = {name: row[name] for row in links[:1] for name in ("language", "topic")}
     more = [
         SnapshotLink("newer", "abc", None, row["query"], **known, kind="dish", surface=row["surface"], status="linked",
-                     qid=row["qid"], countries=["JP"])
+                     qid=row["qid"], countries=["JP"], merged=[])
         for row in links
     ]  # fmt: skip
     write_parquet(objects_to_table(SNAPSHOT_LINKS, more), run.table(SNAPSHOT_LINKS.name))
