@@ -62,7 +62,7 @@ def read_rooms() -> dict[str, MutatedRoom]:
 
 
 def copy_tree(to: Path) -> None:
-    """Copies the tracked files, as they are now; what a link stands for is copied in its place.
+    """Copies the tracked files with their present contents, and the target of a link in its place.
 
     Files that did not change keep their times, so that mutmut knows them.
     """

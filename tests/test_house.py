@@ -272,7 +272,10 @@ def test_no_files_import_each_other() -> None:
 
 
 def test_an_import_within_a_function_spares_a_package() -> None:
-    """One that spares no module of any stands at the top. `__main__` imports nothing before it heeds Ctrl-C."""
+    """An import that loads no package of its own belongs at the top of its module.
+
+    `__main__` is left out: it imports nothing before it can be interrupted with Ctrl-C.
+    """
     files = {f"polyculture.{module_of(file)}": file for room in ROOMS for file in (ROOT / room).rglob("*.py")}
     files = {name.replace("polyculture.polyculture", "polyculture"): file for name, file in files.items()}
     graph: networkx.DiGraph[str] = networkx.DiGraph()

@@ -125,8 +125,7 @@ def _read_parquet(addresses: Iterable[str]) -> str:
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int]:
-    """What tells a file from any other, and from itself after a change. Of a link that leads nowhere no more than its
-    name: whoever reads it says so."""
+    """What identifies a file and its present content. Of a broken link it is the name: reading it raises the error."""
     try:
         found = path.stat()
     except OSError:

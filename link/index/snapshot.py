@@ -39,7 +39,7 @@ REMEDIES = {
     FILLED: "Delete it: the next run with [link] fill = true makes it again.",
     "starter": "Delete it: the next command makes it again.",
 }
-UNKNOWN = "Delete it, or name another file; then make it: polyculture wikidata build or pull, or [link] fill = true."
+UNKNOWN = "Name another file, or make one: polyculture wikidata build or pull, or [link] fill = true."
 MISSING = (
     "Is the path right? If there is none yet, write fill = true under [link], which makes it of the names of the run,"
     " or make it: polyculture wikidata pull EXPERIMENT, or polyculture wikidata build DUMP -o FILE"

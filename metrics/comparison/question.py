@@ -264,7 +264,7 @@ def _check_brackets(conditions: Sequence[GateCondition], sides: Sequence[Sides])
 def _check_shared(question: ComparisonQuestion, models: Sequence[str], values: Mapping[str, set[str]]) -> None:
     """Raises `StoreError` for models of the run of which one was asked nothing that another was.
 
-    Models of which nothing can be compared are no sides, but they are known: an unknown name is told of them, too.
+    A model without anything to compare is no side. The error about an unknown name lists it all the same.
     """
     if question.native or question.group:  # whose names are no values of the run
         return

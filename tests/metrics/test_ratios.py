@@ -40,7 +40,7 @@ class Parts:
 
 
 def parts_of(sides: Sequence[Ratio], *, skewed: bool = False) -> Parts:
-    """Of one number, or of the first less the second, where each unit stands under each prompt."""
+    """The parts of one number, or of the difference of two. Each unit is asked under each prompt."""
     _, units, prompts = sides[0].numerators.shape
     signs = (1.0, -1.0)
 
@@ -196,7 +196,7 @@ def test_only_units_that_both_sides_have_are_compared() -> None:
 
 
 def test_a_unit_that_answers_under_a_prompt_without_a_number_alone_is_none() -> None:
-    """A prompt with no denominator in one of two ratios has no number, and what stands under it says nothing."""
+    """If one of two ratios has no denominator under a prompt, the answers to that prompt are not used."""
     one = world(7, ratios=2, prompts=2)
     tops, bottoms = (np.concatenate([part, part[:, :, :1] * 0], axis=2) for part in (one.numerators, one.denominators))
     bottoms[0, :3, 2] = 1.0  # of the first ratio alone
