@@ -277,11 +277,11 @@ def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
             open_snapshot(text)
     other = tmp_path / "other.duckdb"
     duckdb.connect(str(other)).close()
-    with pytest.raises(SnapshotError, match=r"it has no table meta\. Delete it"):
+    with pytest.raises(SnapshotError, match=r"it has no table meta\. Name another file"):
         open_snapshot(other)
     with duckdb.connect(str(other)) as connection:
         connection.execute("CREATE TABLE meta (line INTEGER)")
-    with pytest.raises(SnapshotError, match=r"its table meta names no version\. Delete it"):
+    with pytest.raises(SnapshotError, match=r"its table meta names no version\. Name another file"):
         open_snapshot(other)
 
 
