@@ -38,17 +38,16 @@ from polyculture.running.call_list import (
     check_able,
     check_asks,
     check_calls,
-    known_calls,
     open_shares,
     texts_in_file,
 )
+from polyculture.running.calls import known_calls
 from polyculture.running.estimate import (
     StageEstimate,
     asked_later,
     cap_line,
     estimates,
     unknown_prices,
-    unready_models,
     unsupported,
 )
 from polyculture.running.linking import (
@@ -57,6 +56,7 @@ from polyculture.running.linking import (
     tell_lacking,
     tell_uncovered_countries,
 )
+from polyculture.running.models import unready_models
 from polyculture.running.opening import open_workspace
 from polyculture.running.run_status import run_status
 
@@ -167,7 +167,7 @@ def plan(
     stages = [] if texts is None else [*texts.summaries, *request_rows(workspace, manifest)]
     if told := [*stages, *((label, line) for label, line in rows if line)]:
         print_table(("stage", "with"), told)
-    refusals = [*unready_models(workspace.experiment), *(() if texts is None else texts.refusals())]
+    refusals = [*unready_models(workspace.experiment).values(), *(() if texts is None else texts.refusals())]
     for line in (
         *_warnings(workspace, costs),
         *unknown_prices(workspace.experiment),

@@ -29,7 +29,7 @@ from polyculture.experiment.jobs import take_share
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import IN_FILE
-from polyculture.running.calls import Call, InstrumentCall, WrittenPaths, read_kept
+from polyculture.running.calls import Call, InstrumentCall, WrittenPaths, known_calls, read_kept
 from polyculture.running.executor import shared_works
 from polyculture.running.linking import LINK
 from polyculture.running.paper import as_paper
@@ -96,19 +96,6 @@ def in_turns(calls: Iterable[Call]) -> list[list[Call]]:
     every = list(calls)
     turns = [[one for one in every if (one.follows is not None) is later] for later in (False, True)]
     return turns if turns[1] else turns[:1]
-
-
-def known_calls(calls: Iterable[Call]) -> tuple[list[Call], list[tuple[Call, PolycultureError]]]:
-    """The calls whose studies can be made; and the others, each with the reason."""
-    known, unknown = list[Call](), list[tuple[Call, PolycultureError]]()
-    for call in calls:
-        try:
-            _ = call.known
-        except PolycultureError as fault:
-            unknown.append((call, fault))
-        else:
-            known.append(call)
-    return known, unknown
 
 
 def jobs_of(calls: Iterable[Call]) -> list[Job]:

@@ -391,3 +391,16 @@ def read_kept(workspace: Workspace) -> dict[str, Any]:
         remedy = "Move it away: the commands write it anew."
         raise StoreError("cannot be read", where=path, remedy=remedy) from fault
     return found
+
+
+def known_calls(calls: Iterable[Call]) -> tuple[list[Call], list[tuple[Call, PolycultureError]]]:
+    """The calls whose studies can be made; and the others, each with the reason."""
+    known, unknown = list[Call](), list[tuple[Call, PolycultureError]]()
+    for call in calls:
+        try:
+            _ = call.known
+        except PolycultureError as fault:
+            unknown.append((call, fault))
+        else:
+            known.append(call)
+    return known, unknown

@@ -1,6 +1,6 @@
 """What `plan` prints: the tokens, money and hours that are left, and what `run` would meet.
 
-The latter are keys that are not set, prices without a model, and what models cannot do.
+The latter are prices without a model, and what models cannot do.
 
 Each step of a call says what its models read and write (`Step.remaining`). This file counts the tokens, expects answers
 as long as those that the run has bought, and knows no stage by name.
@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any
 
-from polyculture.cache.errors import EngineError
 from polyculture.cache.store.model_facts import BATCH, DIRECT
 from polyculture.cache.store.store import open_store
 from polyculture.cache.text.suggestions import did_you_mean
@@ -21,7 +20,6 @@ from polyculture.cache.work.faults import RetryFailed
 from polyculture.cache.work.worker import AnswerText, Load, Step, Work, models_of, works_by_model
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.jobs import JobSelection
-from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
 from polyculture.generate.engines.base import Request
@@ -32,6 +30,7 @@ from polyculture.running.batching import in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.calls import Call, InstrumentCall
 from polyculture.running.layout import layout_of
+from polyculture.running.models import asked_models
 from polyculture.running.money import NAMED, SPENT, NamedTotal, named_totals
 
 _ALL = JobSelection()
@@ -296,28 +295,12 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return store.sql(query).fetchall()
 
 
-def unready_models(experiment: Experiment) -> Iterator[EngineError]:
-    """What `run` will refuse of the models: there is a plan all the same. No service is asked anything."""
-    for model in _asked(experiment):
-        spec = experiment.model_spec(model)
-        kind = find_kind(spec)
-        options = read_options(kind.options, spec)
-        try:
-            kind.places(spec, options)
-        except EngineError as fault:
-            yield fault
-
-
 def unknown_prices(experiment: Experiment) -> Iterator[str]:
     """A line for each model that has a price and is not asked."""
-    asked = _asked(experiment)
+    asked = asked_models(experiment)
     for name in experiment.prices:
         if name not in asked:
             yield f"[prices] names {name}, which the experiment does not ask. {did_you_mean(name, asked)}"
-
-
-def _asked(experiment: Experiment) -> list[str]:
-    return [model for model in dict.fromkeys(experiment.asked) if model != GAZETTEER]
 
 
 @dataclass(frozen=True, slots=True)

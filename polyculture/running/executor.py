@@ -15,8 +15,9 @@ from polyculture.cache.work.worker import Step, Work, models_of
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.contract import Study
-from polyculture.running.calls import Call, LeftOutPart, LogRemark, once
+from polyculture.running.calls import Call, LeftOutPart, LogRemark, known_calls, once
 from polyculture.running.layout import store_layout
+from polyculture.running.models import unready_models
 from polyculture.running.outcome import RunOutcome
 from polyculture.running.steps import StepRunner, places_of
 
@@ -130,13 +131,32 @@ def ask(
 ) -> CallsOutcome:
     """Asks what is missing of some calls, of a share of their works, or of one stage; call by call.
 
-    The parts of one command are asked together. Raises `ChangedExperimentError` where a model has changed and that was
-    not accepted.
+    The parts of one command are asked together. Raises `EngineError` before anything is asked where something is left
+    for a model that cannot be asked, such as one whose key is not set, and `ChangedExperimentError` where a model has
+    changed and that was not accepted.
     """
+    _check_ready(runner, calls, share, stage)
     answered = CallsOutcome()
     for _, group in groupby(calls, key=lambda call: id(call.whole or call)):
         answered += _ask_together(runner, list(group), executor, share, stage, accept_changes=accept_changes)
     return answered
+
+
+def _check_ready(runner: StepRunner, calls: Sequence[Call], share: Share, stage: str | None) -> None:
+    """Raises the fault of a model that cannot be asked, where something is left for it to answer.
+
+    Else the other models would be asked first, for hours perhaps.
+    """
+    faults = unready_models(runner.workspace.experiment)
+    if not faults:
+        return
+    known, _ = known_calls(calls)
+    for call in known:
+        for step in call.known.steps:
+            for work in shared_works(call, step, share) if stage in (None, call.stage(step)) else ():
+                unready = [model for model in models_of(work) if model in faults]
+                if unready and step.remaining(runner.workspace.run, work, runner.retry).settled < work.size:
+                    raise faults[unready[0]]
 
 
 def _ask_together(

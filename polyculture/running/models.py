@@ -15,9 +15,11 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.log import get_logger
 from polyculture.cache.work.stop_rule import StopRule
 from polyculture.cache.work.worker import Step, Work
+from polyculture.experiment.file import Experiment
+from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.admission import admitted
-from polyculture.generate.engines import ModelSpec, find_kind, find_offer, open_engine
+from polyculture.generate.engines import ModelSpec, find_kind, find_offer, open_engine, read_options
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.options import OF_TEXTS
@@ -119,6 +121,25 @@ class WorkModels:
         if stage is not None:
             limited = self.loaded.budget.engine(engine, needs, spec.model, stage, job, batch=batch)
         return limited if self.rule is None else admitted(limited, needs, self.rule)
+
+
+def asked_models(experiment: Experiment) -> list[str]:
+    """All models that an experiment asks, each once."""
+    return [model for model in dict.fromkeys(experiment.asked) if model != GAZETTEER]
+
+
+def unready_models(experiment: Experiment) -> dict[str, EngineError]:
+    """The models that cannot be asked as things are, such as one whose key is not set, and why. Asks no service."""
+    faults = dict[str, EngineError]()
+    for model in asked_models(experiment):
+        spec = experiment.model_spec(model)
+        kind = find_kind(spec)
+        options = read_options(kind.options, spec)
+        try:
+            kind.places(spec, options)
+        except EngineError as fault:
+            faults[model] = fault
+    return faults
 
 
 def is_hosted(model: str) -> bool | None:

@@ -14,8 +14,8 @@ from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import WorkCount
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.call_list import calls_of_run, known_calls
-from polyculture.running.calls import Call
+from polyculture.running.call_list import calls_of_run
+from polyculture.running.calls import Call, known_calls
 from polyculture.running.layout import layout_of
 from polyculture.running.money import money_lines
 from polyculture.running.reasons import FrequentReason, frequent_reasons

@@ -30,10 +30,9 @@ from polyculture.running.call_list import (
     entry_of,
     in_turns,
     jobs_of,
-    known_calls,
     texts_in_file,
 )
-from polyculture.running.calls import Call, read_kept, tell_left_out
+from polyculture.running.calls import Call, known_calls, read_kept, tell_left_out
 from polyculture.running.changes import warn_of_changes
 from polyculture.running.executor import CallsOutcome, Executor, Share, ThisProcess, ask, begin, followed, whole
 from polyculture.running.layout import store_layout

@@ -17,7 +17,7 @@ from polyculture.experiment.jobs import JobSelection, choose_jobs
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
 from polyculture.running.opening import open_workspace
-from tests.polyculture.test_command_line import polyculture
+from tests.polyculture.test_command_line import one_line, polyculture
 from tests.stages import check
 
 EXPERIMENT = 'name = "a"\nmodels = ["mock:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
@@ -229,6 +229,18 @@ def test_a_plan_says_what_a_run_will_stop_at(file: Path, monkeypatch: pytest.Mon
     planned = polyculture("plan", file, cwd=file.parent).stderr
     assert "run will refuse" not in planned
     assert planned.splitlines()[-1] == f"Next: polyculture run {file}"
+
+
+def test_no_model_is_asked_where_another_one_has_no_key(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others were asked first, for hours perhaps, before the run ended. With no work left the key is not needed."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    file.write_text(TEXT.replace('"mock:x"', '"mock:x", "openai:gpt-4o-mini"'), encoding="utf-8")
+    refused = one_line(polyculture("run", file, cwd=file.parent))
+    assert "openai:gpt-4o-mini: no API key" in refused
+    assert not list(file.parent.rglob("part-*.parquet"))
+    for words in ((), ("--only", "generate")):  # a share without it
+        assert polyculture("run", file, "--model", "mock:x", *words, cwd=file.parent).returncode == 0
+    assert "no API key" in one_line(polyculture("run", file, "--only", "generate", cwd=file.parent))
 
 
 def test_sides_of_a_comparison_in_any_case() -> None:
