@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from polyculture.cache.store.manifest import setup_id
 
 if TYPE_CHECKING:
     from polyculture.cache.store.manifest import CurrentId
@@ -34,15 +37,30 @@ class AskedAnswer:
         return (self.answer_id,)
 
 
+def values_of(names: Iterable[str], *places: object) -> dict[str, Any]:
+    """The attributes of these names, each of the first that has it; without those that none has."""
+    having = ((name, next((place for place in places if hasattr(place, name)), None)) for name in names)
+    return {name: getattr(place, name) for name, place in having if place is not None}
+
+
 A = TypeVar("A", bound=AskedSample)
 J = TypeVar("J", bound="ModelJob[Any]")
 
 
 class ModelJob(ABC, Generic[A]):
-    """What a model is asked in one job under its setup; before a model is chosen, of none. A frozen dataclass."""
+    """What a model is asked in one job under its setup; before a model is chosen, of none. A frozen dataclass.
 
+    The columns of its rows, of what is asked as of the answers, are attributes of an item, of this or of the job.
+    """
+
+    requested: ClassVar[type[Requested]]  # the rows that say what is asked now
     job: Job
     setup: Mapping[str, Any]
+
+    @property
+    def use(self) -> str:
+        """What the model is used for, of an instrument whose requests say it each."""
+        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -62,9 +80,20 @@ class ModelJob(ABC, Generic[A]):
     def asks(self) -> Iterator[A]:
         """All that is asked."""
 
-    @abstractmethod
+    @cached_property
+    def setup_id(self) -> str:
+        """The id of the setup."""
+        return setup_id(self.setup)
+
+    def places(self, item: A) -> tuple[Any, ...]:
+        """Whose attributes the columns of an item's rows are: those of the first that has one."""
+        return item, self, self.job
+
     def wanted(self) -> Iterator[Requested]:
-        """The rows that say that it is asked now."""
+        """The rows that say that it is asked now: one for all items of which it has the same columns."""
+        names = [column.name for column in fields(self.requested)]
+        rows = (self.requested(**values_of(names, *self.places(item))) for item in self.asks())
+        return iter(dict.fromkeys(rows))
 
     def loads(self) -> Iterator[Load] | None:
         """What all of it takes, where that is said faster than item by item."""

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from polyculture.generate.engines.answer import Answer, completed
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.kept_answers import rows_of_kept
 from polyculture.generate.engines.models import MODEL, Models
-from polyculture.instruments.model_job import A, ModelJob
+from polyculture.instruments.model_job import A, ModelJob, values_of
 
 AT_ONCE = 10_000  # rows that are written together
 
@@ -48,10 +48,6 @@ J = TypeVar("J", bound=ModelJob[Any])
 class AnswerStep(Step[A, Models], Generic[A, J]):
     """Asks for answers, which are rows of one table. What a run beside this one holds is not asked again."""
 
-    # Columns, and attributes of an item, that follow from what is asked about now: the rest is the request's answer,
-    # and is taken over whoever asked it about what. Without any, the key says which answer is the same.
-    of_now: ClassVar[tuple[str, ...]] = ()
-
     def __init__(self, jobs: Sequence[J]) -> None:
         self.jobs = jobs
         self.asked = {one.job: one for one in jobs}
@@ -65,16 +61,26 @@ class AnswerStep(Step[A, Models], Generic[A, J]):
     def keys(self, item: A) -> tuple[str, ...]:
         return item.keys
 
+    def row(self, job: Job, item: A, **came: Any) -> Any:
+        """A row of the table of answers: what came, and of the item and its job the rest."""
+        table = self.tables[-1]
+        return table.row(**values_of(table.columns, *self.asked[job].places(item)) | came)
+
     def adopt(self, run: RunFolder, work: Work[A], missing: Sequence[A]) -> Mapping[str, pa.Table] | None:
-        """The answers to the same requests that runs beside this one hold, and this one about something else."""
+        """The answers to the same requests that runs beside this one hold, and this one about something else.
+
+        Columns that an item has, which is a sample of a request, follow from what is asked about now. The others are
+        the request's answer, whatever it was asked about. Of other items the key says which answer is the same.
+        """
         *committed, table = self.tables
-        if not self.of_now:
+        if not hasattr(missing[0], "sample"):
             if not sibling_parts(run, work.job, table):
                 return None
             keys = pa.array([key for item in missing for key in self.keys(item)], pa.string())
             return find_answers(run, work.job, table, pa.table({table.key or "": keys}), committed=committed)
-        columns = {name: [getattr(item, name) for item in missing] for name in self.of_now}
-        wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in self.of_now]))
+        of_now = [name for name in table.columns if hasattr(missing[0], name)]
+        columns = {name: [getattr(item, name) for item in missing] for name in of_now}
+        wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in of_now]))
         return find_answers(run, work.job, table, wanted, by=("request_id", "sample"))
 
 
@@ -85,29 +91,21 @@ class TextStep(AnswerStep[A, J]):
     def completions(self, job: Job, asks: Iterator[A], models: Models) -> Iterator[Completion]:
         """The answers by the key of their item, as they arrive."""
 
-    def row(self, job: Job, ask: A, said: Completion) -> Any:
-        """The row of an answer, or of the reason why there is none: what came, and of the item and its job the rest."""
-        came = completion_columns(said)
-        places = (ask, self.asked[job], job)
-        table = self.tables[-1]
-        known = {
-            name: next(getattr(place, name) for place in places if hasattr(place, name))
-            for name in table.columns
-            if name not in came
-        }
-        return table.row(**known, **came)
+    def came(self, said: Completion) -> dict[str, Any]:
+        """The columns that follow from what came, or from the reason why nothing did."""
+        return completion_columns(said)
 
     def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: StoredRows) -> Iterator[Done]:
         """A row per answer, as they come."""
         waiting: dict[str, A] = {}
         for said in self.completions(work.job, _held(items, waiting), models):
-            yield Done((self.row(work.job, waiting.pop(said.request_id), said),))
+            yield Done((self.row(work.job, waiting.pop(said.request_id), **self.came(said)),))
 
     def read_again(self, work: Work[A], missing: Sequence[A], failed: pa.Table) -> dict[str, pa.Table] | None:
         """The rows of answers that nobody could read when they came, and which can be read now."""
 
         def row(ask: A, answer: Answer) -> Any:
-            return self.row(work.job, ask, completed(ask.keys[0], 0, answer))
+            return self.row(work.job, ask, **self.came(completed(ask.keys[0], 0, answer)))
 
         return rows_of_kept(self.tables[-1], {ask.keys[0]: ask for ask in missing}, failed, row)
 

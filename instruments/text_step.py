@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.layout import Table
-from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job
+from polyculture.cache.store.schema.asked import Requested
 from polyculture.cache.work.worker import Load, Work
 from polyculture.generate.engines import SAMPLING
 from polyculture.generate.engines.base import Completion, Decoding, Request
@@ -20,7 +21,7 @@ from polyculture.generate.request import as_lists, as_sent, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.contract import InstrumentPrompt
 from polyculture.instruments.model_job import AskedAnswer, ModelJob
-from polyculture.instruments.row_step import TextStep, completion_columns
+from polyculture.instruments.row_step import TextStep
 
 SEED = 1  # of all requests: at temperature 0 it decides nothing
 
@@ -40,7 +41,7 @@ class PromptedJob(ModelJob[PromptedAsk]):
     job: Job
     prompts: Sequence[InstrumentPrompt]
     max_tokens: int
-    row: Callable[..., Any]  # of what is asked now, as the table's row type
+    requested: type[Requested]  # type: ignore[misc]  # of each instrument its own
     setup: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -60,18 +61,20 @@ class PromptedJob(ModelJob[PromptedAsk]):
             key = content_id(request, dict(prompted.about))
             yield PromptedAsk(key, request, prompted, Request(key, messages, self.decoding, (SEED,)))
 
-    def wanted(self) -> Iterator[Any]:
-        """A row for each prompt."""
-        for ask in self.asks():
-            yield self.row(ask.request_id, self.job.model, setup_id(self.setup), **ask.prompted.about)
+    def places(self, item: PromptedAsk) -> tuple[Any, ...]:
+        """The ids, the job and what the prompt asks about. A column of somebody else may be called as anything here."""
+        ids = {"answer_id": item.answer_id, "request_id": item.request_id, "setup_id": self.setup_id}
+        return (SimpleNamespace(**asdict(self.job) | ids | dict(item.prompted.about)),)
 
 
-def prompted_jobs(prompts: Iterable[InstrumentPrompt], max_tokens: int, row: Callable[..., Any]) -> list[PromptedJob]:
+def prompted_jobs(
+    prompts: Iterable[InstrumentPrompt], max_tokens: int, requested: type[Requested]
+) -> list[PromptedJob]:
     """A job for each language and topic of the prompts."""
     found: dict[Job, list[InstrumentPrompt]] = {}
     for one in prompts:
         found.setdefault(Job("", one.language, one.topic), []).append(one)
-    return [PromptedJob(job, some, max_tokens, row) for job, some in found.items()]
+    return [PromptedJob(job, some, max_tokens, requested) for job, some in found.items()]
 
 
 class PromptedStep(TextStep[PromptedAsk, PromptedJob]):
@@ -89,18 +92,16 @@ class PromptedStep(TextStep[PromptedAsk, PromptedJob]):
     def completions(self, job: Job, asks: Iterator[PromptedAsk], models: Models) -> Iterator[Completion]:
         return models.open(SAMPLING).sample(ask.request for ask in asks)
 
-    def row(self, job: Job, ask: PromptedAsk, said: Completion) -> Any:
-        """What came, what it was asked about, and what is read of it."""
-        ids = {"answer_id": ask.answer_id, "request_id": ask.request_id}
-        place = {"model": job.model, "language": job.language, "topic": job.topic}
-        came, read = completion_columns(said), dict[str, Any]()
-        if said.text is not None:
-            try:
-                read = dict(self._read(said.text))
-            except Exception as fault:  # noqa: BLE001, the reader is somebody else's: its fault costs no answer
-                why = f"the text was not read: {type(fault).__name__}: {fault}"
-                came |= {"status": "failed", "error": why, "retryable": False}
-        return self.tables[-1].row(**ids, **place, **ask.prompted.about, **came, **read)
+    def came(self, said: Completion) -> dict[str, Any]:
+        """What is read of the text, too."""
+        came = super().came(said)
+        if said.text is None:
+            return came
+        try:
+            return came | dict(self._read(said.text))
+        except Exception as fault:  # noqa: BLE001, the reader is somebody else's: its fault costs no answer
+            why = f"the text was not read: {type(fault).__name__}: {fault}"
+            return came | {"status": "failed", "error": why, "retryable": False}
 
     def loads(self, work: Work[PromptedAsk], items: Iterable[PromptedAsk]) -> Iterator[Load]:
         """The text of each prompt, and the tokens that an answer has at most."""

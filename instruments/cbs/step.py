@@ -21,7 +21,6 @@ import pyarrow as pa
 from polyculture.cache.identity import content_id
 from polyculture.cache.log import Tell
 from polyculture.cache.store.layout import Table
-from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import present_rows, read_rows
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.work.worker import Done, Load, StoredRows, Work
@@ -78,10 +77,10 @@ class ScoringJob(ModelJob["ScoredPair"]):
 
     def wanted(self) -> Iterator[WantedScore]:
         """A row for each context, with the number of entities that are asked in it."""
-        setup, job = setup_id(self.setup), self.job
+        job = self.job
         for context, entities in self.asked:
             context_id, request = context.context_id, self.request_id(context)
-            yield WantedScore(request, job.model, setup, job.topic, context_id, len(entities))
+            yield WantedScore(request, job.model, self.setup_id, job.topic, context_id, len(entities))
 
     def request_id(self, context: MaskedContext) -> str:
         """The identity of a context as the model is sent it."""

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.log import Tell
-from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Done, Load, StoredRows, Work
@@ -125,7 +124,7 @@ class RepresentingJob(ModelJob[EntityInContexts]):
             for contexts, _ in comparison.standing:
                 one = contexts[0]
                 yield WantedRepresentation(
-                    self.request_id(contexts), self.job.model, setup_id(self.setup), comparison.comparison_id,
+                    self.request_id(contexts), self.job.model, self.setup_id, comparison.comparison_id,
                     self.job.topic, one.dataset, one.language, one.culture, one.entity_type, self.form,
                     comparison.settings, comparison.gender, [context.context_id for context in contexts],
                 )  # fmt: skip

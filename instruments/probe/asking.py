@@ -12,7 +12,7 @@ import numpy as np
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import CurrentId, setup_id
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.toml_files import read_toml
 from polyculture.generate.engines.base import Decoding
@@ -96,6 +96,11 @@ class ProbeRequest:
     question: ProbedQuestion
     arm: Arm
     source: ProbedQuestion | None  # whose answer's vectors are put in place; None: no question can lend it any
+    asked_id: str  # as in `wanted_probes`
+
+    @property
+    def question_key(self) -> str:
+        return self.question.question_key
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -106,6 +111,7 @@ class ProbeRequest:
 class ProbeJob(ModelJob[ProbeRequest]):
     """The questions about one culture in one language, to one model."""
 
+    requested = WantedProbe
     job: Job
     questions: Sequence[ProbedQuestion]
     arms: Sequence[Arm]
@@ -120,6 +126,7 @@ class ProbeJob(ModelJob[ProbeRequest]):
     def asks(self) -> Iterator[ProbeRequest]:
         """Every question, with its arms one after another."""
         rules = {arm: self.rules.of_arm(arm, self.job.language) for arm in self.arms}
+        ids = {arm: self.rules.asked_id(arm, self.job.language) for arm in self.arms}
         answering = asdict(self.rules.answering)
         for question in self.questions:
             key = question.question_key
@@ -127,7 +134,7 @@ class ProbeJob(ModelJob[ProbeRequest]):
                 source = self.lenders.lender(question) if arm == LENT and self.lenders else question
                 read = [["user", question.question], ["user", source.question] if source else None]
                 request = request_id("patch", self.job.model, self.setup, [read, rules[arm]], answering)
-                yield ProbeRequest(content_id(request, key), request, question, arm, source)
+                yield ProbeRequest(content_id(request, key), request, question, arm, source, ids[arm])
 
     def ids(self) -> Iterator[CurrentId]:
         """Those of the controls that are not asked, too: one of other rules is no control of this probe."""
@@ -135,14 +142,6 @@ class ProbeJob(ModelJob[ProbeRequest]):
         for arm in (PATCHED, *CONTROLS):
             what, settings = f"probe {dataset} {arm} {language}", self.rules.settings(arm, language)
             yield CurrentId(what=what, id=self.rules.asked_id(arm, language), settings=settings)
-
-    def wanted(self) -> Iterator[WantedProbe]:
-        """What is probed now: a row a question and arm."""
-        setup = setup_id(self.setup)
-        ids = {arm: self.rules.asked_id(arm, self.job.language) for arm in self.arms}
-        for one in self.asks():
-            key = one.question.question_key
-            yield WantedProbe(one.request_id, self.job.model, setup, key, one.arm, ids[one.arm])
 
 
 def read_inspection(file: Path, max_tokens: int) -> Inspection:

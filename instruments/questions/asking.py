@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import CurrentId, setup_id
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.generate.engines.base import Decoding, Message, ScoreRequest
 from polyculture.generate.engines.patching import AttentionRequest
@@ -147,6 +147,7 @@ class Ask(AskedAnswer):
 
     question: Question
     prompt: str  # its name; empty of sentences and gaps, which have none
+    asked_id: str  # as in `wanted_answers`
     order: Order
     labels: tuple[str, ...]
     shown: tuple[str, ...]
@@ -164,6 +165,7 @@ class Ask(AskedAnswer):
 class AskJob(ModelJob[Ask]):
     """The questions of one category and language of a set to one model, by one method."""
 
+    requested = WantedAnswer
     job: Job
     method: Method
     questions: Sequence[Question]
@@ -184,13 +186,14 @@ class AskJob(ModelJob[Ask]):
         return self.sampling.decoding if self.method == GENERATED else None
 
     @property
-    def samples(self) -> int:
+    def n(self) -> int:
+        """How many samples of each request are asked."""
         return self.sampling.n if self.method == GENERATED else 1
 
     @property
     def size(self) -> int:
         several = sum(len(self._orders(question)) for question in self.questions)
-        return several * len(self.prompts) * self.samples
+        return several * len(self.prompts) * self.n
 
     @cached_property
     def _decided(self) -> tuple[dict[str, Any] | None, int | None]:
@@ -202,10 +205,6 @@ class AskJob(ModelJob[Ask]):
         if self.decoding is None:
             return None, None
         return as_sent(self.decoding, self.sampling.seed if self.decoding.temperature > 0 else None, setup)
-
-    @cached_property
-    def setup_id(self) -> str:
-        return setup_id(self.setup)
 
     def ids(self) -> Iterator[CurrentId]:
         what = " ".join((self.questions[0].set, self.job.language, self.method))
@@ -220,6 +219,11 @@ class AskJob(ModelJob[Ask]):
         """
         return content_id("asked", self.method, _wording(prompt), *self._decided_for({}))
 
+    @cached_property
+    def _asked_ids(self) -> dict[str, str]:
+        """Those of the prompts, by their names."""
+        return {prompt.name if prompt else "": self.asked_id(prompt) for prompt in self.prompts}
+
     def settings(self, prompt: PromptTemplate | None) -> dict[str, Any]:
         """What `asked_id` is made of, to say what has changed of it."""
         decoding, seed = self._decided_for({})
@@ -229,18 +233,11 @@ class AskJob(ModelJob[Ask]):
 
     @property
     def prompt_count(self) -> int:
-        return self.size // self.samples
+        return self.size // self.n
 
-    def wanted(self) -> Iterator[WantedAnswer]:
-        """A row a request, question and prompt."""
-        told = (None, None) if self.decoding is None else (self.decoding.temperature, self.decoding.max_tokens)
-        asked = {"" if prompt is None else prompt.name: self.asked_id(prompt) for prompt in self.prompts}
-        for ask in self.asks():
-            if ask.sample == 0:
-                yield WantedAnswer(
-                    ask.request_id, self.job.model, self.setup_id, ask.question_id, ask.prompt, self.samples, self.use,
-                    asked[ask.prompt], *told,
-                )  # fmt: skip
+    def places(self, item: Ask) -> tuple[Any, ...]:
+        """With the decoding, where the model writes."""
+        return *super().places(item), self.decoding
 
     def asks(self) -> Iterator[Ask]:
         """Every question, prompt by prompt and order by order, in blocks; the first order of all of a block first."""
@@ -281,6 +278,9 @@ class AskJob(ModelJob[Ask]):
         request = request_id(self.use, self.job.model, self.setup, content, *self._decided)
         name, made = prompt.name if prompt else "", question.question_id
         seed = self.sampling.base_seed(text)
-        for sample in range(self.samples):
+        for sample in range(self.n):
             key = content_id(request, made, name, order, sample)
-            yield Ask(key, request, question, name, order, labels, shown, text, f"{name} {made}", sample, seed + sample)
+            yield Ask(
+                key, request, question, name, self._asked_ids[name], order, labels, shown, text, f"{name} {made}",
+                sample, seed + sample,
+            )  # fmt: skip

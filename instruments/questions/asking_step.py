@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Done, Load, StoredRows, Work
@@ -19,8 +18,8 @@ from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.instruments.questions.asking import Ask, AskJob
-from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
-from polyculture.instruments.row_step import AnswerStep, TextStep, completion_columns
+from polyculture.instruments.questions.layout import ANSWERS
+from polyculture.instruments.row_step import AnswerStep, TextStep
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.patching import Vector
@@ -32,7 +31,6 @@ class AskStep(AnswerStep[Ask, AskJob]):
     """Jobs of questions whose answers are rows of `answers`."""
 
     tables = (ANSWERS,)
-    of_now = ("answer_id", "request_id", "sample", "question_id", "prompt", "order", "labels", "shown")
 
     def __init__(self, name: str, jobs: Sequence[AskJob]) -> None:
         super().__init__(jobs)
@@ -47,9 +45,6 @@ class GenerationStep(AskStep, TextStep[Ask, AskJob]):
     def completions(self, job: Job, asks: Iterator[Ask], models: Models) -> Iterator[Completion]:
         return models.open(SAMPLING).sample(_requests(self.asked[job], asks))
 
-    def row(self, job: Job, ask: Ask, said: Completion) -> AnswerRow:
-        return replace(answer_row(self.asked[job], ask), **completion_columns(said))
-
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The message, and the tokens that an answer has at most."""
         most = self.asked[work.job].sampling.max_tokens
@@ -60,16 +55,6 @@ def _requests(asked: AskJob, asks: Iterator[Ask]) -> Iterator[Request]:
     decoding = asked.sampling.decoding
     for ask in asks:
         yield Request(ask.answer_id, (Message("user", ask.text),), decoding, (ask.seed,), group=ask.group)
-
-
-def answer_row(asked: AskJob, ask: Ask) -> AnswerRow:
-    """The row of an answer of which nothing came yet."""
-    job = asked.job
-    return AnswerRow(
-        answer_id=ask.answer_id, request_id=ask.request_id, question_id=ask.question_id, model=job.model,
-        language=job.language, topic=job.topic, method=asked.method, prompt=ask.prompt, order=list(ask.order),
-        labels=list(ask.labels), shown=list(ask.shown), sample=ask.sample, status="ok",
-    )  # fmt: skip
 
 
 class LikelihoodStep(AskStep):
@@ -86,7 +71,8 @@ class LikelihoodStep(AskStep):
             scores[scored.index] = scored
             if len(scores) == len(asked.scored(ask).continuations):
                 del waiting[scored.request_id]
-                yield Done((_scored(asked, ask, [scores[place] for place in sorted(scores)]),))
+                came = _scored(asked, [scores[place] for place in sorted(scores)])
+                yield Done((self.row(work.job, ask, **came),))
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """What is read once for each candidate, and the candidates."""
@@ -103,29 +89,27 @@ def _score_requests(
         yield asked.scored(ask)
 
 
-def _scored(asked: AskJob, ask: Ask, every: Sequence[Scored]) -> AnswerRow:
-    row = replace(
-        answer_row(asked, ask),
-        prompt_tokens=_sum([scored.prompt_tokens for scored in every]),
-        completion_tokens=_sum([scored.completion_tokens for scored in every]),
-        named_cost=_sum([scored.named_cost for scored in every]),
-        model_version=every[0].model_version,
-        purchase=every[0].purchase,
-        note="; ".join(dict.fromkeys(scored.note for scored in every if scored.note)) or None,
-    )
+def _scored(asked: AskJob, every: Sequence[Scored]) -> dict[str, Any]:
+    """The columns of an answer that follow from the scores of its candidates."""
+    came = {
+        "status": "ok",
+        "prompt_tokens": _sum([scored.prompt_tokens for scored in every]),
+        "completion_tokens": _sum([scored.completion_tokens for scored in every]),
+        "named_cost": _sum([scored.named_cost for scored in every]),
+        "model_version": every[0].model_version,
+        "purchase": every[0].purchase,
+        "note": "; ".join(dict.fromkeys(scored.note for scored in every if scored.note)) or None,
+    }
     failed = next((scored for scored in every if scored.total is None), None)
     if failed is not None:
-        return replace(row, status="failed", error=failed.error or "no score", retryable=failed.retryable)
+        return came | {"status": "failed", "error": failed.error or "no score", "retryable": failed.retryable}
     candidates = [list(scored.tokens) for scored in every]
     if asked.method == "sentence" and all(scored.masked for scored in every):
         candidates = shared_tokens(candidates)
     if not all(candidates):
-        return replace(row, status="failed", error="the sentences share no token", retryable=False)
-    return replace(
-        row,
-        scores=[math.fsum(token.log_probability for token in some) for some in candidates],
-        tokens=[float(len(some)) for some in candidates],
-    )
+        return came | {"status": "failed", "error": "the sentences share no token", "retryable": False}
+    scores = [math.fsum(token.log_probability for token in some) for some in candidates]
+    return came | {"scores": scores, "tokens": [float(len(some)) for some in candidates]}
 
 
 class AttentionStep(AskStep):
@@ -138,7 +122,7 @@ class AttentionStep(AskStep):
         asked = self.asked[work.job]
         waiting: dict[str, Ask] = {}
         for found in models.open(ATTENDING).attend(_attention_requests(asked, items, waiting)):
-            yield Done((_attended(asked, waiting.pop(found.request_id), found),))
+            yield Done((self.row(work.job, waiting.pop(found.request_id), **_attended(found)),))
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The message, which is read once for all options; nothing is written."""
@@ -151,12 +135,13 @@ def _attention_requests(asked: AskJob, items: Iterator[Ask], waiting: dict[str, 
         yield asked.attended(ask)
 
 
-def _attended(asked: AskJob, ask: Ask, found: Attention) -> AnswerRow:
-    row = replace(answer_row(asked, ask), model_version=found.model_version)
+def _attended(found: Attention) -> dict[str, Any]:
+    """The columns of an answer that follow from the attention to its options."""
+    came: dict[str, Any] = {"model_version": found.model_version}
     if found.weights is None:
-        return replace(row, status="failed", error=found.error, retryable=False)
+        return came | {"status": "failed", "error": found.error, "retryable": False}
     sizes = [float(weights.shape[1]) for weights in found.weights]
-    return replace(row, scores=[contribution(weights) for weights in found.weights], tokens=sizes)
+    return came | {"status": "ok", "scores": [contribution(one) for one in found.weights], "tokens": sizes}
 
 
 def contribution(attention: Vector) -> float:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import orjson
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import CurrentId, setup_id
+from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Load
 from polyculture.generate.engines.answer import NO_ANSWER, text_in
@@ -225,9 +225,9 @@ class SwapJob(ModelJob[AskedText]):
 
     def wanted(self) -> Iterator[WantedSwap]:
         """What is asked: a row for each draw that has a text."""
-        asked_id, setup = self.asking.question.asked_id, setup_id(self.setup)
+        asked_id = self.asking.question.asked_id
         for filled, request, draws in self._filled():
-            ids = request, self.job.model, setup, filled.context.context_id, filled.entity.entity_id
+            ids = request, self.job.model, self.setup_id, filled.context.context_id, filled.entity.entity_id
             for draw, times in draws.items():
                 sample = 0 if self.asking.repeatable else draw
                 yield WantedSwap(*ids, sample, draw, times, asked_id)

@@ -44,7 +44,6 @@ class SwapStep(TextStep[AskedText, SwapJob]):
 
     tables = (SWAP_RESPONSES,)
     use = "answer"
-    of_now = ("answer_id", "request_id", "context_id", "entity_id", "sample")
 
     def __init__(self, task: str, jobs: Sequence[SwapJob]) -> None:
         super().__init__(jobs)

@@ -18,7 +18,6 @@ from fontTools.unicodedata import script_name
 
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import setup_id
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.text.scripts import script_of
 from polyculture.cache.text.suggestions import did_you_mean
@@ -164,6 +163,7 @@ class Vocabulary:
 class VocabularyJob(ModelJob[Vocabulary]):
     """The readings of a language in the vocabulary of a model."""
 
+    requested = WantedVocabulary
     job: Job
     characters: str
     setup: Mapping[str, Any] = field(default_factory=dict)
@@ -184,10 +184,6 @@ class VocabularyJob(ModelJob[Vocabulary]):
     def asks(self) -> Iterator[Vocabulary]:
         request = self.request_id
         yield Vocabulary(request, tuple(content_id(request, writing.reading) for writing in self.writings))
-
-    def wanted(self) -> Iterator[WantedVocabulary]:
-        job = self.job
-        yield WantedVocabulary(self.request_id, job.model, setup_id(self.setup), job.language, self.characters)
 
 
 def vocabulary_jobs(languages: Sequence[str], characters: str) -> list[VocabularyJob]:

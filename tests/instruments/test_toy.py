@@ -223,7 +223,7 @@ def test_a_fault_of_the_reader_of_texts_is_a_failure_that_keeps_the_text() -> No
     job = jobs[0].of_model("mock:a", {})
     step = PromptedStep(toy.TOY.answers, read, [job])
     (ask,) = job.asks()
-    row = step.row(job.job, ask, Completion(ask.answer_id, 0, text="many"))
+    row = step.row(job.job, ask, **step.came(Completion(ask.answer_id, 0, text="many")))
     assert (row.status, row.letters, row.raw, row.retryable) == ("failed", None, "many", False)
     assert row.error.startswith("the text was not read: ValueError: invalid literal")
-    assert step.row(job.job, ask, Completion(ask.answer_id, 0, text="7")).letters == 7
+    assert step.row(job.job, ask, **step.came(Completion(ask.answer_id, 0, text="7"))).letters == 7
