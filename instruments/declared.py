@@ -55,7 +55,7 @@ def _no_tables(_jobs: Sequence[Any]) -> Mapping[Table[Any], pa.Table]:
 class Inquiry(Generic[J]):
     """What a command's options ask, and what is done with the answers."""
 
-    # What a model of the experiment is asked, still of no model; or jobs that have one with its setup.
+    # What a model of the experiment is asked, still without its setup; or jobs of another model, with its setup.
     jobs: Callable[[str], Iterable[J]] | Sequence[J]
     # That ask them, in order, and then read the answers.
     steps: Callable[[Sequence[J]], Iterable[Step[Any, Models]]]
@@ -67,12 +67,12 @@ class Inquiry(Generic[J]):
     reason: str = ""  # as of `Validity`
 
 
-def of_models(asked: AskedExperiment, jobs: Callable[[str], Iterable[J]], use: Callable[[J], str]) -> Iterator[J]:
-    """The jobs of each model of the experiment, under its setup for what they use it for."""
+def _of_models(asked: AskedExperiment, jobs: Callable[[str], Iterable[J]], use: str) -> Iterator[J]:
+    """The jobs of each model of the experiment, under its setup for what they use it for: `use`, or each its own."""
     for model in asked.models:
         setups: dict[str, Setup] = {}
         for one in jobs(model):
-            used = use(one)
+            used = use or one.use
             if used not in setups:
                 setups[used] = asked.setup(model, used)
             yield one.of_model(model, setups[used])
@@ -121,7 +121,7 @@ class Instrument(Command[O]):
 
         table, requests = self.asked
         jobs: Sequence[ModelJob[Any]] = (
-            list(of_models(asked, found.jobs, lambda _: requests.use)) if callable(found.jobs) else found.jobs
+            list(_of_models(asked, found.jobs, requests.use)) if callable(found.jobs) else found.jobs
         )
         steps = tuple(found.steps(jobs))
         asking = [step for step in steps if isinstance(step, AnswerStep)]

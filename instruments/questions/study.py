@@ -13,7 +13,7 @@ from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import AskedExperiment, PrintedTable
-from polyculture.instruments.declared import Inquiry, of_models
+from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.questions.asking import GENERATED, AskJob, question_rows, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.attention.measure import measure_attention
@@ -37,13 +37,7 @@ def inquiry(asked: AskedExperiment, options: AskOptions) -> Inquiry[AskJob]:
     attends = any(ATTENTION in part.methods for part in parts)
     return replace(
         read_inquiry(asked, sets, _steps, shown if attends else ()),
-        jobs=list(
-            of_models(
-                asked,
-                lambda model: [job for part in parts for job in ask_jobs(part, options, model, asked.seed)],
-                lambda job: job.use,
-            )
-        ),
+        jobs=lambda model: [job for part in parts for job in ask_jobs(part, options, model, asked.seed)],
     )
 
 

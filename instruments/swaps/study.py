@@ -79,9 +79,9 @@ def inquiry(asked: AskedExperiment, options: SwapOptions) -> Inquiry[SwapJob]:
             asked.warning(line)
 
     reading = SwapReadingStep(asked.run, options.task, dataset, by_language)
-    setups = {model: asked.setup(model, "answer") for model in models}
+    setup = None if own is None else asked.setup(models[0], "answer")
     return Inquiry(
-        [job.of_model(model, setup) for model, setup in setups.items() for job in jobs],
+        (lambda _model: jobs) if setup is None else [job.of_model(models[0], setup) for job in jobs],
         lambda jobs: [SwapStep(options.task, jobs), reading],
         data=lambda _jobs: present_tables(asked.run, dataset),
         requests=partial(wanted_tables, asked.run, options.task),
