@@ -15,13 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.metrics.inference.arrays import Floats
-from polyculture.metrics.inference.crossed import crossed_variance, way
+from polyculture.metrics.inference.crossed import crossed_variance, summed, way
 from polyculture.metrics.inference.limits import WilsonEstimate, wilson
 from polyculture.metrics.inference.paired import PairedDifference, paired_difference
 
@@ -114,20 +113,14 @@ def variance_of(terms: Sequence[tuple[DrawRatio, float]]) -> tuple[float, float]
     added = np.concatenate([found.added * weight for found, weight in terms])
     native = np.concatenate([np.full(found.size, found.answers.native) for found, _ in terms])
     entities = np.concatenate([found.answers.entities for found, _ in terms])
-    ways, shared = [way(_sums(contexts, added))], 0.0
+    ways, shared = [way(summed(contexts, added)[1])], 0.0
     for side in (True, False):
         here = native == side
         if here.any():
-            ways.append(way(_sums(entities[here], added[here])))
+            ways.append(way(summed(entities[here], added[here])[1]))
             cells = contexts[here] * (int(entities.max()) + 1) + entities[here]
-            shared += float((_sums(cells, added[here]) ** 2).sum())
+            shared += float((summed(cells, added[here])[1] ** 2).sum())
     return crossed_variance(ways, shared)
-
-
-def _sums(numbering: NDArray[Any], added: Floats) -> Floats:
-    """What each that has a number adds."""
-    _, numbers = np.unique(numbering, return_inverse=True)
-    return np.bincount(numbers, added).astype(np.float64)
 
 
 def chance_of_size(one: Sequence[DrawRatio], other: Sequence[DrawRatio], texts: Sequence[float]) -> float | None:

@@ -55,18 +55,19 @@ def gathered(samples: Sequence[tuple[UnitNames, Floats]]) -> Way:
 
     Samples that share units lose one degree of freedom together.
     """
-    distinct = [_summed(units, influences) for units, influences in samples]
+    distinct = [summed(units, influences) for units, influences in samples]
     if len(distinct) == 1:
         return way(distinct[0][1])
     if any(len(units) < 2 for units, _ in distinct):
         return Way(np.zeros(0), 0.0)
     scaled = [influences * math.sqrt(len(units) / (len(units) - 1)) for units, influences in distinct]
-    units, summed = _summed(np.concatenate([units for units, _ in distinct]), np.concatenate(scaled))
+    units, added = summed(np.concatenate([units for units, _ in distinct]), np.concatenate(scaled))
     freedom = len(units) - _components([units for units, _ in distinct])
-    return Way(np.where(np.abs(summed) < ROUNDING, 0.0, summed), float(freedom))
+    return Way(np.where(np.abs(added) < ROUNDING, 0.0, added), float(freedom))
 
 
-def _summed(units: UnitNames, influences: Floats) -> tuple[UnitNames, Floats]:
+def summed(units: UnitNames, influences: Floats) -> tuple[UnitNames, Floats]:
+    """The units, each once, and what each of them adds."""
     names, numbers = np.unique(units, return_inverse=True)
     return names, np.bincount(numbers, influences, len(names)).astype(np.float64)
 

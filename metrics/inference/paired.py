@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from polyculture.metrics.inference.limits import StudentInterval, student
+from polyculture.metrics.inference.arrays import Floats
+from polyculture.metrics.inference.crossed import crossed_variance, way
+from polyculture.metrics.inference.limits import FEW, StudentInterval, student
 
 Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
 ALL_AGREE = "all agree"  # why there is no interval: nothing varies, and both sides are the same
@@ -57,3 +59,10 @@ def paired_difference(
     below, above = min(below, reach), min(above, reach)
     p = StudentInterval(value, below, above, freedom).p()
     return PairedDifference(one, other, value - below, value + above, p, freedom)
+
+
+def paired_means(one: Floats, other: Floats) -> PairedDifference:
+    """The means of two sides over the same units, and their difference by Student's paired t-test."""
+    means, changes = (float(one.mean()), float(other.mean())), one - other
+    variance, freedom = crossed_variance([way((changes - changes.mean()) / len(changes))], 0.0)
+    return paired_difference(*means, variance, freedom) if freedom else PairedDifference(*means, lacking=FEW)

@@ -25,13 +25,13 @@ from polyculture.instruments.questions.attention.measure import (
     WeighedOption,
     attention_differences,
     contrasts,
-    paired_mean,
     paired_units,
     paper_tests,
     student_p,
 )
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.section import SECTIONS
+from polyculture.metrics.inference.paired import paired_means
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import asked_of, of_most_resources, oracle, write_sheets
@@ -280,7 +280,7 @@ def test_differences_are_of_questions_and_the_study_s_test_of_options_by_hand() 
     low, high = ([values[place] for values in z.values()] for place in (3, 1))
     one = found["low", "low", "high"]
     assert student_p(one) == pytest.approx(stats.ttest_ind(low, high).pvalue)
-    assert paired_mean(paired_units(one)).p == pytest.approx(stats.ttest_rel(low, high).pvalue)
+    assert paired_means(*paired_units(one)).p == pytest.approx(stats.ttest_rel(low, high).pvalue)
     study = AttentionStudy("m", "d", "en", "ours", "house", "resource")
     tested = {row.facets["other"]: row.estimate for row in paper_tests([(study, data)], "")}
     assert tested == {"high": student_p(one), "mid": student_p(found["low", "low", "mid"])}
@@ -294,7 +294,7 @@ def test_a_question_of_several_targets_counts_once() -> None:
         *_question("c", "x", (-1.0, 1.6, -0.3, -0.3), 1),
     ]
     one = next(each for each in contrasts(data) if each.answers == "right")
-    paired = paired_mean(paired_units(one))
+    paired = paired_means(*paired_units(one))
     apart = [(0.0 - 1.1) / 2, 1.3 + 0.75]
     error = np.std(apart, ddof=1) / np.sqrt(2)
     assert paired.value == pytest.approx(np.mean(apart))
@@ -326,6 +326,6 @@ def test_under_the_null_the_paired_test_rejects_five_percent() -> None:
             data += [one for target in range(5) for one in _question(str(source), str(target), z, 0)]
         one = next(each for each in contrasts(data) if (each.a, each.answers) == ("biased", "right"))
         rejected["paper"] += (student_p(one) or 1) < 0.05
-        rejected["paired"] += (paired_mean(paired_units(one)).p or 1) < 0.05
+        rejected["paired"] += (paired_means(*paired_units(one)).p or 1) < 0.05
     assert 2 <= rejected["paired"] <= 19  # 10 expected, within three deviations
     assert rejected["paper"] > 40

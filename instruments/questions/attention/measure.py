@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -32,9 +32,10 @@ from polyculture.instruments.differences import ComparedFacets, difference_rows
 from polyculture.instruments.questions.asking import GENERATED
 from polyculture.instruments.questions.layout import ATTENDED, EMPTY, LAYOUT
 from polyculture.instruments.questions.model import BIASED
+from polyculture.metrics.inference.arrays import Floats
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.inference.limits import FEW
-from polyculture.metrics.inference.paired import PairedDifference, paired_difference
+from polyculture.metrics.inference.paired import paired_means
 from polyculture.metrics.inference.ratios import Ratio, estimate
 from polyculture.metrics.measured import renew
 
@@ -162,11 +163,11 @@ def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
         row
         for study, weighed in studies
         for one in contrasts(weighed)
-        if (pairs := paired_units(one))
+        if (pairs := paired_units(one))[0].size
         for row in difference_rows(
             ComparedFacets(ATTENDED.name, METRIC, "option", one.a, one.b, {**study.place, "condition": one.answers},
                   study.facets(one.target)),
-            paired_mean(pairs), unit="unit", units=len(pairs), inputs=inputs,
+            paired_means(*pairs), unit="unit", units=len(pairs[0]), inputs=inputs,
         )
     ]  # fmt: skip
     place = ("model", "dataset", "language", "reader", "wording")
@@ -198,28 +199,15 @@ def student_p(one: OptionContrast) -> float | None:
     return float(stats.ttest_ind(first, second).pvalue)
 
 
-def paired_units(one: OptionContrast) -> dict[str, tuple[float, float]]:
-    """For each unit the mean of both sides, over its questions that have both."""
+def paired_units(one: OptionContrast) -> tuple[Floats, Floats]:
+    """The mean of both sides of each unit, over its questions that have both."""
     sides = [_grouped(side, *_QUESTION) for side in (one.first, one.second)]
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for question in sorted(sides[0].keys() & sides[1].keys()):
         first, second = (float(np.mean(side[question])) for side in sides)
         found[question[0]].append((first, second))
-    return {
-        unit: (float(np.mean([first for first, _ in some])), float(np.mean([second for _, second in some])))
-        for unit, some in found.items()
-    }
-
-
-def paired_mean(pairs: Mapping[str, tuple[float, float]]) -> PairedDifference:
-    """The mean of both sides over units, and that of the paired t-test."""
-    both = np.array(list(pairs.values()))
-    first, second = (float(mean) for mean in both.mean(axis=0))
-    if len(both) < FEWEST:
-        return PairedDifference(first, second, lacking=FEW)
-    apart = both[:, 0] - both[:, 1]
-    variance = 0.0 if _alike(apart - apart.mean()) else float(apart.var(ddof=1)) / len(both)
-    return paired_difference(first, second, variance, len(both) - 1)
+    means = np.array([np.mean(some, axis=0) for some in found.values()]).reshape(-1, 2)
+    return means[:, 0], means[:, 1]
 
 
 def _empty(study: AttentionStudy, answers: str, inputs: str) -> Number:
