@@ -87,7 +87,7 @@ class Parameter:
 
     default: str | int | float | bool | None
     meaning: str
-    allowed: tuple[str, ...] = ()  # the values that it takes; empty: any
+    allowed: tuple[str | int | float | bool | None, ...] = ()  # the values that it takes; empty: any
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _header(name: str, title: str, row: str, following: list[str]) -> Header:
 def _parameter(values: str, meaning: str) -> Parameter:
     """A parameter by its default, or by all values that it takes: 'mean|each'."""
     first, *others = values.split("|")
-    return Parameter(typed(first), meaning, (first, *others) if others else ())
+    return Parameter(typed(first), meaning, (typed(first), *others) if others else ())
 
 
 def typed(word: str) -> str | int | float | bool | None:
@@ -195,7 +195,7 @@ class DeclaredTable:
         for name, value in given.items():
             allowed = self.header.parameters[name].allowed
             if allowed and value not in allowed:
-                remedy = f"It takes {', '.join(repr(one) for one in allowed)}."
+                remedy = f"It takes {', '.join(repr(one) for one in allowed if one is not None)}."
                 raise StoreError(f"the parameter {name} of the table {self.name} is no {value!r}", remedy=remedy)
         return given
 

@@ -131,7 +131,7 @@ def _with_labels(asked: AskedExperiment, texts: Sequence[SwapTexts], labels: Lab
 def _shown(options: SwapOptions, models: Sequence[str]) -> Iterator[PrintedTable]:
     """The rates of each model; of sentiment the raw counts."""
     pooled = isinstance(options, SentimentOptions) and options.pooled
-    unreadable = options.unreadable if isinstance(options, EntityOptions) else "wrong"
+    unreadable = options.unreadable if isinstance(options, EntityOptions) else None
     for model in models:
         yield PrintedTable(RATES, {"task": options.task, "unreadable": unreadable, "pooled": pooled, "model": model})
         if options.task == "sentiment":

@@ -1,7 +1,7 @@
 -- Answers about texts with swapped entities
 -- swap_rates: a row is a metric of a type of entities; each side, their difference with its 95 % interval, or the reason
 -- why it has no interval.
---   $unreadable = wrong|left-out: what an answer that cannot be read counts as: wrong, or left-out
+--   $unreadable = NULL|wrong|left-out: what an answer of qa or ner that cannot be read counts as; NULL: wrong
 --   $pooled = false: settings that were added up, instead of each
 --   $task = NULL: sentiment, qa or ner; NULL: all
 --   $model = NULL: the model; NULL: all
@@ -15,7 +15,7 @@
 WITH shown AS (
     SELECT * FROM swap_rates
     WHERE ($model IS NULL OR model = $model) AND ($task IS NULL OR task = $task)
-        AND (task = 'sentiment' OR (reading = 'readable') = ($unreadable = 'left-out')) AND pooled = $pooled
+        AND (task = 'sentiment' OR (reading = 'readable') = (coalesce($unreadable, 'wrong') = 'left-out')) AND pooled = $pooled
         AND is_of_several
     WINDOW read_otherwise AS (
         PARTITION BY task, answer_method, model, dataset, language, culture, entity_type, setting, metric

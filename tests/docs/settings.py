@@ -103,6 +103,11 @@ def logs(folder: Path) -> None:
         lm_eval(folder / "logs", model, records, "reading", {"acc": True})
 
 
+def swaps(folder: Path) -> None:
+    """A run beside the demo's own, with the answers of its model."""
+    shutil.copytree(ANSWERS / "recorded-swaps", folder / "swaps-demo" / "runs" / "recorded-swaps")
+
+
 @cache
 def of_all_pages() -> Path:
     """A folder for what is made once in a process."""
@@ -128,5 +133,6 @@ SETTINGS: dict[str, Callable[[Path], None]] = {
     "docs/scores.md": logs,
     "docs/cbs.md": study("expected"),
     "docs/question-sets.md": study("quiz"),
+    "docs/swaps.md": swaps,
 }
 LONG = frozenset({"docs/tutorial.md"})

@@ -20,11 +20,8 @@ OTHERS = {
     "docs/publishing.md",
     "docs/standard-study.md",
 }
-# Pages of commands without an output, and why. The smallest runs take a minute of two cores: no answers were recorded.
-WITHOUT = {
-    "docs/swaps.md": "`swap --demo` asks a model in this process 107 times",
-    "docs/probe.md": "a probe reads a model's weights, at every layer",
-}
+# Pages of commands without an output, and why.
+WITHOUT = {"docs/probe.md": "a probe reads a model's weights, at every layer"}
 
 
 def read(page: str) -> str:
