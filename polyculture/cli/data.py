@@ -67,7 +67,7 @@ def fetch(
     target = folder or data_folder(source.name)
     got = get(source, target, commit, repository)
     say(f"{source.title}: {repository or source.repository} at {got}, in {target}")
-    say(f"Licence: {source.licence}. Please cite: {source.citation}")
+    say(f"Licence: {source.licence}." + (f" Please cite: {source.citation}" if source.citation else ""))
     if got == source.commit and source.pinned:
         say(f"The pinned commit is {source.pinned}")
     elif source.commit and got != source.commit:
@@ -121,11 +121,11 @@ def check(
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
-    """Count what is left out of a data set or changed when it is read, by reason. With --format csv, or with -o, print
-    a line for each: file, sheet, row, reason.
+    """Count what is left out of a data set or changed when it is read, by reason. Of entities and contexts, --format
+    csv or -o prints a line for each instead: file, sheet, row, reason.
 
     Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, next to the published
-    number, and the first ones as they will be asked.
+    number, in any format, and the first ones as they will be asked.
     """
     named, _, selection = name.partition(":")
     if not isinstance(source_of(named), DatasetRules):

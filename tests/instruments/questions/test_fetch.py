@@ -72,6 +72,17 @@ def test_of_bbqs_repository_only_what_is_read_is_kept(tmp_path: Path) -> None:
     assert (kept / "LICENSE").is_file()  # what was fetched before stays
 
 
+def test_of_own_rules_without_a_citation_none_is_asked_for(tmp_path: Path) -> None:
+    rules = """name = "soups"\ntitle = "Soups"\nlicence = "ours"\nnumbers = ["accuracy"]\nlanguage = "en"
+        [[questions]]\nfiles = "q.csv"\ntext = "q"\noptions = ["a", "b"]\n"""
+    (tmp_path / "soups.toml").write_text(rules, encoding="utf-8")
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published" / "q.csv").write_text("q,a,b\nHot?,yes,no\n", encoding="utf-8")
+    said = fetched("soups.toml", tmp_path / "published", tmp_path)
+    assert "Licence: ours." in said
+    assert "cite" not in said
+
+
 def test_a_question_set_that_is_unknown_or_not_fetched_is_named(tmp_path: Path) -> None:
     unknown = polyculture("data", "fetch", "kobbk", cwd=tmp_path)
     assert "there is no data set 'kobbk'" in one_line(unknown)
