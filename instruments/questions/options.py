@@ -77,8 +77,9 @@ class AskOptions(SetOptions):
 
     questions: Annotated[
         AtLeastOne | None,
-        Field(description="Ask only so many questions, drawn by the seed and spread evenly over the languages."),
-    ] = None
+        Field(description="Ask only so many questions: of the first unit that the seed draws, then of the next, "
+                          "spread evenly over the languages."),
+    ] = None  # fmt: skip
     prompts: Annotated[SeveralNames, Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
     orders: Annotated[
         Orders,

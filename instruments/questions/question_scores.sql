@@ -5,7 +5,7 @@
 --   $part = all: which questions: all, or each value of a facet: category, country, label, level, ...; any for all parts
 --   $prompts = mean|each: the mean over prompts, or each of them
 -- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, as_unknown, n, unread, undirected
--- no rows: no answer of a question set has a score: `polyculture ask SET --model MODEL` asks; attention alone gives none
+-- no rows: no answer of a question set has a score: `polyculture ask SET --model MODEL` asks; neither attention alone nor a set whose numbers cannot be computed (`polyculture data check SET`) has one
 SELECT *
 FROM question_scores
 WHERE $part IN ('any', part) AND (prompt IS NULL) = ($prompts = 'mean')
