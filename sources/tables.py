@@ -324,7 +324,7 @@ def separator_of(path: Path, first: str, more: Sequence[str], known: KnownColumn
     usual = max(_SEPARATORS, key="".join(more).count)
     rows = [[cell.strip() for cell in cells] for cells in _split([first, *more], usual)]
     titled = any(map(any, rows)) and header_of(rows, known)
-    return usual if titled else max(_SEPARATORS, key=first.count)
+    return usual if titled else max(_SEPARATORS, key=lambda one: (_alike([first, *more], one), first.count(one)))
 
 
 def _told(first: str) -> re.Match[str] | None:
@@ -338,6 +338,12 @@ def _split(lines: Sequence[str], separator: str) -> list[list[str]]:
         return [cells for cells in csv.reader(lines, delimiter=separator) if any(cells)]
     except (ValueError, csv.Error):
         return []
+
+
+def _alike(lines: Sequence[str], separator: str) -> int:
+    """How many rows have as many cells as the first one, if it has several. A sign within quotation marks is text."""
+    widths = [len(cells) for cells in _split(lines, separator)]
+    return widths.count(widths[0]) if widths and widths[0] > 1 else 0
 
 
 def _bounded(names: Sequence[str], path: Path) -> None:

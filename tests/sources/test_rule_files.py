@@ -243,6 +243,28 @@ def test_a_separator_that_nobody_quoted_cuts_no_text(tmp_path: Path) -> None:
     assert (told.place.row, told.reason) == (3, "left out: has 3 cells, and the header 2")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"This question refers to the text.\nTea came late.",a,b,A\n"x",a,b,B\n',
+        '"Salt; pepper; cumin; cloves: which?",a,b,A\n"Tea; milk; sugar; hm;?",a,b,B\n',
+        '"Which tab?\t\t\t",a,b,A\n"And, here, too|\t",a,b,B\n',
+    ],
+)
+def test_the_separator_is_what_rows_have_in_common(tmp_path: Path, text: str) -> None:
+    """A sign within quotation marks is text: four files of MMLU, whose first line holds no comma, were read as TSV."""
+    (tmp_path / "exam.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "exam.toml").write_text(
+        'name = "exam"\ntitle = "Exam"\nlicence = "ours"\nkind = "choice"\nnumbers = ["accuracy"]\nlanguage = "en"\n'
+        '[[questions]]\nfiles = "exam.csv"\nheader = false\ntext = 0\noptions = [1, 2]\n'
+        'right = { column = 3, as = "letter" }\n',
+        encoding="utf-8",
+    )
+    found = open_set(str(tmp_path / "exam.toml"))
+    assert [one.options for one in found.questions] == [("a", "b"), ("a", "b")]
+    assert not found.left_out
+
+
 def test_slots_of_a_text_are_filled_from_columns_of_its_row(tmp_path: Path) -> None:
     """As Winogender lays its templates out (rudinger/winogender-schemas, data/templates.tsv)."""
     (tmp_path / "templates.tsv").write_text(
