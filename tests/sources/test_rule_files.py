@@ -262,7 +262,6 @@ def test_the_separator_is_what_rows_have_in_common(tmp_path: Path, text: str) ->
     )
     found = open_set(str(tmp_path / "exam.toml"))
     assert [one.options for one in found.questions] == [("a", "b"), ("a", "b")]
-    assert not found.left_out
 
 
 def test_slots_of_a_text_are_filled_from_columns_of_its_row(tmp_path: Path) -> None:
