@@ -73,8 +73,8 @@ class AskedExperiment(Protocol):
         """The setup of a model for a use: 'score', 'represent', 'answer'."""
         ...
 
-    def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
-        """Links queries (language, topic, kind and surface, each once) by the experiment's linker."""
+    def link(self, queries: pa.Table) -> pa.Table:
+        """The links of queries (language, topic, kind and surface, each once) by the experiment's linker."""
         ...
 
     def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:

@@ -6,14 +6,10 @@ versions are found here, as versions are known only after the models open.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-
 from polyculture.cache.store.layout import Measure, compose
-from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.schema.measured import Difference, Number
@@ -22,10 +18,11 @@ from polyculture.cache.store.store import Store, open_store
 from polyculture.instruments.cbs.averages import TypeScores, tally
 from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_differences, score_number, scored_cells
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers
-from polyculture.instruments.cbs.layout import CBS, CORPUS, CULTURAL_LINKS, MEASURE, CulturalLink
+from polyculture.instruments.cbs.layout import CBS, CORPUS, CULTURAL_LINKS, MEASURE
 from polyculture.instruments.cbs.score_matrix import ContextCondition, score_matrices
 from polyculture.instruments.contract import AskedExperiment
 from polyculture.instruments.differences import with_verdicts
+from polyculture.instruments.linked_names import NameQuery, NameToLink, kinds_in, link_names
 from polyculture.metrics.measured import renew
 
 RULES = ("sum", "mean", "probability")
@@ -84,45 +81,23 @@ def _numbers(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
 
 
 TOPICS = Path(__file__).with_name("entity_topics.toml")
-_ENTITIES = "SELECT DISTINCT language, entity_type, entity AS surface FROM scores ORDER BY ALL"
-_COLUMNS = ("language", "entity_type", "surface", "topic", "kind")
+_ENTITIES = "SELECT DISTINCT language, entity_type, entity FROM scores ORDER BY ALL"
 
 
 def link_entities(asked: AskedExperiment) -> None:
     """Writes the table `cultural_links`: the link of each scored entity."""
-    queries = _queries(asked)
-    if not queries.num_rows:
-        return
-    with asked.watch("link entities", queries.num_rows):
-        links = asked.link(queries)["links"].to_pylist()
-    found = {(row["language"], row["topic"], row["kind"], row["surface"]): row for row in links}
-    rows = []
-    for query in queries.to_pylist():
-        link = found[query["language"], query["topic"], query["kind"], query["surface"]]
-        row = CulturalLink(
-            language=query["language"],
-            entity_type=query["entity_type"],
-            entity=query["surface"],
-            topic=query["topic"],
-            kind=query["kind"],
-            status=link["status"],
-            qid=link["qid"],
-            match=link["match"],
-        )
-        rows.append(row)
-    write_parquet(objects_to_table(CULTURAL_LINKS, rows), asked.run.table(CULTURAL_LINKS.name))
-    linked = sum(row.status == "linked" for row in rows)
-    asked.info(f"link entities: {linked} of {len(rows)} linked")
-
-
-def _queries(asked: AskedExperiment) -> pa.Table:
-    """Entities to be linked, each once."""
-    topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
     with open_store(asked.run, compose(CORE, CBS)) as store:
-        rows = [dict(zip(_COLUMNS[:3], row, strict=True)) for row in store.sql(_ENTITIES).fetchall()]
-    known = [row for row in rows if row["entity_type"] in topics and row["language"] in asked.catalog.languages]
-    schema = pa.schema([(name, pa.string()) for name in _COLUMNS])
-    return pa.Table.from_pylist([{**row, **topics[row["entity_type"]]} for row in known], schema=schema)
+        entities = store.sql(_ENTITIES).fetchall()
+    names = [
+        NameToLink(
+            {"language": language, "entity_type": entity_type, "entity": entity},
+            [NameQuery(language, *kind, entity) for kind in kinds_in(TOPICS)[entity_type]],
+        )
+        for language, entity_type, entity in entities
+        if entity_type in kinds_in(TOPICS) and language in asked.catalog.languages
+    ]
+    if names:
+        link_names(asked, "entities", CULTURAL_LINKS, names)
 
 
 _VERSIONS = """

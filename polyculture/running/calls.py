@@ -38,7 +38,6 @@ from polyculture.running.paper import as_paper
 from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     import pyarrow as pa
 
@@ -121,7 +120,7 @@ class ExperimentAsked:
     def setup(self, model: str, use: str) -> Setup:
         return self.workspace.setup(use, model)
 
-    def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
+    def link(self, queries: pa.Table) -> pa.Table:
         from polyculture.link.api.names import NamedMention
         from polyculture.link.linker import Linker
 
@@ -130,7 +129,7 @@ class ExperimentAsked:
             names = [NamedMention(row["language"], row["surface"]) for row in queries.to_pylist()]
             fill_with(self.workspace, names, linking.source.path)
             linking = plan_linking(self.workspace)
-        return Linker(self.catalog, linking.source).link(queries)
+        return Linker(self.catalog, linking.source).link(queries)["links"]
 
     def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:
         return watch(label, total)
