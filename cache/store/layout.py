@@ -111,20 +111,20 @@ class Table(Generic[R]):
 
 @dataclass(frozen=True)
 class Layer:
-    """SQL files, and views that are the union of several others, each called a feed.
+    """SQL files, tables whose view has all of their rows, and views that are the union of several others, called feeds.
 
-    The files run first. Then each feed becomes a view: `UNION ALL BY NAME` of its sources. The closing files run last:
-    they may read the feeds.
+    Files and tables come first, in order. Then each feed becomes a view: `UNION ALL BY NAME` of its sources. The
+    closing files run last: they may read the feeds.
     """
 
-    files: tuple[Path, ...] = ()
+    files: tuple[Path | Table[Any], ...] = ()
     feeds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # view -> the views that it unites
     closing: tuple[Path, ...] = ()
 
     @property
     def all_files(self) -> tuple[Path, ...]:
-        """The files in the order in which they run."""
-        return (*self.files, *self.closing)
+        """The SQL files in the order in which they run."""
+        return (*(file for file in self.files if isinstance(file, Path)), *self.closing)
 
 
 @dataclass(frozen=True, eq=False)

@@ -289,10 +289,9 @@ def describe(
     """
     headers = {header.name: (header, file) for file in files for header in _headers(file)}
     for table in layout.tables:
-        if table.wanted or table.requests:  # its view has no SQL file: it is of the room of its requests
+        if table.name not in headers:  # its view has no SQL file: it is of the room of its requests
             _, file = headers.get(table.wanted.view if table.wanted else table.name, (None, files[0]))
-            row = " ".join((table.row.__doc__ or "").split())
-            headers.setdefault(table.name, (Header(table.name, row), file))
+            headers[table.name] = Header(table.name, " ".join((table.row.__doc__ or "").split())), file
     glossaries = _glossaries(files)
     shared, *of_rooms = glossaries.values()
     declared = {table.name: table_comments(table) for table in layout.tables}

@@ -56,8 +56,10 @@ def statements_of(layout: Layout) -> list[ViewStatement]:
     return found
 
 
-def _of_file(file: Path) -> list[ViewStatement]:
-    """The statements of a file, each of which begins a line: CREATE VIEW, MACRO or TABLE."""
+def _of_file(file: Path | Table[Any]) -> list[ViewStatement]:
+    """The statements of a file, each of which begins a line: CREATE VIEW, MACRO or TABLE; of a table its view."""
+    if isinstance(file, Table):
+        return [(file.name, f"CREATE VIEW {file.name} AS FROM stored_{file.name}")]
     return list(_statements_in(file.name, file.read_text(encoding="utf-8")))
 
 

@@ -1,5 +1,5 @@
--- What the experiment asks now. From this and its declaration follow which rows of a table count (`cache/store/view_template.py`):
--- those of a request that stands here. Rows of other requests stay in the `stored_` views.
+-- What the experiment asks now. From this and its declaration follow which rows of a table count (`cache/store/views.py`):
+-- those of a request that stands in `wanted_responses` or here. Rows of other requests stay in the `stored_` views.
 
 -- is_wrong_language: is the language that was detected another one than the prompt's? zh and zh-tw are one language here;
 -- what the detector could not tell is not wrong.
@@ -18,9 +18,6 @@ CREATE MACRO is_refusal(ending, refused) AS coalesce(ending = 'withheld', false)
 
 -- prompts: a row is one filled-in question. A prompt that the file of imported texts does not say has no text.
 CREATE VIEW prompts AS SELECT * REPLACE (nullif(text, '') AS text) FROM stored_prompts;
-
--- wanted_responses: a row is a prompt as one of the run's models is asked it; its samples below `n` count.
-CREATE VIEW wanted_responses AS SELECT * FROM stored_wanted_responses;
 
 -- wanted_extractions: a row is one of `wanted_responses` with an extractor whose work on them counts, and who reads its
 -- answers; `n` is that of the texts that it reads.

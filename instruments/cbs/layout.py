@@ -86,7 +86,7 @@ CBS = compose(
     Layout(
         (WANTED_SCORES, SCORES, CULTURAL_LINKS),
         Layer((_OWN / "wanted.sql",)),
-        Layer((_OWN / "views.sql", _OWN / "entity_tokens.sql"), boards("cbs")),
+        Layer((CULTURAL_LINKS, _OWN / "views.sql", _OWN / "entity_tokens.sql"), boards("cbs")),
         (MEASURE,),
     ),
 )

@@ -1,6 +1,3 @@
--- cultural_links: a row is what an entity of a data set means in Wikidata, by the linker, or why nothing.
-CREATE VIEW cultural_links AS SELECT * FROM stored_cultural_links;
-
 -- mean_probability: the logarithm of the mean probability of an entity's tokens, from their log-probabilities. Sorted, so that
 -- the order of the same tokens breaks no tie; the largest is taken out, so that no small one vanishes.
 CREATE MACRO mean_probability(each) AS CASE

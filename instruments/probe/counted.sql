@@ -9,10 +9,3 @@ CREATE VIEW probe_readings AS SELECT r.* FROM stored_probe_readings AS r SEMI JO
 
 -- probe_items: a row is a part of such a text: an item, or the reason why it is none.
 CREATE VIEW probe_items AS SELECT i.* FROM stored_probe_items AS i SEMI JOIN probes AS p ON i.probe_id = p.probe_id;
-
--- probe_similarities: a row is the similarity of an item with its question, as it was computed after the last answers.
-CREATE VIEW probe_similarities AS SELECT * FROM stored_probe_similarities;
-
--- probe_links: a row is what an item of layers means in Wikidata, by the linker, or why nothing.
---   item: as models write it most often; what was looked up
-CREATE VIEW probe_links AS SELECT * FROM stored_probe_links;

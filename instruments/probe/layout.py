@@ -99,7 +99,10 @@ class ItemRow:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityRow:
-    """The cosine similarity of an item with the question, with culture and topic, and with other cultures' names."""
+    """The cosine similarity of an item with the question, with culture and topic, and with other cultures' names.
+
+    It is that of the last answers.
+    """
 
     dataset: str
     language: str
@@ -158,7 +161,7 @@ PROBE = Layout(
         PROBE_SIMILARITIES,
         PROBE_LINKS,
     ),
-    Layer((_OWN / "wanted.sql", _OWN / "counted.sql")),
+    Layer((PROBE_QUESTIONS, PROBE_SIMILARITIES, PROBE_LINKS, _OWN / "wanted.sql", _OWN / "counted.sql")),
     Layer((_OWN / "views.sql",)),
     (MEASURE,),
 )

@@ -1,8 +1,5 @@
 -- What is probed now. From this and its declaration follow which rows of `probes` count.
 
--- probe_questions: a row is an open question about a culture, as it is at present.
-CREATE VIEW probe_questions AS SELECT * FROM stored_probe_questions;
-
 -- probed_questions: a row is one of `wanted_probes`, which is a question as a model is probed with it under one arm, with what
 -- is known of the question.
 --   region: the culture's region; NULL: not known

@@ -42,7 +42,7 @@ ASK_METHODS: Mapping[str, AskMethod] = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """A question of a set as the run holds it now: see `model.Question`."""
+    """A question of a set as its files are at present."""
 
     question_id: str  # hash of set, language, name, texts, options, roles, right, answers
     set: str
@@ -138,7 +138,7 @@ EMPTY = Number(
 )  # fmt: skip
 LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
-    Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),
+    Layer((QUESTIONS, _OWN / "readings.sql")),
     Layer(
         (_OWN / "views.sql", _OWN / "board_views.sql", _OWN / "score_views.sql", _OWN / "attention" / "views.sql"),
         boards("question"),

@@ -1,6 +1,3 @@
--- judgements: a row is what one judge said of a mention and its link, or (`ordinal` NULL) of what a response lacks.
-CREATE VIEW judgements AS SELECT * FROM stored_judgements;
-
 -- audited_mentions: a row is a present mention that somebody judged. What may be so of it (`mentions`, `specifics`,
 -- `links`) is what an adjudicator said, else each different thing that the judges said. A judgement of which several are
 -- left is NULL and the row `disputed`; one of a link that has changed since does not count.

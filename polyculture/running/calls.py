@@ -38,7 +38,6 @@ from polyculture.running.paper import as_paper
 from polyculture.running.validity import PRESENT_LOCK, Proposal, make_valid
 
 if TYPE_CHECKING:
-
     import pyarrow as pa
 
     from polyculture.cache.catalog import Catalog

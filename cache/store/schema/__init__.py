@@ -221,15 +221,15 @@ class Link:
     topic: str
     kind: str
     surface: str
-    name: str | None  # the dictionary form, as in `mentions`
-    english: str | None  # the English name, as in `mentions`
+    name: str | None  # the dictionary form that was looked up, too; NULL where the extractor gives none
+    english: str | None  # the English name that was looked up, too; NULL where the extractor gives none
     status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
     qid: str | None  # the first candidate of the topic; set when linked or ambiguous
     matched_by: str | None  # 'surface' | 'name' | 'english': what of the mention is a name of the item
     match: str | None  # 'exact' | 'normalised' | 'key'; 'published': taken from an imported study
     matched: str | None  # the label or alias that matched
-    only_english: bool | None  # does an English name of the item alone match a mention in another language?
-    english_qid: str | None  # the item of the topic that `english` matches, where own words alone lead to `qid`
+    only_english: bool | None  # is the mention in another language, and only an English name found its item?
+    english_qid: str | None  # the item of the topic that `english` matches, where own words lead to `qid` alone
     reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
     root: str | None  # the topic's class that was reached
     path: list[str] | None  # QIDs from the entity's class up to the root
@@ -247,10 +247,10 @@ class Candidate:
     matched_by: str | None
     match: str
     matched: str
-    matched_language: str
-    reached_kind: str | None
-    root: str | None
-    path: list[str] | None
+    matched_language: str  # the language of the name that matched, as Wikidata writes it
+    reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
+    root: str | None  # the topic's class that was reached
+    path: list[str] | None  # QIDs from the item's class up to the root that was reached
     distance: int | None  # edges from the item to the root
     sitelinks: int | None  # how many wikis have a page on the item; NULL where that is unknown
     reason: str  # why it was or was not linked, in words
@@ -265,7 +265,7 @@ class Entity:
     labels: dict[str, str]  # by language code
     description: str | None
     sitelinks: int | None  # how many wikis have a page on the item; NULL where that is unknown
-    revision: int | None
+    revision: int | None  # the revision of the item that was read; NULL where the snapshot does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,18 +300,24 @@ class KnownCountry:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotItems:
-    """How many items of a topic the run's snapshot held when it was linked: in all, of a language, or of a country."""
+    """How many items of a topic the run's snapshot held when it was linked: in all, of a language, or of a country.
+
+    Empty for a snapshot that was filled with the run's names: it holds what was named.
+    """
 
     topic: str
-    language: str | None  # then: those with a name in it; None: in any language
-    country: str | None  # ISO 3166; then: those that come from there; None: from anywhere
+    language: str | None  # then: those with a name in it; NULL: whatever their names
+    country: str | None  # then: those that come from there, ISO 3166; NULL: from anywhere
     items: int  # how many items these are
-    names: int | None  # of a language: their names in it
+    names: int | None  # of a language: how many names these items have in it
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLink:
-    """The entity that another snapshot than the run's gives for the same query, and its countries there."""
+    """The entity that another snapshot than the run's gives for the same query, and its countries there.
+
+    `polyculture link EXPERIMENT --snapshot FILE` writes them.
+    """
 
     snapshot: str  # the snapshot's file, as it was named, or "starter"
     identity: str  # a hash of the snapshot's content
@@ -411,7 +417,11 @@ CORE = Layout(
     TABLES,
     Layer(
         (
+            WANTED_RESPONSES,
             _CACHE / "wanted.sql",
+            *(LINKS, CANDIDATES, ENTITIES, ENTITY_COUNTRIES, KNOWN_COUNTRIES),
+            *(SNAPSHOT_ITEMS, SNAPSHOT_LINKS, JUDGEMENTS, PROMPT_REVIEWS),
+            *(IMPORTED_FILES, IMPORTED_PROMPTS, IMPORT_FAILURES, PUBLISHED_ITEMS),
             _CACHE / "store.sql",
             _CACHE / "texts.sql",
             _CACHE / "copies.sql",

@@ -149,7 +149,10 @@ class AuditedText:
 
 @dataclass(frozen=True, slots=True)
 class PromptReview:
-    """What a speaker of its language says of a template (`polyculture prompts review`)."""
+    """What a speaker of its language says of a template (`polyculture prompts review`).
+
+    Of templates that changed since, or are not asked, no prompt has the `template_id`.
+    """
 
     judge: str  # the name of the sheet
     template_id: str  # the template: a hash of its text; of a changed one nothing is said
