@@ -157,6 +157,19 @@ class TextInstrument(Instrument[O]):
         )
 
 
+def requests_about(name: str, row: type[Any], of: Sequence[str], use: str) -> Table[Any]:
+    """The table of what is asked now of models for a `use`, where a few columns of an answer's row say all of it.
+
+    Raises `TypeError` of a name in `of` that is no column.
+    """
+    hints = get_type_hints(row)
+    if unknown := [column for column in of if column not in hints]:
+        raise TypeError(f"of: {row.__name__} has no column {', '.join(unknown)}; there are {', '.join(hints)}")
+    columns, said = [(column, hints[column]) for column in of], {"__doc__": "A request that a model is asked now."}
+    wanted = make_dataclass(f"Wanted{row.__name__}", columns, bases=(Requested,), namespace=said, frozen=True)
+    return Table(name, wanted, requests=Requests(use), same=("model", *of))
+
+
 def text_instrument(
     name: str,
     row: type[Answered],
@@ -173,14 +186,9 @@ def text_instrument(
 
     `of` names the columns of the row that say what was asked about; `read` makes other columns of a text; where it
     raises an exception, the row is a failure with that reason, and keeps the text. `tables` are SQL files of declared
-    tables, which the command prints, and `polyculture table`. Raises `TypeError` of a name in `of` that is no column.
+    tables, which the command prints, and `polyculture table`. Raises `TypeError` as `requests_about`.
     """
-    hints = get_type_hints(row)
-    if unknown := [column for column in of if column not in hints]:
-        raise TypeError(f"of: {row.__name__} has no column {', '.join(unknown)}; there are {', '.join(hints)}")
-    columns = [(column, hints[column]) for column in of]
-    wanted = make_dataclass(f"Wanted{row.__name__}", columns, bases=(Requested,), frozen=True)
-    asked: Table[Any] = Table(f"wanted_{name}", wanted, requests=Requests("answer"), same=("model", *of))
+    asked = requests_about(f"wanted_{name}", row, of, "answer")
     wants = Wanted(asked.name, tuple(of), of=asked)
     answers = Table(name, row, key="answer_id", stage=name, unit="answers", wanted=wants)
     return TextInstrument(options, example, tables, answers=answers, prompts=prompts, max_tokens=max_tokens, read=read)

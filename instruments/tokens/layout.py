@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyculture.cache.store.layout import Layout, Requests, Table, Wanted, compose
-from polyculture.cache.store.schema.asked import Requested
+from polyculture.cache.store.layout import Layout, Table, Wanted, compose
 from polyculture.instruments.cbs.layout import CBS
-
-
-@dataclass(frozen=True, slots=True)
-class WantedVocabulary(Requested):
-    """A language in the vocabulary of a model under a setup."""
-
-    language: str
-    characters: str  # as in `vocabulary_shares`
+from polyculture.instruments.declared import requests_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +26,7 @@ class CountedVocabulary:
     status: str  # 'ok': a tokenizer that cannot be read ends the step, and is no row
 
 
-WANTED_VOCABULARIES = Table(
-    "wanted_vocabularies", WantedVocabulary, requests=Requests("tokenize"), same=("model", "language", "characters")
-)
+WANTED_VOCABULARIES = requests_about("wanted_vocabularies", CountedVocabulary, ("language", "characters"), "tokenize")
 VOCABULARY_SHARES = Table(
     "vocabulary_shares",
     CountedVocabulary,

@@ -28,7 +28,7 @@ from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.check import language_in_full
 from polyculture.instruments.model_job import ModelJob
 from polyculture.instruments.row_step import AnswerStep
-from polyculture.instruments.tokens.layout import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
+from polyculture.instruments.tokens.layout import VOCABULARY_SHARES, WANTED_VOCABULARIES, CountedVocabulary
 
 LETTERS = "letters"  # the other way: "ranges"
 BROKEN = "\N{REPLACEMENT CHARACTER}"  # stands for bytes that are no whole letter
@@ -163,7 +163,7 @@ class Vocabulary:
 class VocabularyJob(ModelJob[Vocabulary]):
     """The readings of a language in the vocabulary of a model."""
 
-    requested = WantedVocabulary
+    requested = WANTED_VOCABULARIES.row
     job: Job
     characters: str
     setup: Mapping[str, Any] = field(default_factory=dict)

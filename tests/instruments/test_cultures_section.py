@@ -21,7 +21,6 @@ from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,
     CountedVocabulary,
-    WantedVocabulary,
 )
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
@@ -56,7 +55,7 @@ def add_vocabularies(run: RunFolder) -> None:
     write_manifest(manifest.model_copy(update={"setups": setups}), run.manifest)
     wanted = []
     for number, model in enumerate(MODELS):
-        wanted.append(WantedVocabulary(model, model, setup_id(setups[f"tokenize {model}"]), "en", "ranges"))
+        wanted.append(WANTED_VOCABULARIES.row(model, model, setup_id(setups[f"tokenize {model}"]), "en", "ranges"))
         rows = [
             CountedVocabulary(
                 f"{model}{reading}", request, model, "en", "ranges", reading, 200, own, 0, own / 200, "ok"

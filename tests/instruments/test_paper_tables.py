@@ -49,7 +49,6 @@ from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,
     CountedVocabulary,
-    WantedVocabulary,
 )
 from polyculture.metrics.measured import write_differences, write_numbers
 from polyculture.published.cells import PAPERS, NumberKey, published
@@ -234,7 +233,7 @@ def test_shares_of_vocabularies_are_by_reading(tmp_path: Path) -> None:
     run, setup = new_run(tmp_path), {"weights": "w"}
     setups = {f"tokenize {MODEL}": setup}
     write_manifest(Manifest(experiment="paper", polyculture="0", models=[MODEL], setups=setups), run.manifest)
-    wanted = [WantedVocabulary(MODEL, MODEL, setup_id(setup), "ko", "letters")]
+    wanted = [WANTED_VOCABULARIES.row(MODEL, MODEL, setup_id(setup), "ko", "letters")]
     write_parquet(objects_to_table(WANTED_VOCABULARIES, wanted), run.table(WANTED_VOCABULARIES.name))
     counted = [("letters", "letters", 4_000), ("ranges", "Jamo", 1), ("ranges", "all", 5_000)]
     found = [

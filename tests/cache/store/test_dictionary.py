@@ -56,7 +56,8 @@ def test_a_table_is_explained_by_the_comments_of_its_type() -> None:
     for table in store_layout().tables:
         explained = table_comments(table)
         assert explained.keys() <= set(table.columns)
-        sources = [inspect.getsource(row) for row in table.row.__mro__ if is_dataclass(row)]
+        rows = [row for row in table.row.__mro__ if is_dataclass(row) and row.__module__ != "types"]  # not a made one
+        sources = [inspect.getsource(row) for row in rows]
         said = sum(source.count("  # ") for source in sources)
         assert len(explained) == said, "a comment that is not beside its field"
     assert table_comments(RESPONSES)["ending"].startswith("'whole' | 'cut'")
