@@ -15,7 +15,7 @@ from polyculture.cache.store.parquet import objects_to_table
 from polyculture.cache.store.run_folder import Job, RunFolder
 from polyculture.cache.work.worker import Done, Step, StoredRows, Work
 from polyculture.generate.engines.answer import Answer, completed
-from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.base import Completion, Scored
 from polyculture.generate.engines.kept_answers import rows_of_kept
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.model_job import A, ModelJob, values_of
@@ -42,7 +42,29 @@ def completion_columns(said: Completion) -> dict[str, Any]:
     }
 
 
+def score_columns(every: Sequence[Scored]) -> dict[str, Any]:
+    """The columns of a row of one or several scores that say what came, or the first reason why something did not."""
+    failed = next((scored for scored in every if scored.total is None), None)
+    return {
+        "status": "ok" if failed is None else "failed",
+        "error": None if failed is None else failed.error or "no score",
+        "retryable": None if failed is None else failed.retryable,
+        "prompt_tokens": _sum([scored.prompt_tokens for scored in every]),
+        "completion_tokens": _sum([scored.completion_tokens for scored in every]),
+        "named_cost": _sum([scored.named_cost for scored in every]),
+        "model_version": every[0].model_version,
+        "purchase": every[0].purchase,
+        "note": "; ".join(dict.fromkeys(scored.note for scored in every if scored.note)) or None,
+    }
+
+
+def _sum(amounts: Sequence[N | None]) -> N | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known[1:], start=known[0]) if known else None
+
+
 J = TypeVar("J", bound=ModelJob[Any])
+N = TypeVar("N", int, float)
 
 
 class AnswerStep(Step[A, Models], Generic[A, J]):

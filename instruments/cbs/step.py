@@ -42,7 +42,7 @@ from polyculture.instruments.datasets.selection import (
     without_the_form,
 )
 from polyculture.instruments.model_job import ModelJob
-from polyculture.instruments.row_step import AnswerStep
+from polyculture.instruments.row_step import AnswerStep, score_columns
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,17 @@ class ScoredPair:
     entity: CulturalEntity
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def entity_id(self) -> str:
+        return self.entity.entity_id
+
+    @property
+    def score_id(self) -> str:
         """With the job: contexts of two cultures may have one text, and each job keeps its own rows."""
-        return (content_id(self.request_id, self.job.topic, self.entity.entity_id),)
+        return content_id(self.request_id, self.job.topic, self.entity_id)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.score_id,)
 
 
 class ScoringStep(AnswerStep[ScoredPair, ScoringJob]):
@@ -127,7 +135,17 @@ class ScoringStep(AnswerStep[ScoredPair, ScoringJob]):
         """A row per pair, as the scores come."""
         waiting: dict[str, list[ScoredPair]] = {}
         for scored in models.open(SCORING).score(_requests(items, waiting)):
-            yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
+            yield Done((self.score_row(waiting[scored.request_id][scored.index], scored),))
+
+    def score_row(self, pair: ScoredPair, scored: Scored) -> Score:
+        """The row of `scores` that a scored continuation becomes."""
+        values = [token.log_probability for token in scored.tokens]
+        row: Score = self.row(
+            pair.job, pair, **score_columns([scored]), log_probability=scored.total, tokens=len(values) or None,
+            token_log_probabilities=values or None, token_boundary=scored.boundary,
+            masked=None if scored.error else scored.masked,
+        )  # fmt: skip
+        return row
 
     def loads(self, work: Work[ScoredPair], items: Iterable[ScoredPair]) -> Iterator[Load]:
         """A score takes the context and the entity as input. A model in this process writes nothing for it."""
@@ -141,33 +159,6 @@ def _requests(items: Iterator[ScoredPair], waiting: dict[str, list[ScoredPair]])
         waiting[str(number)] = pairs
         context, surfaces = pairs[0].context, tuple(pair.entity.surface for pair in pairs)
         yield ScoreRequest(str(number), context.prefix, surfaces, context.suffix)
-
-
-def score_row(pair: ScoredPair, scored: Scored) -> Score:
-    """The row of `scores` that a scored continuation becomes."""
-    values = [token.log_probability for token in scored.tokens]
-    return Score(
-        score_id=pair.keys[0],
-        request_id=pair.request_id,
-        entity_id=pair.entity.entity_id,
-        model=pair.job.model,
-        language=pair.job.language,
-        topic=pair.job.topic,
-        status="failed" if scored.error else "ok",
-        error=scored.error,
-        retryable=scored.retryable if scored.error else None,
-        log_probability=scored.total,
-        tokens=len(values) or None,
-        token_log_probabilities=values or None,
-        token_boundary=scored.boundary,
-        prompt_tokens=scored.prompt_tokens,
-        completion_tokens=scored.completion_tokens,
-        purchase=scored.purchase,
-        model_version=scored.model_version,
-        note=scored.note,
-        masked=None if scored.error else scored.masked,
-        named_cost=scored.named_cost,
-    )
 
 
 PLAIN = PrefixOptions()

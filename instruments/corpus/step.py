@@ -6,7 +6,7 @@ the corpus: with other files under the same name, all is scored again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -19,7 +19,7 @@ from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.layout import CORPUS, SCORES, Score
-from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, ScoringStep, score_row
+from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, ScoringStep
 from polyculture.instruments.contract import AskedExperiment
 from polyculture.instruments.corpus.count import CorpusSize, count
 from polyculture.instruments.corpus.model import ORDER, EntityInContext, NeededNgrams, NgramModel, needed_by, pairs_of
@@ -79,9 +79,17 @@ class CorpusStep(ScoringStep):
         version = f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {files} files"
         for job, group in groupby(missing, key=lambda pair: pair.job):
             while part := list(islice(group, PART_ROWS)):
-                rows = list(_rows(part, pairs, model, version))
+                rows = [
+                    self._row(pair, pairs[pair.context.prefix, pair.entity.surface], model, version) for pair in part
+                ]
                 # Bypasses the journal: JSON has no infinity, the logarithm of zero.
                 yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
+
+    def _row(self, asked: ScoredPair, pair: EntityInContext, model: NgramModel, version: str) -> Score:
+        tokens = tuple(TokenScore("", value) for value in model.log_probabilities(pair).tolist())
+        boundary: TokenBoundary = "merged" if pair.merged else "clean"
+        error = None if len(pair.tokens) else NOTHING
+        return self.score_row(asked, Scored(asked.request_id, 0, tokens, boundary, error, model_version=version))
 
     def _count(self, needed: NeededNgrams) -> tuple[NgramModel, CorpusSize]:
         total = sum(file.size for file in self._corpus.files)
@@ -101,14 +109,3 @@ def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], EntityInConte
         for prefix, entities in surfaces.items()
         for entity, tokens in zip(entities, pairs_of(prefix, list(entities)), strict=True)
     }
-
-
-def _rows(
-    part: Sequence[ScoredPair], pairs: Mapping[tuple[str, str], EntityInContext], model: NgramModel, version: str
-) -> Iterator[Score]:
-    for asked in part:
-        pair = pairs[asked.context.prefix, asked.entity.surface]
-        tokens = tuple(TokenScore("", value) for value in model.log_probabilities(pair).tolist())
-        boundary: TokenBoundary = "merged" if pair.merged else "clean"
-        error = None if len(pair.tokens) else NOTHING
-        yield score_row(asked, Scored(asked.request_id, 0, tokens, boundary, error, model_version=version))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Done, Load, StoredRows, Work
@@ -19,12 +19,10 @@ from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS
-from polyculture.instruments.row_step import AnswerStep, TextStep
+from polyculture.instruments.row_step import AnswerStep, TextStep, score_columns
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.patching import Vector
-
-N = TypeVar("N", int, float)
 
 
 class AskStep(AnswerStep[Ask, AskJob]):
@@ -91,18 +89,9 @@ def _score_requests(
 
 def _scored(asked: AskJob, every: Sequence[Scored]) -> dict[str, Any]:
     """The columns of an answer that follow from the scores of its candidates."""
-    came = {
-        "status": "ok",
-        "prompt_tokens": _sum([scored.prompt_tokens for scored in every]),
-        "completion_tokens": _sum([scored.completion_tokens for scored in every]),
-        "named_cost": _sum([scored.named_cost for scored in every]),
-        "model_version": every[0].model_version,
-        "purchase": every[0].purchase,
-        "note": "; ".join(dict.fromkeys(scored.note for scored in every if scored.note)) or None,
-    }
-    failed = next((scored for scored in every if scored.total is None), None)
-    if failed is not None:
-        return came | {"status": "failed", "error": failed.error or "no score", "retryable": failed.retryable}
+    came = score_columns(every)
+    if came["error"]:
+        return came
     candidates = [list(scored.tokens) for scored in every]
     if asked.method == "sentence" and all(scored.masked for scored in every):
         candidates = shared_tokens(candidates)
@@ -160,8 +149,3 @@ def shared_tokens(sentences: Sequence[Sequence[TokenScore]]) -> list[list[TokenS
         [token for block in blocks for token in first[block.a : block.a + block.size]],
         [token for block in blocks for token in second[block.b : block.b + block.size]],
     ]
-
-
-def _sum(amounts: Sequence[N | None]) -> N | None:
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known[1:], start=known[0]) if known else None
