@@ -133,14 +133,13 @@ class Listing:
 class Study:
     """The work of a command with its options: steps, then derived tables, then what is shown.
 
-    `shown` are declared tables, or rows that no query made. Those of a paper are shown in place of all that its parts
-    would show.
+    Of a paper it is the paper that shows something, and none of its parts.
     """
 
     steps: Sequence[Step[Any, Models]] = ()
     validity: Validity = Validity()
     derive: Callable[[], None] = lambda: None  # links and measures, once the steps are done
-    shown: Sequence[PrintedTable] | Callable[[], Iterable[Listing]] = ()
+    shown: Iterable[PrintedTable | Listing] = ()  # in order; made when it is printed, as of a generator
 
 
 @dataclass(frozen=True)

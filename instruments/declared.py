@@ -63,7 +63,7 @@ class Inquiry(Generic[J]):
     # The rows of requests to write; None: each takes the place of the one that is about the same.
     requests: Callable[[Sequence[J]], Mapping[Table[Any], pa.Table]] | None = None
     derive: Callable[[], None] = lambda: None
-    shown: Sequence[PrintedTable] | Callable[[], Iterable[Listing]] = ()
+    shown: Iterable[PrintedTable | Listing] = ()  # as of `Study`
     reason: str = ""  # as of `Validity`
 
 

@@ -47,7 +47,7 @@ def inquiry(asked: AskedExperiment, options: CbsOptions) -> Inquiry[ScoringJob]:
         lambda jobs: [ScoringStep(jobs)],
         requests=partial(asked_tables, asked.run, dataset, prefixes=prefixes),
         derive=partial(measure, asked),
-        shown=partial(_listing, asked, options) if by_average else shown(options.rule, asked.models),
+        shown=_listing(asked, options) if by_average else shown(options.rule, asked.models),
         reason=changed_reason(dataset),
     )
 

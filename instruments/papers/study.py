@@ -38,7 +38,7 @@ def paper_study(asked: AskedExperiment, options: PaperOptions) -> Study:
         if error := unknown_word(open_data_set(options.data or preset.data, options.folder), chosen):
             raise error
     asked.info(f"{preset.title} ({preset.source})")
-    return Study(shown=lambda: _listings(asked, options))
+    return Study(shown=_listings(asked, options))
 
 
 def _listings(asked: AskedExperiment, options: PaperOptions) -> Iterator[Listing]:

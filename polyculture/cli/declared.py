@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.store.sql_file import OVER_ALL, REASONS, DeclaredTable, limits, read_table
 from polyculture.cache.text.sanitize import escape_control_chars
 from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, fits, print_table
 from polyculture.console import say
+from polyculture.instruments.contract import Listing, PrintedTable
 from polyculture.reports.sections import HEADLINE
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.store.sql_file import Header
     from polyculture.experiment.workspace import Workspace
-    from polyculture.instruments.contract import PrintedTable, Study
+    from polyculture.instruments.contract import Study
 
 # Of print_metrics: no line of a model without a number that can be compared.
 _TOLD = "language IS NOT NULL OR estimate IS NOT NULL"
@@ -183,16 +185,15 @@ def print_metrics(workspace: Workspace) -> None:
 
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
-    """Prints what studies list, then their tables."""
-    if listed := next(
-        (study.shown for study in studies if callable(study.shown)), None
-    ):  # a whole's, before its parts'
-        for table in listed():
-            print_table(table.columns, table.rows, table.title or None)
-            sys.stdout.writelines(f"{escape_control_chars(note)}\n" for note in table.notes)
-        return
-    shown = [table for study in studies if not callable(study.shown) for table in study.shown]
-    _print(workspace, [table for number, table in enumerate(shown) if table not in shown[:number]])
+    """Prints what studies list, then their tables, a table of several of them once."""
+    tables: list[PrintedTable] = []
+    for shown in chain.from_iterable(study.shown for study in studies):
+        if isinstance(shown, Listing):
+            print_table(shown.columns, shown.rows, shown.title or None)
+            sys.stdout.writelines(f"{escape_control_chars(note)}\n" for note in shown.notes)
+        elif shown not in tables:
+            tables.append(shown)
+    _print(workspace, tables)
 
 
 def _print(workspace: Workspace, shown: Sequence[PrintedTable]) -> None:

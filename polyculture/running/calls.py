@@ -265,9 +265,10 @@ class InstrumentCall(Call):
         except DataSetError as fault:
             return self._left_out(fault, tell)
         try:
-            return self.declared.study(self._able(tell or _silent), self.options)
+            study = self.declared.study(self._able(tell or _silent), self.options)
         except PolycultureError as fault:
             return self._left_out(fault, tell)
+        return study if self.part is None else replace(study, shown=())
 
     def _left_out(self, fault: PolycultureError, tell: LogRemark | None) -> Study:
         """A part of which nothing can be asked; of a whole command it is an error."""

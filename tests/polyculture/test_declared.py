@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import pytest
 
-from polyculture.cli.declared import print_declared
+from polyculture.cli.declared import print_declared, print_tables
+from polyculture.instruments.contract import Listing, PrintedTable, Study
+from polyculture.instruments.tokens.instrument import TOKENS
 from polyculture.reports.sections import HEADLINE
+from polyculture.running.opening import open_workspace
 
+EXPERIMENT = """
+name = "tables"
+models = ["mock:a"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+"""
 ROWS = """
 SELECT * FROM (VALUES
     ('m', NULL, 'diversity', 3.5, 3.0, 4.0, NULL, NULL, NULL, NULL, {shared}, 39, 1),
@@ -58,3 +70,15 @@ def test_a_reason_that_recurs_has_a_sign_and_one_line_below_the_table(capsys: py
     assert shown.count("2.5¹") == 2
     assert "– (no item)" in shown
     assert [line for line in shown.splitlines() if line.startswith("¹")] == ["¹ too few responses for an interval"]
+
+
+def test_what_one_study_lists_hides_no_table_of_another_and_a_table_of_both_is_printed_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "exp.toml"
+    file.write_text(EXPERIMENT, encoding="utf-8")
+    table, *_ = map(PrintedTable, TOKENS.tables)
+    listing = Listing(("draw", "score"), [("1", "0.5")], "Scores by draw", ["of two draws"])
+    print_tables(open_workspace(file), [Study(shown=iter([listing])), Study(shown=[table]), Study(shown=[table])])
+    shown = "".join(capsys.readouterr())  # that a table has no rows is no output
+    assert shown.count("0.5") == shown.count("of two draws") == shown.count("vocabularies") == 1
