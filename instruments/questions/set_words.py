@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.instruments.questions.layout import ASK_METHODS
-from polyculture.instruments.questions.reading_step import UNREAD, unread_by_language
 from polyculture.instruments.questions.rules.opened import citation_of
 from polyculture.instruments.questions.shown import TEXTS
+from polyculture.instruments.questions.unread import UNREAD, unread_by_language
 from polyculture.reports.names import short
 from polyculture.reports.numbers import Row, count, share
 from polyculture.reports.section import ReportData

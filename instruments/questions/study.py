@@ -22,9 +22,10 @@ from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.numbers.measure import measure_questions
 from polyculture.instruments.questions.options import AskOptions
-from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
+from polyculture.instruments.questions.reading_step import ReadingStep
 from polyculture.instruments.questions.selection import AskedPart, part_of, tell_remarks
 from polyculture.instruments.questions.shown import ATTENTION_TESTS, MAIN, SCORES
+from polyculture.instruments.questions.unread import unread_lines
 
 
 def inquiry(asked: AskedExperiment, options: AskOptions) -> Inquiry[AskJob]:

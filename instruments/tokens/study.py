@@ -9,13 +9,8 @@ from polyculture.cache.errors import CatalogError
 from polyculture.instruments.contract import AskedExperiment, PrintedTable
 from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.tokens.options import TokensOptions
-from polyculture.instruments.tokens.step import (
-    VocabularyJob,
-    VocabularyStep,
-    usual_languages,
-    vocabulary_jobs,
-    writings_of,
-)
+from polyculture.instruments.tokens.step import VocabularyJob, VocabularyStep, vocabulary_jobs
+from polyculture.instruments.tokens.writings import usual_languages, writings_of
 
 _OWN = Path(__file__).parent
 

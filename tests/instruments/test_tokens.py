@@ -11,7 +11,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.generate.engines import TOKENIZING, ModelSpec, open_engine
-from polyculture.instruments.tokens.step import BROKEN, ranges, usual_languages, vocabulary_shares
+from polyculture.instruments.tokens.writings import BROKEN, ranges, usual_languages, vocabulary_shares
 from tests.instruments.test_cbs_command import EXPERIMENT, tiny
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture

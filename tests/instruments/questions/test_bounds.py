@@ -13,8 +13,8 @@ from polyculture.cache.store.sql_file import read_table
 from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions import section
 from polyculture.instruments.questions.layout import LAYOUT
-from polyculture.instruments.questions.reading_step import UNEQUAL, unread_lines
 from polyculture.instruments.questions.section import SECTIONS
+from polyculture.instruments.questions.unread import UNEQUAL, unread_lines
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.reports.building import build_sections, open_report
 from tests.instruments.questions.answered import UNREAD, Said, designed, numbers, of, right_role, stored
