@@ -11,16 +11,19 @@ from polyculture.sources.values import RowError, SourceRow, number_of, spelling,
 Spellings = Mapping[str, Mapping[str, str]]  # of a rules file: `rules.Words`
 
 
-def field_text(row: SourceRow, block: FileRules, name: str, words: Spellings, *, whole: bool = False) -> str:
-    """The text of a field, '' where nothing says it; `whole` keeps the blanks within it.
+def field_text(
+    row: SourceRow, block: FileRules, name: str, words: Spellings, *, whole: bool = False, optional: bool = False
+) -> str:
+    """The text of a field: fixed, or of its column, or, where that is empty, what the path of the file says; '' where
+    nothing says it. `whole` keeps the blanks within it.
 
-    Raises `RowError` where there is no such column.
+    Raises `RowError` where there is no such column and it is not `optional`.
     """
-    rule = getattr(block, name)
     if name in block.fixed:
         return block.fixed[name]
-    text = row.of_path.get(name, "") if rule is None else row.text(rule, whole=whole)
-    return in_our_words(words, name, text)
+    rule = getattr(block, name)
+    text = "" if rule is None else row.text(rule, whole=whole, optional=optional)
+    return in_our_words(words, name, text or row.of_path.get(name, ""))
 
 
 def in_our_words(words: Spellings, name: str, text: str) -> str:

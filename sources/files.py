@@ -45,6 +45,7 @@ _SPEAKERS = frozenset({"role", "from", "speaker", "author", "sender"})  # a fiel
 _DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 RECORDS = (".json", ".jsonl", ".ndjson", ".parquet", ".pq")  # a row an object
+TABLES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # that a pattern of files with an open end takes
 _SUFFIXES = (
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval", ".arrow", ".feather"),
     *compressed.SUFFIXES,

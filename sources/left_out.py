@@ -34,6 +34,8 @@ class LeftOut:
     is_published: bool = False  # a reading as published has it
 
 
+# How reasons begin, where one is what happened to a row rather than what is wrong with it.
+LEFT_OUT, NOT_READ, SKIPPED, MISSING = "left out: ", "not read: ", "skipped: ", "missing: "
 _VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
 _OTHER_ROW = re.compile(r" stands in .*| as in .* row \d+")
 

@@ -1,13 +1,15 @@
 """Where a data set is published, and which of its files a rule reads.
 
-A pattern of files is a path in the data set's folder. `{language}`, `{category}` or any other name takes what is there,
-the first as much as it can; `*` takes anything but a slash.
+A pattern of files is a path in the data set's folder, whatever its capitals. `{language}`, `{category}` or any other
+name takes what is there, the first as much as it can; `*` takes anything but a slash. A pattern that ends with a star
+takes files of every kind that is read.
 """
 
 from __future__ import annotations
 
 import glob
 import re
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import Field
@@ -54,13 +56,20 @@ def fields_of(pattern: str) -> list[str]:
     return [place[1:-1] for place in _PLACE.findall(pattern) if place[0] == "{"]
 
 
-def path_expression(pattern: str, field: str = "[^/]+") -> str:
-    """A pattern of files as a regular expression, in which each field takes what `field` matches."""
+@lru_cache(maxsize=256)
+def path_expression(pattern: str) -> re.Pattern[str]:
+    """A pattern of files as a regular expression with its fields as named groups."""
     pieces = enumerate(_PLACE.split(pattern))  # what stands at odd places is a field or a star
-    return "".join(re.escape(piece) if not place % 2 else f"(?P<{piece[1:-1]}>{field})" if piece[0] == "{" else "[^/]*"
-                   for place, piece in pieces)  # fmt: skip
+    expression = (re.escape(piece) if not place % 2 else f"(?P<{piece[1:-1]}>[^/]+)" if piece[0] == "{" else "[^/]*"
+                  for place, piece in pieces)  # fmt: skip
+    return re.compile("".join(expression), re.IGNORECASE)
 
 
 def path_glob(pattern: str) -> str:
     """The same as a glob: only folders that it names are looked into."""
-    return "".join("*" if place % 2 else glob.escape(piece) for place, piece in enumerate(_PLACE.split(pattern)))
+    return "".join("*" if place % 2 else "".join(map(_either_case, piece))
+                   for place, piece in enumerate(_PLACE.split(pattern)))  # fmt: skip
+
+
+def _either_case(sign: str) -> str:
+    return f"[{sign.lower()}{sign.upper()}]" if sign.isascii() and sign.isalpha() else glob.escape(sign)

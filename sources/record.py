@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from polyculture.sources.cells import dotted, opened
 
@@ -94,6 +94,8 @@ class Record:
 
 FILE = "@file"  # the column of the file's name, within its folder, without what says its kind
 ReadRecords = Iterator[Record | BadRow]
+# The records of a file, and the file -> the rows that are read as if they stood in it; a `BadRow` says why one is not.
+Expand: TypeAlias = "Callable[[Iterable[Record | BadRow], Path], Iterator[Record | BadRow]]"
 
 
 @cache

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.validation import describe_fault
 from polyculture.sources.places import Source, fields_of, parse_files
-from polyculture.sources.record import alternatives
+from polyculture.sources.record import Expand, alternatives
 from polyculture.sources.values import parse_name, parse_pattern, spelling
 
 
@@ -38,6 +38,9 @@ ColumnName = Annotated[int | str, BeforeValidator(_parsed)]
 ColumnNames = Annotated[tuple[ColumnName, ...], BeforeValidator(one_or_several)]
 SeveralTexts = Annotated[tuple[str, ...], BeforeValidator(one_or_several)]
 Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(one_or_several)]
+
+
+KEY = "id"  # the field by which second files are joined, where a target has it and a join names no column
 
 
 def _spelt(words: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
@@ -150,11 +153,18 @@ class FileRules(TableRules):
     replace: Mapping[Annotated[str, Field(min_length=1)], Annotated[str, AfterValidator(parse_name)]] = {}
 
     @model_validator(mode="after")
-    def _fixed_texts(self) -> FileRules:
+    def _consistent(self) -> FileRules:
         formed = next((one.name for one in self.target_fields() if one.name in self.fixed and not one.is_text), None)
         if formed is not None:
             raise ValueError(f"fixed.{formed}: only a text can be fixed for all rows; write {formed} in the block")
+        if KEY not in type(self).model_fields and any(join.key is None for join in self.join):
+            raise ValueError("join: needs `key`, the column that its rows are found by")
         return self
+
+    @property
+    def expanding(self) -> Expand | None:
+        """Code that makes rows of a file's records, where a target has some."""
+        return None
 
     @classmethod
     @cache

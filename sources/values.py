@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from polyculture.cache.spreadsheet import is_error
 from polyculture.sources.cells import opened
 from polyculture.sources.headers import UNNAMED, plain_title
 from polyculture.sources.left_out import SourceLocation
@@ -25,6 +26,7 @@ from polyculture.sources.record import Record, alternatives, find, names
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _CONTROL_BUT_TABS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNSEEN = "\ufeff \t\r\n"  # a byte order mark, also in mid-file
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a byte that is not UTF-8, or of a broken escape
 LONGEST_PATTERN = 1000
 
@@ -78,17 +80,17 @@ class SourceRow:
         there = name in self.more or self.record.has(name.replace("[]", "[*]"))
         return there or self._titled(name) is not None
 
-    def text(self, name: int | str, *, whole: bool = False) -> str:
+    def text(self, name: int | str, *, whole: bool = False, optional: bool = False) -> str:
         """A value as a text in tidy spaces; `whole` keeps the blanks within it, as a question is asked.
 
-        Raises `RowError` where there is no such column, or it holds no text.
+        Raises `RowError` where there is no such column and it is not `optional`, or where it holds no text.
         """
         if isinstance(name, str) and name not in self.record.values and len(every := alternatives(name)) > 1:
             name = next((one for one in every if self.get(one) is not None), name)
         if whole and isinstance(name, str) and "{" in name and name not in self.record.values:
             return _BRACES.sub(lambda match: self.text(match[1], whole=True), name)
         value = self.get(name)
-        if value is None and not self.has(name):
+        if value is None and not optional and not self.has(name):
             there = names({**self.more, **self.record.values})
             raise RowError(f"there is no {name!r}; there are {there}")
         return as_text(name, value, whole=whole)
@@ -122,7 +124,8 @@ def as_text(name: object, value: Any, *, whole: bool = False) -> str:
     if isinstance(value, str):
         if not is_utf8(value):
             raise RowError(f"{name!r} is not in UTF-8")
-        return kept_whole(value) if whole else tidy(value)
+        text = kept_whole(value) if whole else tidy(value)
+        return "" if is_error(text) else text
     if value is None:
         return ""
     if isinstance(value, (list, dict)):
@@ -154,7 +157,7 @@ def kept_whole(text: str) -> str:
 
     A likelihood depends on each blank: double ones, and those that do not break, stay.
     """
-    return _CONTROL_BUT_TABS.sub(" ", text.replace("\r\n", "\n")).strip()
+    return _CONTROL_BUT_TABS.sub(" ", text.replace("\r\n", "\n").strip(_UNSEEN)).strip()
 
 
 def tidy(text: str) -> str:

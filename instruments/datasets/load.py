@@ -12,8 +12,7 @@ from pathlib import Path
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.datasets.columns import (
-    MissingColumnError,
-    cell_text,
+    DataSheet,
     known_columns,
     languages_without,
     present_fields,
@@ -34,22 +33,16 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import (
-    SUFFIXES,
-    ContextBlock,
-    DataBlock,
-    DatasetRules,
-    EntityBlock,
-    is_own,
-)
-from polyculture.sources.fields import filled, in_our_words
-from polyculture.sources.files import RECORDS
+from polyculture.instruments.datasets.rules import ContextBlock, DataBlock, DatasetRules, EntityBlock, is_own
+from polyculture.sources.fields import field_text, filled
+from polyculture.sources.files import RECORDS, TABLES
+from polyculture.sources.folder import MissingColumnError, RuledFolder
 from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
-from polyculture.sources.rows import Joins, read_rows
+from polyculture.sources.rows import RuledFile, files_of
 from polyculture.sources.rules import ColumnName
 from polyculture.sources.tables import TITLE
-from polyculture.sources.values import RowError, SourceRow, is_utf8
+from polyculture.sources.values import RowError, SourceRow
 
 FIXED = ("culture", "type", "setting", "form")  # in words of ours: the rules', or in small letters
 GENDERS = {"female": "female", "f": "female", "male": "male", "m": "male", "both": BOTH, "neutral": BOTH,
@@ -69,7 +62,6 @@ class DatasetRow:
     language: str
     text: str
     values: Mapping[str, str]
-    gaps: tuple[str, ...]  # how its sheet writes a gap in its own way
 
     def get(self, name: str) -> str | None:
         return self.values.get(name) or None
@@ -85,57 +77,30 @@ class Loader:
     def __init__(self, rules: DatasetRules, folder: Path) -> None:
         self.rules, self.folder = rules, folder
         self.left_out: list[LeftOut] = []
-        self._joins = Joins(folder, (*rules.entities, *rules.contexts))
+        self._ruled = RuledFolder(folder, rules.blocks, rules.words, self.left_out)
         self._present: dict[int, dict[str, SourceLocation]] = {}  # by block: the fields that sheets have, with the last
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
 
     def load(self) -> DataSet:
-        for path in sorted(self.folder.rglob("*")):
-            if path.suffix.lower() in SUFFIXES and not path.name.startswith(("~", ".")):
-                self._read(path)
-        self.left_out += self._joins.remarks
+        for file in self._ruled.files:
+            self._read(file)
+        self._leave_unread()
         self.left_out += self._never_there() if is_own(self.rules) else ()
         entities, contexts = tuple(self._marked()), tuple(self._contexts.values())
         return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
 
-    def _read(self, path: Path) -> None:
-        name = path.relative_to(self.folder).as_posix()
-        blocks = self._blocks_of(name)
-        for block, said in blocks:
-            self._read_by(block, path, said)
-        if not blocks and path.suffix.lower() not in RECORDS and not self._joins.has(name):
-            self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
-
-    def _blocks_of(self, name: str) -> list[tuple[DataBlock, Mapping[str, str]]]:
-        """The blocks that read a file, each with what the path says: the first that names it, and each other one that
-        names other rows in it.
-
-        A table of the type that a block names is that block's, before those that read tables of any type. A table has
-        no lists of rows: a block for rows of another kind in it reads nothing, which is said.
-        """
-        every = (*self.rules.entities, *self.rules.contexts)
-        for of_any_type in (False, True):
-            matches = [(block, block.match(name, of_any_type=of_any_type)) for block in every]
-            if named := [(block, match.groupdict()) for block, match in matches if match is not None]:
-                break
-        else:
-            return []
-        if Path(name).suffix.lower() in RECORDS:
-            first_of = dict[tuple[str, str | None], tuple[DataBlock, Mapping[str, str]]]()
-            for block, said in named:
-                first_of.setdefault((block.target, block.rows), (block, said))
-            return list(first_of.values())
-        first, *others = named
-        for other, _ in others:
-            if other.target != first[0].target:
-                told = f"[[{other.target}]] names this file, too, and does not read it: a table is read by one block"
-                self._leave_out(SourceLocation(name), f"{told}. Put each kind into a file of its own.")
-        return [first]
+    def _leave_unread(self) -> None:
+        """Tells the tables that no block reads."""
+        for path in sorted(self.folder.rglob("*")):
+            is_table = path.suffix.lower() in TABLES and path.suffix.lower() not in RECORDS
+            if is_table and not path.name.startswith(("~", ".")) and not self._ruled.reads(path):
+                place = SourceLocation(path.relative_to(self.folder).as_posix())
+                self._leave_out(place, "no rule of the data set reads this file")
 
     def _never_there(self) -> Iterator[LeftOut]:
         """The columns that a block names and none of its files has: one may lack some, and all lack a misspelt one."""
-        for block in (*self.rules.entities, *self.rules.contexts):
+        for block in self.rules.blocks:
             there = self._present.get(id(block), {})
             for one in block.target_fields() if there else ():
                 column = getattr(block, one.name)
@@ -143,89 +108,68 @@ class Loader:
                     told = f"no file of these rules has a column {column!r}, which they name for {one.name!r}"
                     yield LeftOut(replace(next(iter(there.values())), sheet=None), told)
 
-    def _read_by(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> None:
+    def _read(self, file: RuledFile[DataBlock]) -> None:
         """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
         try:
-            sheets = self._sheets(block, path, said)
+            for sheet in self._ruled.sheets(file, known_columns(self.rules, file.block)):
+                try:
+                    self._add([*self._rows(sheet)], file.block)
+                except MissingColumnError as fault:
+                    remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
+                    self._leave_out(sheet.place, f"the sheet is not read: {fault}. {remedy}")
         except DataSetError as fault:
-            place = SourceLocation(path.relative_to(self.folder).as_posix())
+            place = SourceLocation(file.path.relative_to(self.folder).as_posix())
             other = isinstance(fault.where, SourceLocation) and fault.where.file != place.file  # a joined file
             self._leave_out(place, f"{f'{fault.where}: ' if other else ''}{fault.what}. {fault.remedy}")
+
+    def _add(self, rows: Sequence[DatasetRow], block: DataBlock) -> None:
+        if block.target == "entities":
+            for row in rows:
+                self._add_entity(row)
             return
-        for place, rows in sheets.items():
-            try:
-                for row in self._rows(block, place, rows):
-                    (self._add_context if block.target == "contexts" else self._add_entity)(row)
-            except MissingColumnError as fault:
-                remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
-                self._leave_out(place, f"the sheet is not read: {fault}. {remedy}")
-
-    def _sheets(self, block: DataBlock, path: Path, said: Mapping[str, str]) -> dict[SourceLocation, list[SourceRow]]:
-        """The rows of each sheet of a file, with joined columns, without rows that are skipped or empty."""
-        name = path.relative_to(self.folder).as_posix()
-        sheets: dict[SourceLocation, list[SourceRow]] = {}
-        for row in read_rows(self.folder, path, block, said, known_columns(self.rules, block)):
-            taken = row if isinstance(row, LeftOut) else self._taken(row, block)
-            if isinstance(taken, LeftOut):
-                self.left_out.append(taken)
-            elif any(map(cell_text, taken.record.values.values())):
-                sheets.setdefault(SourceLocation(name, taken.place.sheet), []).append(taken)
-        return sheets
-
-    def _taken(self, row: SourceRow, block: DataBlock) -> SourceRow | LeftOut:
-        broken = next((name for name, value in row.record.values.items() if not is_utf8(value)), None)
-        if broken is not None:
-            return LeftOut(row.place, f"{broken!r} is not in UTF-8")
-        try:
-            return self._joins.joined(row, block)
-        except RowError as fault:
-            return LeftOut(row.place, str(fault))
-
-    def _rows(self, block: DataBlock, sheet: SourceLocation, rows: Sequence[SourceRow]) -> Iterator[DatasetRow]:
-        """The rows of a sheet, each once in every language that the sheet has."""
-        known = {**rows[0].of_path, **block.fixed}
-        known["culture"], languages = self._culture_and_languages(known.get("culture", ""))
-        if unknown := self._fault_of_type(self._word("type", known.get("type", ""))):
-            self._leave_out(sheet, f"the sheet is not read: {unknown}")
-            return
-        present = present_fields(block, rows, known)
-        self._present.setdefault(id(block), {}).update(dict.fromkeys([*present, *filter(known.get, known)], sheet))
-        texts = text_columns(self.rules, block, rows, known["culture"])
-        for code in languages_without(self.rules, block, known["culture"], texts):
-            there = ", ".join(titles(rows[0].record.values))
-            told = f"no column for {self.rules.languages.get(code, code)}; there are {there}"
-            self._leave_out(sheet, told, languages=self.rules.cultures.get(known["culture"], ()))
-        texts = {code: column for code, column in texts.items() if not languages or code in languages}
-        written = [cell_text(row.get(column)) for column in texts.values() for row in rows]
-        gaps = own_spelling([*filter(None, written)]) if block.target == "contexts" else ()
+        gaps = own_spelling([row.text for row in rows if row.text])
         for row in rows:
+            self._add_context(row, gaps)
+
+    def _rows(self, sheet: DataSheet) -> Iterator[DatasetRow]:
+        """The rows of a sheet, each once in every language that the sheet has."""
+        block, of_path = sheet.block, sheet.rows[0].of_path
+        known = {**of_path, **block.fixed}
+        culture, languages = self._culture_and_languages(known.get("culture", ""))
+        if unknown := self._fault_of_type(self._word("type", known.get("type", ""))):
+            self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
+            return
+        fields = [*present_fields(sheet, known), *filter(known.get, known)]
+        self._present.setdefault(id(block), {}).update(dict.fromkeys(fields, sheet.place))
+        texts = text_columns(self.rules, sheet, culture)
+        for code in languages_without(self.rules, sheet, culture, texts):
+            there = ", ".join(titles(sheet.rows[0].record.values))
+            told = f"no column for {self.rules.languages.get(code, code)}; there are {there}"
+            self._leave_out(sheet.place, told, languages=self.rules.cultures.get(culture, ()))
+        texts = {code: column for code, column in texts.items() if not languages or code in languages}
+        for row in sheet.rows:
             try:
-                yield from self._row(row, block, present, texts, known, gaps)
+                yield from self._row(row, block, fields, texts, culture)
             except RowError as fault:
                 self._leave_out(row.place, str(fault))
 
     def _row(
-        self,
-        row: SourceRow,
-        block: DataBlock,
-        present: Sequence[str],
-        texts: Mapping[str, ColumnName],
-        known: Mapping[str, str],
-        gaps: tuple[str, ...],
+        self, row: SourceRow, block: DataBlock, fields: Sequence[str], texts: Mapping[str, ColumnName], culture: str
     ) -> Iterator[DatasetRow]:
-        """The row in each language. `known` is what block and path say of all rows, `present` what columns say."""
-        own = {name: in_our_words(self.rules.words, name, cell_text(row.get(getattr(block, name)))) for name in present}
-        values = {**own, **{name: value for name, value in known.items() if value}}
-        values |= {name: self._word(name, values.get(name, "")) for name in FIXED}
-        if known["culture"] and own.get("culture") and self._word("culture", own["culture"]) != values["culture"]:
-            reason = f"culture {own['culture']!r} in a file of {values['culture']} entities"
-            self._leave_out(row.place, reason, cell_text(row.get(next(iter(texts.values())))), tuple(texts))
+        """The row in each language. `fields` are those that the sheet has, `culture` is what block or path say."""
+        said = {name: field_text(row, block, name, self.rules.words, whole=True, optional=True) for name in fields}
+        values = said | {name: self._word(name, said.get(name, "")) for name in FIXED}
+        own = row.text(block.culture, optional=True) if culture and block.culture is not None else ""
+        if own and self._word("culture", own) != culture:
+            reason = f"culture {own!r} in a file of {culture} entities"
+            self._leave_out(row.place, reason, _text(row, next(iter(texts.values()))), tuple(texts))
             return
+        values["culture"] = culture or values["culture"]
         for name in {"english", "question"} & values.keys() if block.replace else ():
             values[name] = filled(values[name], row, block.replace)
         for language, column in texts.items():
-            text = filled(cell_text(row.get(column)), row, block.replace)
-            yield DatasetRow(row.place, language or values.get("language", ""), text, values, gaps)
+            text = filled(_text(row, column), row, block.replace)
+            yield DatasetRow(row.place, language or values.get("language", ""), text, values)
 
     def _culture_and_languages(self, said: str) -> tuple[str, tuple[str, ...]]:
         """The culture that block or path say, in our words; and the languages, where one is named in its place."""
@@ -294,8 +238,8 @@ class Loader:
                 entity = replace(entity, left_out=frozenset({entity.language}))
             yield entity
 
-    def _add_context(self, row: DatasetRow) -> None:
-        read = read_gaps(row.text, row.gaps)
+    def _add_context(self, row: DatasetRow, gaps: tuple[str, ...]) -> None:
+        read = read_gaps(row.text, gaps)
         fault = self._fault_of_context(read.text, row)
         if fault:
             self._leave_out(row.place, fault, row.text, (row.language,))
@@ -372,14 +316,17 @@ def _why_none(lacking: str, blocks: Sequence[DataBlock], found: DataSet) -> str:
     """Why a data set has no entities, or no contexts: no rule, no file, or what is wrong in the first of its files."""
     if not blocks:
         return f": its rules have no [[{lacking}]]"
-    names = [path.relative_to(found.folder).as_posix() for path in found.folder.rglob("*")]
-    theirs = tuple(name for name in names if any(block.match(name) for block in blocks))
+    theirs = tuple(file.path.relative_to(found.folder).as_posix() for file in files_of(found.folder, blocks))
     lines = [line for line in found.left_out if not theirs or line.place.file.startswith(theirs)]
     # What is wrong with a whole file or sheet says more, and a title says nothing.
     lines.sort(key=lambda line: (line.reason == TITLE, line.place.row is not None))
     patterns = dict.fromkeys(pattern for block in blocks for pattern in block.files)
     why = "" if theirs else f": there is no file {' or '.join(patterns)}"
     return f"{why}; {len(lines)} left out, the first: {lines[0].place}: {lines[0].reason}" if lines else why
+
+
+def _text(row: SourceRow, column: ColumnName) -> str:
+    return row.text(column, whole=True, optional=True)
 
 
 def _name(entity: CulturalEntity) -> tuple[str, str, str]:

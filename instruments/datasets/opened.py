@@ -16,6 +16,7 @@ from polyculture.instruments.contract import AtLeastOne, SeveralNames, in_file
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, gold_label
 from polyculture.sources.fetch import check_as_received, data_folder
+from polyculture.sources.files import TABLES
 from polyculture.sources.left_out import by_reason
 
 if TYPE_CHECKING:
@@ -106,9 +107,7 @@ def _opened(name: str, place: Path, _state: FileState, *, english: bool) -> Data
 
 def _state(name: str, place: Path) -> FileState:
     """All files of a folder that may be read, and a rules file of one's own, as they are now."""
-    from polyculture.instruments.datasets.rules import SUFFIXES
-
-    files = [file for file in sorted(place.rglob("*")) if file.suffix.lower() in SUFFIXES]
+    files = [file for file in sorted(place.rglob("*")) if file.suffix.lower() in TABLES]
     if name.endswith(".toml"):
         files.append(Path(name))
     found = ((file, file.stat()) for file in files if file.exists())

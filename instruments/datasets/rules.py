@@ -7,9 +7,7 @@ each language of the culture.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -19,8 +17,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.toml_files import read_toml
-from polyculture.sources.files import RECORDS, WORKBOOKS
-from polyculture.sources.places import fields_of, path_expression
+from polyculture.sources.places import fields_of
 from polyculture.sources.rules import ColumnName, FileRules, SourceRules, checked, columns_of, field
 from polyculture.sources.values import spelling
 
@@ -32,7 +29,6 @@ HEAD = (  # of a rules file to start from
     '# types = ["food", "names"]  # all types that there are; without it any',
     '# words.culture = { coast = "Swahili" }  # of a field: what the publisher writes, and what it is called here',
 )
-SUFFIXES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # of the files that are read
 
 
 class DataBlock(FileRules):
@@ -62,19 +58,7 @@ class DataBlock(FileRules):
             raise ValueError(f"files: {{{unknown}}} is no field of {self.target}; these are {', '.join(known)}")
         if lacking := self.lacking():
             raise ValueError(lacking)
-        if any(join.key is None for join in self.join):
-            raise ValueError("join: needs `key`, the column that its rows are found by")
         return self
-
-    def match(self, path: str, *, of_any_type: bool = True) -> re.Match[str] | None:
-        """What a path, with forward slashes, says of its file; None where the block does not read it.
-
-        Capitals in names do not count. A table may come in any of the file types that are read, but where `of_any_type`
-        says otherwise.
-        """
-        if any(re.fullmatch(path_expression(one), path, re.IGNORECASE) for one in self.without):
-            return None
-        return next((match for files in self.files if (match := _pattern(files, of_any_type).fullmatch(path))), None)
 
 
 class EntityBlock(DataBlock):
@@ -101,14 +85,6 @@ class ContextBlock(DataBlock):
     question: ColumnName | None = field("a question that the entity answers")
 
 
-@lru_cache(maxsize=256)
-def _pattern(files: str, of_any_type: bool) -> re.Pattern[str]:
-    stem, dot, suffix = files.rpartition(".")
-    known = of_any_type and f"{dot}{suffix}" in SUFFIXES
-    ending = f"(?:{'|'.join(map(re.escape, SUFFIXES))})" if known else ""
-    return re.compile(path_expression(stem if known else files, "[^/]+?") + ending, re.IGNORECASE)
-
-
 class DatasetRules(SourceRules):
     """A data set: its publisher, its content, and the rules for reading its files."""
 
@@ -124,12 +100,17 @@ class DatasetRules(SourceRules):
     @model_validator(mode="after")
     def _complete(self) -> DatasetRules:
         self.check_words(one.name for block in (EntityBlock, ContextBlock) for one in block.target_fields())
-        for block in () if self.cultures else (*self.entities, *self.contexts):
+        for block in () if self.cultures else self.blocks:
             if not block.says("language"):
                 raise ValueError(
                     f"cultures: is needed, with the languages of each, where {block.target} name no language"
                 )
         return self
+
+    @property
+    def blocks(self) -> tuple[DataBlock, ...]:
+        """All blocks."""
+        return (*self.entities, *self.contexts)
 
     def word(self, kind: str, written: str) -> str:
         """A type, culture, setting or form as we write it; an unknown one is only put in lower case."""

@@ -14,8 +14,7 @@ from polyculture.instruments.questions.asking import Method
 from polyculture.instruments.questions.model import PromptTemplate, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions, SetOptions
 from polyculture.instruments.questions.rules.check import lacking
-from polyculture.instruments.questions.rules.questions import LEFT_OUT
-from polyculture.sources.left_out import by_reason
+from polyculture.sources.left_out import LEFT_OUT, by_reason
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
 _NAMED = 3  # reasons that a line names

@@ -795,13 +795,21 @@ def test_the_command_that_an_error_names_checks_rules_of_ones_own(tmp_path: Path
     assert "3 entities and 1 contexts" in done.stderr
 
 
-def test_a_table_of_two_kinds_is_read_by_one_block_and_this_is_told(tmp_path: Path) -> None:
-    rules = OWN_RULES.replace("all.json", "all.csv").replace('rows = "native"\n', "").replace('rows = "contexts"\n', "")
-    (tmp_path / "rules.toml").write_text(rules % "meaning", encoding="utf-8")
+def test_a_table_of_two_kinds_is_read_by_each_block_that_names_it(tmp_path: Path) -> None:
+    """One block alone read it, and a line said that the other kind has to have a file of its own."""
+    rules = OWN_RULES.replace("all.json", "all.csv").replace("rows =", "# rows =") % "meaning"
+    first, native, western, contexts = rules.split("[[")
+    native += 'skip = { column = "side", is = ["western", ""], reason = "of the other side" }\n'
+    western += 'skip = { column = "side", is = ["native", ""], reason = "of the other side" }\n'
+    contexts += 'skip = { column = "text", empty = true, reason = "a name" }\n'
+    (tmp_path / "rules.toml").write_text("[[".join((first, native, western, contexts)), encoding="utf-8")
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "all.csv").write_text("word,meaning\nugali,porridge\n", encoding="utf-8")
-    with pytest.raises(DataSetError, match=r"\[\[contexts\]\] names this file, too, and does not read it"):
-        load(rules_of(str(tmp_path / "rules.toml")), tmp_path / "data")
+    table = "word,meaning,side,text\nugali,porridge,native,\npizza,pizza,western,\n,,,Ninakula [MASK] leo.\n"
+    (tmp_path / "data" / "all.csv").write_text(table, encoding="utf-8")
+    found = load(rules_of(str(tmp_path / "rules.toml")), tmp_path / "data")
+    assert [(one.surface, one.culture) for one in found.entities] == [("ugali", "Swahili"), ("pizza", "Western")]
+    assert [one.text for one in found.contexts] == ["Ninakula [MASK] leo."]
+    assert all(line.reason.startswith("skipped: ") for line in found.left_out)
 
 
 @pytest.mark.parametrize(

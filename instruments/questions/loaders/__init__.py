@@ -17,7 +17,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from polyculture.instruments.questions.model import QuestionSet
-    from polyculture.sources.rows import Expand
+    from polyculture.sources.record import Expand
 
 # The folder, the selection and the concepts that a user names -> the set.
 Made: TypeAlias = "Callable[[Path | None, str | None, Path | None], QuestionSet]"

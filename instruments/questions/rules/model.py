@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 from polyculture.instruments.questions.loaders import rows_of, set_of
 from polyculture.instruments.questions.model import QuestionKind
 from polyculture.sources.places import parse_files
+from polyculture.sources.record import Expand
 from polyculture.sources.rules import (
     ColumnName,
     ColumnNames,
@@ -140,6 +141,11 @@ class QuestionBlock(FileRules):
         default={},
         example='{ country = "column" }',
     )
+
+    @property
+    def expanding(self) -> Expand | None:
+        """The code that `expand` names."""
+        return rows_of(self.expand) if self.expand else None
 
     @model_validator(mode="before")
     @classmethod

@@ -14,9 +14,9 @@ from polyculture.cache.text.sanitize import mended
 from polyculture.instruments.questions.asking import SLOT
 from polyculture.instruments.questions.model import PromptTemplate, Question
 from polyculture.instruments.questions.rules.model import ALL, PromptRules, Rules
-from polyculture.sources.files import read_file
+from polyculture.sources.headers import KnownColumns
 from polyculture.sources.record import BadRow
-from polyculture.sources.rows import row_place
+from polyculture.sources.rows import placed_records
 from polyculture.sources.values import RowError, SourceRow
 
 HOUSE_PROMPTS = Path(__file__).parent.with_name("prompts.toml")
@@ -156,8 +156,8 @@ def _read(rules: Rules, folder: Path, language: str) -> list[PromptTemplate]:
         raise DataSetError(f"there is no {path}, which its prompts come from", where=folder,
                            remedy=f"Get it from the publisher: polyculture data fetch {rules.name}.")  # fmt: skip
     found: dict[str, PromptTemplate] = {}
-    for record in read_file(file):
-        place = row_place(path, record.row)
+    known = KnownColumns.of((told.id, told.template, *told.unknown))
+    for place, record in placed_records(folder, file, known):
         if isinstance(record, BadRow):
             raise DataSetError(record.reason, where=place, remedy="Get the file again, or mend the row.")
         row = SourceRow(place, record, {})

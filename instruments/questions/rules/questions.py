@@ -10,20 +10,18 @@ from typing import Any
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.instruments.datasets.model import MASK
-from polyculture.instruments.questions.loaders import rows_of
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.model import TARGET, Accepted, OptionsColumn, QuestionBlock, Rules, Wheres
 from polyculture.instruments.questions.rules.options import RowOptions, options_of, roles_of
 from polyculture.sources.fields import field_text, filled, in_our_words, language_code
+from polyculture.sources.folder import RuledFolder
 from polyculture.sources.headers import KnownColumns
-from polyculture.sources.left_out import LeftOut
-from polyculture.sources.rows import Joins, files_of, read_rows
+from polyculture.sources.left_out import LEFT_OUT, LeftOut
 from polyculture.sources.rules import ColumnName, columns_of
 from polyculture.sources.values import RowError, SourceRow, as_text, number_of
 
 NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
-LEFT_OUT = "left out: "
 _SEEN_TWICE = "read once: the same question stands in "
 # What publishers of BBQ's kin write for the two contexts and the two questions; a rules file may add its own words.
 CONTEXTS = dict.fromkeys(("ambig", "amb", "ambiguous"), "ambiguous") | dict.fromkeys(
@@ -49,31 +47,20 @@ class Questions:
     def read(self) -> None:
         """Reads all files. Raises `DataSetError` where there is none, a file cannot be read, or ids repeat with another
         text."""
-        files = files_of(self.folder, self.rules.questions)
-        if not files:
+        ruled = RuledFolder(self.folder, self.rules.questions, self.rules.words, self.remarks)
+        if not ruled.files:
             raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
                                remedy=where_from(self.rules))  # fmt: skip
-        joins = Joins(self.folder, self.rules.questions)
-        for file, block, told in files:
-            expand = rows_of(block.expand) if block.expand else None
-            for row in read_rows(self.folder, file, block, told, KnownColumns.of(columns_of(block.names)), expand):
-                if isinstance(row, LeftOut):
-                    self.remarks.append(row)
-                    continue
+        for file in ruled.files:
+            for row in ruled.rows(file, KnownColumns.of(columns_of(file.block.names))):
                 try:
-                    self._take(row, block, joins)
+                    self._take(row, file.block)
                 except RowError as fault:
                     self.remarks.append(LeftOut(row.place, f"{LEFT_OUT}{fault}"))
-        self.remarks += joins.remarks
         self._check_ids()
 
-    def _take(self, row: SourceRow, block: QuestionBlock, joins: Joins) -> None:
+    def _take(self, row: SourceRow, block: QuestionBlock) -> None:
         name = field_text(row, block, "id", self.rules.words)
-        joined = joins.joined(row, block, name)
-        if isinstance(joined, LeftOut):
-            self.remarks.append(joined)
-            return
-        row = joined
         if block.id == "row":
             name = f"{Path(row.place.file).with_suffix('').as_posix()}:{name}"
         if not name:

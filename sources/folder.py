@@ -1,0 +1,78 @@
+"""Reads a folder by blocks of rules: each block reads every file that it names.
+
+A row has the columns of second files, and is left out where its block skips it. What its fields become is the target's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from polyculture.sources.fields import Spellings
+from polyculture.sources.headers import KnownColumns
+from polyculture.sources.joins import Joins
+from polyculture.sources.left_out import LEFT_OUT, LeftOut, SourceLocation
+from polyculture.sources.record import alternatives, names
+from polyculture.sources.rows import RuledFile, files_of, read_rows
+from polyculture.sources.rules import ColumnName, FileRules
+from polyculture.sources.values import RowError, SourceRow
+
+B = TypeVar("B", bound=FileRules)
+
+
+class MissingColumnError(Exception):
+    """A sheet lacks a column without which no row can be used; the message says which, and what there is."""
+
+
+@dataclass(frozen=True)
+class Sheet(Generic[B]):
+    """The rows of a table: those of a file, or of a sheet of a workbook."""
+
+    block: B
+    place: SourceLocation
+    rows: Sequence[SourceRow]
+
+    def has(self, rule: ColumnName) -> bool:
+        """Whether there is a column. All rows of a table have the same; of objects each may have others."""
+        return any(row.has(rule) for row in (self.rows if self.rows[0].record.nulls else self.rows[:1]))
+
+    def lacks(self, rule: ColumnName) -> MissingColumnError:
+        """The error that a column is not there, with those that are."""
+        wanted = " or ".join(map(repr, alternatives(str(rule))))
+        there = names(dict.fromkeys(name for row in self.rows for name in row.record.values))
+        return MissingColumnError(f"no column {wanted}; there are: {there or 'none with a name'}")
+
+
+class RuledFolder(Generic[B]):
+    """The files of a folder that blocks read. What is left out of them is added to `left_out` as it is met."""
+
+    def __init__(self, folder: Path, blocks: Sequence[B], words: Spellings, left_out: list[LeftOut]) -> None:
+        self.files = files_of(folder, blocks)
+        self._folder, self._words, self._left_out = folder, words, left_out
+        self._joins = Joins(folder, blocks, left_out)
+
+    def reads(self, path: Path) -> bool:
+        """Whether a block reads a file, or joins it."""
+        is_named = any(path == file.path for file in self.files)
+        return is_named or self._joins.has(path.relative_to(self._folder).as_posix())
+
+    def rows(self, file: RuledFile[B], known: KnownColumns) -> Iterator[SourceRow]:
+        """The rows of a file, whose columns are `known`. Raises `DataSetError` where it cannot be read as a whole."""
+        for row in read_rows(self._folder, file, known):
+            try:
+                taken = row if isinstance(row, LeftOut) else self._joins.joined(row, file.block, self._words)
+            except RowError as fault:
+                taken = LeftOut(row.place, f"{LEFT_OUT}{fault}")
+            if isinstance(taken, LeftOut):
+                self._left_out.append(taken)
+            else:
+                yield taken
+
+    def sheets(self, file: RuledFile[B], known: KnownColumns) -> Iterator[Sheet[B]]:
+        """The rows of a file, sheet by sheet."""
+        name = file.path.relative_to(self._folder).as_posix()
+        for sheet, rows in groupby(self.rows(file, known), key=lambda row: row.place.sheet):
+            yield Sheet(file.block, SourceLocation(name, sheet), list(rows))
