@@ -5,6 +5,7 @@
 - `headers`: which row of a table has the names of its columns
 - `rules`: what a rules file says of files, rows and fields; `template`: the same for people, as a table and a file
 - `rows`, `fields`, `values`: the rows of a block's files, and their fields; `joins`: columns of second files
+- `shelf`: the rules files that come along and a user's own, and where their files are
 - `folder`: all files of a folder by blocks of rules, as entities, contexts and questions read them
 - `left_out`: what is left out or changed, where, and why
 """

@@ -235,15 +235,3 @@ def data_folder(name: str) -> Path:
         remedy = "Give it one of letters, digits, '.', '_' and '-'."
         raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
     return cache_folder() / "data" / name
-
-
-def place_of(folder: Path | None, name: str) -> Path:
-    """The folder or file, or where a data set was fetched to. Raises `DataSetError` where it is not there, or was
-    changed since."""
-    place = folder or data_folder(name)
-    if not place.exists():
-        remedy = "Name the folder of its files with --folder."
-        raise DataSetError(f"there is no folder of {name}", where=place, remedy=remedy)
-    if place.is_dir():
-        check_as_received(place)
-    return place

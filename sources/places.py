@@ -30,6 +30,14 @@ class Source(ClosedModel):
     pinned: str = ""  # how sure the commit is, and what of the data set it holds
     paths: tuple[str, ...] = ()  # the folders and files that are kept of the repository; empty: all
 
+    @property
+    def how_to_get(self) -> str:
+        """A remedy where its files are not there."""
+        if self.repository:
+            return f"Get it with `polyculture data fetch {self.name}`, or name the folder of its files with --folder."
+        published = f"It is published at {self.published_at}: download it, and name" if self.published_at else "Name"
+        return f"{published} the folder of its files with --folder."
+
 
 _PLACE = re.compile(r"(\{[A-Za-z_]\w*\}|\*+)")
 _MOST = 3  # fields and stars in one part of a path: matching takes a time that grows with each

@@ -30,15 +30,6 @@ class RuledFile(NamedTuple, Generic[B]):
     said: Mapping[str, str]
 
 
-def root_of(folder: Path, patterns: Iterable[str]) -> Path:
-    """The folder that patterns begin in: `folder`, or the one above it where that is called as a pattern begins.
-
-    People name `KoBBQ/data` as well as `KoBBQ`.
-    """
-    inside = folder.name in {pattern.partition("/")[0] for pattern in patterns if "/" in pattern}
-    return folder.parent if inside and not (folder / folder.name).is_dir() else folder
-
-
 def files_of(folder: Path, blocks: Iterable[B]) -> list[RuledFile[B]]:
     """The files of the blocks in the order of their paths, and of one file in that of the blocks."""
     root = folder.resolve()
@@ -51,12 +42,26 @@ def files_of(folder: Path, blocks: Iterable[B]) -> list[RuledFile[B]]:
                 match = path_expression(pattern).fullmatch(path)
                 if match is None or not file.is_file() or not file.resolve().is_relative_to(root):
                     continue
-                if file.name.startswith(("~", ".")) or (pattern.endswith("*") and file.suffix.lower() not in TABLES):
+                if pattern.endswith("*") and not _is_table(file):
                     continue
                 if not any(path_expression(one).fullmatch(path) for one in block.without):
                     said.setdefault(file, match.groupdict())
         found += [RuledFile(file, block, of_path) for file, of_path in said.items()]
     return sorted(found, key=lambda file: file.path)
+
+
+def tables_in(folder: Path, blocks: Iterable[FileRules]) -> list[Path]:
+    """The tables of a folder that blocks read or might read: those that lie as deep as their patterns reach."""
+    patterns = [
+        file for block in blocks for files in (block.files, *(one.files for one in block.join)) for file in files
+    ]
+    levels = range(1 + max((pattern.count("/") for pattern in patterns), default=0))
+    return sorted(path for level in levels for path in folder.glob("/".join("*" * (level + 1))) if _is_table(path))
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file is a table by its name; a spreadsheet that is open has a second file beside it, `~$food.xlsx`."""
+    return path.suffix.lower() in TABLES and not path.name.startswith(("~", "."))
 
 
 def read_rows(folder: Path, file: RuledFile[B], known: KnownColumns = NO_NAMES) -> Iterator[SourceRow | LeftOut]:

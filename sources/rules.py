@@ -112,6 +112,17 @@ class SourceRules(Source):
 
     # By field: what a publisher writes, in any case, and what it is called here.
     words: Annotated[Mapping[str, Mapping[str, str]], AfterValidator(_spelt)] = {}
+    files_of: str = ""  # the data set whose files these are, where it is another one
+
+    @property
+    def blocks(self) -> Sequence[FileRules]:
+        """The blocks of all kinds."""
+        return ()
+
+    @property
+    def called(self) -> Collection[str]:
+        """The names of what is read by the rules."""
+        return (self.name,)
 
     def check_words(self, fields: Iterable[str]) -> None:
         """Raises `ValueError` where there are words for something that is no field."""

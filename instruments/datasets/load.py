@@ -35,11 +35,11 @@ from polyculture.instruments.datasets.model import (
 )
 from polyculture.instruments.datasets.rules import ContextBlock, DataBlock, DatasetRules, EntityBlock, is_own
 from polyculture.sources.fields import field_text, filled
-from polyculture.sources.files import RECORDS, TABLES
+from polyculture.sources.files import RECORDS
 from polyculture.sources.folder import MissingColumnError, RuledFolder
 from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
-from polyculture.sources.rows import RuledFile, files_of
+from polyculture.sources.rows import RuledFile, files_of, tables_in
 from polyculture.sources.rules import ColumnName
 from polyculture.sources.tables import TITLE
 from polyculture.sources.values import RowError, SourceRow
@@ -92,9 +92,8 @@ class Loader:
 
     def _leave_unread(self) -> None:
         """Tells the tables that no block reads."""
-        for path in sorted(self.folder.rglob("*")):
-            is_table = path.suffix.lower() in TABLES and path.suffix.lower() not in RECORDS
-            if is_table and not path.name.startswith(("~", ".")) and not self._ruled.reads(path):
+        for path in tables_in(self.folder, self.rules.blocks):
+            if path.suffix.lower() not in RECORDS and not self._ruled.reads(path):
                 place = SourceLocation(path.relative_to(self.folder).as_posix())
                 self._leave_out(place, "no rule of the data set reads this file")
 
@@ -296,14 +295,10 @@ class Loader:
 
 
 def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> DataSet:
-    """The data set in `folder`. Raises `DataSetError` where there is none, or none of its entities or contexts is read.
+    """The data set in `folder`. Raises `DataSetError` where none of its entities or contexts is read.
 
     What is read in spite of a file or sheet that is not stands beside a line about that, in `left_out`.
     """
-    if not folder.is_dir():
-        fetched = f"Get it with `polyculture data fetch {rules.name}`, or name" if rules.repository else "Name"
-        remedy = f"{fetched} its folder with --folder."
-        raise DataSetError(f"there is no folder with the data set {rules.name!r}", where=folder, remedy=remedy)
     found = replace(Loader(rules, folder).load(), as_published=as_published)
     if not found.entities or not found.contexts:
         lacking, blocks = ("contexts", rules.contexts) if found.entities else ("entities", rules.entities)

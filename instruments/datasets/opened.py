@@ -15,8 +15,6 @@ from polyculture.cache.written_paths import FilePath, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, SeveralNames, in_file
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, gold_label
-from polyculture.sources.fetch import check_as_received, data_folder
-from polyculture.sources.files import TABLES
 from polyculture.sources.left_out import by_reason
 
 if TYPE_CHECKING:
@@ -86,12 +84,16 @@ FileState = tuple[tuple[str, int, int], ...]  # path, time of the last change in
 
 
 def open_data_set(name: str, folder: Path | None, *, english: bool = False, as_published: bool = False) -> DataSet:
-    """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
-    from polyculture.instruments.datasets.rules import rules_of
+    """A data set, by name or rules file, from `folder` or from where its files are. Raises `DataSetError`."""
+    from polyculture.instruments.datasets.rules import SHELF, rules_of
+    from polyculture.sources.rows import tables_in
 
-    place = folder or data_folder(rules_of(name).name)
-    check_as_received(place)
-    dataset = _opened(name, place, _state(name, place), english=english)
+    rules = rules_of(name)
+    place = SHELF.folder_of(name, rules, folder)
+    files = [*tables_in(place, rules.blocks), *([Path(name)] if name.endswith(".toml") else [])]
+    found = ((file, file.stat()) for file in files)
+    state = tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in found)
+    dataset = _opened(name, place, state, english=english)
     return replace(dataset, as_published=True) if as_published else dataset
 
 
@@ -103,15 +105,6 @@ def _opened(name: str, place: Path, _state: FileState, *, english: bool) -> Data
 
     dataset = replace(load(rules_of(name), place), named=name)
     return in_english(dataset) if english else dataset
-
-
-def _state(name: str, place: Path) -> FileState:
-    """All files of a folder that may be read, and a rules file of one's own, as they are now."""
-    files = [file for file in sorted(place.rglob("*")) if file.suffix.lower() in TABLES]
-    if name.endswith(".toml"):
-        files.append(Path(name))
-    found = ((file, file.stat()) for file in files if file.exists())
-    return tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in found)
 
 
 def tell_left_out(dataset: DataSet, say: Callable[[str], None]) -> None:

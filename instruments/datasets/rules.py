@@ -7,7 +7,7 @@ each language of the culture.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -15,14 +15,14 @@ from pydantic import model_validator
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
-from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.cache.toml_files import read_toml
 from polyculture.sources.places import fields_of
-from polyculture.sources.rules import ColumnName, FileRules, SourceRules, checked, columns_of, field
+from polyculture.sources.rules import ColumnName, FileRules, SourceRules, columns_of, field
+from polyculture.sources.shelf import Shelf
 from polyculture.sources.values import spelling
 
 RULES = Path(__file__).parent / "rules"
 QUESTIONS = Path(__file__).parents[1] / "questions" / "sets"  # where a name may be that is no data set's
+_ASK = "It has questions: ask them with polyculture ask {name}."
 HEAD = (  # of a rules file to start from
     'cultures = { Swahili = ["sw"] }  # native cultures with their languages; compared with Western',
     'languages = { sw = "Swahili" }  # what columns call the languages',
@@ -108,8 +108,8 @@ class DatasetRules(SourceRules):
         return self
 
     @property
-    def blocks(self) -> tuple[DataBlock, ...]:
-        """All blocks."""
+    def blocks(self) -> Sequence[DataBlock]:
+        """The blocks of entities and of contexts."""
         return (*self.entities, *self.contexts)
 
     def word(self, kind: str, written: str) -> str:
@@ -122,9 +122,7 @@ class DatasetRules(SourceRules):
         return known or plain.casefold()
 
 
-def known_data_sets() -> dict[str, DatasetRules]:
-    """The data sets whose rules come along, by name."""
-    return {file.stem: read_rules(file) for file in sorted(RULES.glob("*.toml"))}
+SHELF = Shelf("data set", RULES, DatasetRules, (EntityBlock, ContextBlock), {QUESTIONS: _ASK})
 
 
 def rules_of(name: str) -> DatasetRules:
@@ -133,24 +131,13 @@ def rules_of(name: str) -> DatasetRules:
     'own:breakfast' are the rules of 'own' for a data set that is called 'breakfast'. Raises `DataSetError` where there
     are none.
     """
-    if name.endswith(".toml"):
-        return read_rules(Path(name))
-    name, colon, called = name.partition(":")
-    if colon:
-        return _called(rules_of(name), called)
-    file = RULES / f"{name}.toml"
-    if not is_folder_name(name) or not file.exists():
-        if (QUESTIONS / f"{name}.toml").is_file():
-            what = f"{name!r} holds questions with choices, no contexts and entities"
-            raise DataSetError(what, remedy=f"Ask them with `polyculture ask {name}`.")
-        known = [path.stem for path in RULES.glob("*.toml")]
-        raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, known))
-    return read_rules(file)
+    plain, colon, called = name.partition(":")
+    return _called(SHELF.of(plain), called) if colon and not name.endswith(".toml") else SHELF.of(name)
 
 
 def is_own(rules: DatasetRules) -> bool:
     """Are they a user's own, not those that come along, under whatever name?"""
-    return all(one.model_copy(update={"name": rules.name}) != rules for one in known_data_sets().values())
+    return all(one.model_copy(update={"name": rules.name}) != rules for one in SHELF.known.values())
 
 
 def _called(rules: DatasetRules, name: str) -> DatasetRules:
@@ -158,8 +145,3 @@ def _called(rules: DatasetRules, name: str) -> DatasetRules:
         remedy = "Give it one of letters, digits, '.', '_' and '-', e.g. own:breakfast."
         raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
     return rules.model_copy(update={"name": name})
-
-
-def read_rules(file: Path) -> DatasetRules:
-    """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
-    return checked(DatasetRules, read_toml(file, DataSetError), file, (EntityBlock, ContextBlock))

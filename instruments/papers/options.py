@@ -202,11 +202,11 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
 
 def _data_of(part: PaperPart, options: PaperOptions) -> list[str]:
     """The data set or question set that a part asks about, and the one whose files that has."""
-    from polyculture.instruments.questions.rules.opened import rules_of
+    from polyculture.instruments.questions.rules.opened import SHELF
 
     if "set" in part.options:
         named = str(part.options["set"].value).partition(":")[0]
-        return [named, rules_of(named).files_of or named]
+        return [named, SHELF.of(named).files_of or named]
     asked = part.options.get("data")
     return [str(asked.value) if asked else options.data or options.preset.data]
 

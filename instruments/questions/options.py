@@ -44,21 +44,21 @@ class SetOptions(ClosedModel):
 
     def check_names(self) -> None:
         """Raises `DataSetError` of a set that there is not."""
-        from polyculture.instruments.questions.rules.opened import rules_of
+        from polyculture.instruments.questions.rules.opened import SHELF
 
         for named, _ in self.sets:
-            rules_of(named)
+            SHELF.of(named)
 
     def opened(self, run: Path | None = None, concepts: Path | None = None) -> list[QuestionSet]:
         """The sets as they are read; `run` is the folder of those about a run, where no other is named.
 
         Raises `DataSetError`, also where two are called alike.
         """
-        from polyculture.instruments.questions.rules.opened import RELEVANCE, open_set, rules_of
+        from polyculture.instruments.questions.rules.opened import RELEVANCE, SHELF, open_set
 
         found = {}
         for named, selection in self.sets:
-            folder = self.folder or (run if rules_of(named).loader == RELEVANCE else None)
+            folder = self.folder or (run if SHELF.of(named).loader == RELEVANCE else None)
             one = open_set(named, folder, selection, concepts)
             if one.name in found:
                 remedy = "Leave one out, or give it another name in its rules."
@@ -107,9 +107,9 @@ class AskOptions(SetOptions):
     @property
     def methods(self) -> frozenset[Method]:
         """How models are asked, of all sets together. Raises `DataSetError` of unknown sets, and as `methods_of`."""
-        from polyculture.instruments.questions.rules.opened import rules_of
+        from polyculture.instruments.questions.rules.opened import SHELF
 
-        return frozenset(method for name, _ in self.sets for method in self.methods_of(rules_of(name).kind))
+        return frozenset(method for name, _ in self.sets for method in self.methods_of(SHELF.of(name).kind))
 
     def methods_of(self, kind: QuestionKind) -> tuple[Method, ...]:
         """What is named, else as a kind of questions is asked. Raises `DataSetError` of a method of another kind."""

@@ -18,16 +18,10 @@ from polyculture.console import say
 from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.check import findings, published_rows
 from polyculture.instruments.datasets.opened import open_data_set
-from polyculture.instruments.datasets.rules import (
-    HEAD,
-    ContextBlock,
-    DatasetRules,
-    EntityBlock,
-    known_data_sets,
-    rules_of,
-)
+from polyculture.instruments.datasets.rules import HEAD, ContextBlock, DatasetRules, EntityBlock, rules_of
+from polyculture.instruments.datasets.rules import SHELF as DATA_SHELF
 from polyculture.instruments.questions.rules.model import QuestionBlock, head_of
-from polyculture.instruments.questions.rules.opened import known_sets, open_set, source_of
+from polyculture.instruments.questions.rules.opened import SHELF, open_set, source_of
 from polyculture.sources.fetch import data_folder, fetched_commit
 from polyculture.sources.fetch import fetch as get
 from polyculture.sources.left_out import by_reason
@@ -51,7 +45,7 @@ app = typer.Typer(
 @app.command("list", epilog="polyculture data list")
 def list_() -> None:
     """List the data sets with their licence and folder."""
-    sources = [*known_data_sets().values(), *known_sets().values()]
+    sources = [*DATA_SHELF.known.values(), *SHELF.known.values()]
     print_table(("name", "title", "licence", "published", "folder", "fetched at"), list_rows(sources))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError, StoreError
 from polyculture.cache.files import claim_folder, is_folder_name, remove_folder
-from polyculture.instruments.datasets.rules import DatasetRules, read_rules, rules_of
+from polyculture.instruments.datasets.rules import SHELF, DatasetRules, rules_of
 from polyculture.sources.fetch import SOURCE, SUMS, check_as_received, data_folder, fetch, fetched_commit, git_address
 
 RULES = """
@@ -48,7 +48,7 @@ def rules_at(tmp_path: Path, publisher: Path, **keys: str) -> DatasetRules:
     values = {"name": "x", "repository": str(publisher), "commit": git(publisher, "rev-parse", "HEAD"), **keys}
     file = tmp_path / "rules.toml"
     file.write_text(RULES.format(**values), encoding="utf-8")
-    return read_rules(file)
+    return SHELF.read(file)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -248,4 +248,4 @@ def test_a_pattern_that_would_take_for_ever_is_refused(tmp_path: Path, pattern: 
     said = RULES.format(name="x", repository="https://example.org/x", commit="0" * 40)
     file.write_text(said.replace("*.csv", pattern), encoding="utf-8")
     with pytest.raises(CatalogError, match=r"rules\.toml: entities\.0(\.|: )files"):
-        read_rules(file)
+        SHELF.read(file)

@@ -8,7 +8,7 @@ import pytest
 
 from polyculture.cache.catalog.read import read_catalog
 from polyculture.cache.errors import UserError
-from polyculture.instruments.datasets.rules import known_data_sets
+from polyculture.instruments.datasets.rules import SHELF
 from polyculture.instruments.swaps.prompts import PROMPTS, ComparisonWords, fill, read_prompts, worded
 from polyculture.instruments.swaps.tasks import LABELS, AnswerError, normalise, read_label, same, words
 
@@ -16,7 +16,7 @@ TYPES = {"food", "beverage", "names", "authors", "locations", "sports", "clothin
 
 
 def test_every_language_of_the_catalogue_and_of_the_data_sets_has_a_name() -> None:
-    published = {code for rules in known_data_sets().values() for codes in rules.cultures.values() for code in codes}
+    published = {code for rules in SHELF.known.values() for codes in rules.cultures.values() for code in codes}
     for code in {*read_catalog().languages, *published}:
         named = worded(code, "qa", None, None).prompts
         assert "{language}" not in named.qa.prompt + str(named.qa.question), code

@@ -12,13 +12,13 @@ from openpyxl import Workbook
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.load import Loader, load
+from polyculture.instruments.datasets.rules import SHELF as DATA_SHELF
 from polyculture.instruments.datasets.rules import ContextBlock, EntityBlock
-from polyculture.instruments.datasets.rules import read_rules as read_data_rules
 from polyculture.instruments.questions.rules.model import QuestionBlock
-from polyculture.instruments.questions.rules.opened import open_set
-from polyculture.instruments.questions.rules.opened import read_rules as read_set_rules
+from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from tests.polyculture.test_command_line import polyculture
 
+read_data_rules, read_set_rules = DATA_SHELF.read, SHELF.read
 ENTITIES = """
 name = "dishes"
 title = "Dishes of two coasts"

@@ -21,7 +21,6 @@ from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.model import MASK, CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.sources.fetch import place_of
 from polyculture.sources.left_out import LeftOut, SourceLocation
 
 CULTURES = Path(cultures_module.__file__).with_name("camel2.toml")
@@ -34,9 +33,9 @@ def question_set(folder: Path | None, selection: str | None, _concepts: Path | N
     """The questions of a folder, in Arabic and English. Raises `DataSetError` where there is none."""
     if selection is not None:
         raise DataSetError(f"there is no selection {selection!r}: it is one set", remedy="Leave it out.")
-    place, cultures = place_of(folder, NAME), read_cultures(CULTURES)
-    left: Counter[str] = Counter()
-    arabic = open_data_set(NAME, place)
+    cultures, left = read_cultures(CULTURES), Counter[str]()
+    arabic = open_data_set(NAME, folder)
+    place = arabic.folder
     found = tuple(one for each in (arabic, in_english(arabic)) for one in _questions(each, place, cultures, left))
     if not found:
         remedy = "Name the folder with qa-contexts and entities: see docs/question-sets.md."

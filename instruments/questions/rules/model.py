@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -205,10 +205,19 @@ class Rules(SourceRules):
     orders: tuple[PublishedOrder, ...] = ()  # in which the publisher shows the options; (): as they stand
     questions: tuple[QuestionBlock, ...] = ()
     loader: Annotated[str, AfterValidator(_loading(set_of))] | None = None  # code that makes the whole set: `loaders`
-    files_of: str = ""  # the data set whose files these are, where it is another one
     prompts: PromptRules = PromptRules()
     selections: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], SetSelection] = {}
     published: Mapping[str, int] = {}  # 'questions', or 'FACET=VALUE': how many the publisher counts
+
+    @property
+    def blocks(self) -> Sequence[QuestionBlock]:
+        """The blocks of questions."""
+        return self.questions
+
+    @property
+    def called(self) -> Collection[str]:
+        """Its name, and those of its selections."""
+        return (self.name, *(f"{self.name}-{selection}" for selection in self.selections))
 
     @model_validator(mode="after")
     def _complete(self) -> Rules:

@@ -50,7 +50,7 @@ class Questions:
         ruled = RuledFolder(self.folder, self.rules.questions, self.rules.words, self.remarks)
         if not ruled.files:
             raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
-                               remedy=where_from(self.rules))  # fmt: skip
+                               remedy=self.rules.how_to_get)  # fmt: skip
         for file in ruled.files:
             for row in ruled.rows(file, KnownColumns.of(columns_of(file.block.names))):
                 try:
@@ -263,11 +263,3 @@ def _values(row: SourceRow, source: Accepted) -> list[Any]:
 
 def _named(source: Accepted | None) -> str:
     return str(source.column if isinstance(source, OptionsColumn) else source)
-
-
-def where_from(rules: Rules) -> str:
-    """A remedy where the files of a set are not there."""
-    if rules.repository:
-        return f"Get it with `polyculture data fetch {rules.name}`, or name the folder of its files with --folder."
-    published = f"It is published at {rules.published_at}: download it, and name" if rules.published_at else "Name"
-    return f"{published} the folder of its files with --folder."

@@ -124,7 +124,7 @@ def test_mistakes_say_where_and_what_to_do(tmp_path: Path) -> None:
                    '[[questions]]\nfiles = "x.csv"\ntext = "a"\nanswers = "b"\n', encoding="utf-8")  # fmt: skip
     for call, told in (
         (lambda: culture_mcq(tmp_path / "other"), r"other: .*'ID'.*question"),
-        (lambda: culture_mcq(tmp_path / "none"), r"none: is no folder"),
+        (lambda: culture_mcq(tmp_path / "none"), r"none: there is no folder with the question set 'culture-mcq'"),
         (lambda: open_set("blend", tmp_path, "bland"), r"no selection 'bland'"),
         (lambda: open_set(str(own), tmp_path), "loader: makes its own questions"),
         (lambda: open_set("blend", tmp_path, None, tmp_path), "takes no concepts"),

@@ -15,7 +15,7 @@ from polyculture.cache.store.store import open_store
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.numbers.declared import declared_numbers, is_declared
 from polyculture.instruments.questions.rules.check import lacking
-from polyculture.instruments.questions.rules.opened import known_sets, open_set, read_rules
+from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from tests.instruments.questions.answered import PERSONS, ROLES, UNREAD, Said, numbers, of, stored
 from tests.instruments.questions.made_up_files import write
 from tests.instruments.questions.test_command import DEMO
@@ -38,7 +38,7 @@ def world(seed: int, dataset: str) -> list[Said]:
         facets = {"context": context, "polarity": "biased" if polarity == "neg" else "counter-biased"}
         made.append(
             Said(said, f"t{number % 12}", facets, f"q{number}", PERSONS if nobody else ROLES, (right,), prompt="1",
-                 dataset=dataset, numbers=known_sets()[dataset].numbers)
+                 dataset=dataset, numbers=SHELF.known[dataset].numbers)
         )  # fmt: skip
     return made
 
@@ -109,7 +109,7 @@ def test_a_declared_number_has_an_interval_and_is_compared_between_models(tmp_pa
 
 
 def test_shipped_declarations_name_roles_that_their_sets_have(tmp_path: Path) -> None:
-    declared = [name for name, rules in known_sets().items() if any(map(is_declared, rules.numbers))]
+    declared = [name for name, rules in SHELF.known.items() if any(map(is_declared, rules.numbers))]
     assert "cbbq" in declared
     for name in declared:
         write(name, tmp_path / name)
@@ -148,6 +148,6 @@ def test_a_declaration_that_cannot_be_read_is_one_line(line: str, told: str, tmp
     file = tmp_path / "mine.toml"
     file.write_text(rules.replace('["kobbq", "bbq"]', f'["{line}"]').replace("made-up", "mine"), encoding="utf-8")
     with pytest.raises(DataSetError) as fault:
-        read_rules(file)
+        SHELF.read(file)
     assert told in str(fault.value)
     assert "numbers" in str(fault.value)

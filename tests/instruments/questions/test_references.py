@@ -13,7 +13,7 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.questions.numbers import likeness
-from polyculture.instruments.questions.rules.opened import open_set, read_rules
+from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from tests.instruments.questions.made_up_files import write
 from tests.polyculture.test_command_line import polyculture
 from tests.stored import rows
@@ -144,7 +144,7 @@ def test_rules_that_contradict_themselves_say_so(old: str, new: str, told: tuple
     file = tmp_path / "breakfast.toml"
     file.write_text(RULES.replace(old, new), encoding="utf-8")
     with pytest.raises(DataSetError) as fault:
-        read_rules(file)
+        SHELF.read(file)
     assert all(word in str(fault.value) for word in told)
 
 

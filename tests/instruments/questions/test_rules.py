@@ -18,7 +18,7 @@ from polyculture.instruments.questions import loaders
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.numbers.declared import declared_numbers
 from polyculture.instruments.questions.rules.model import QuestionBlock
-from polyculture.instruments.questions.rules.opened import SETS, open_set, read_rules, rules_of
+from polyculture.instruments.questions.rules.opened import SETS, SHELF, open_set
 from polyculture.instruments.questions.rules.questions import NO_RIGHT
 from polyculture.sources.rules import checked
 from polyculture.sources.values import parse_pattern, tidy
@@ -273,7 +273,7 @@ def test_the_examples_of_the_page_are_rules(tmp_path: Path) -> None:
     own = tomllib.loads(declared)["numbers"]
     assert len(declared_numbers(own)) == len(own)
     (tmp_path / "mine.toml").write_text(example + prompts, encoding="utf-8")
-    assert read_rules(tmp_path / "mine.toml").prompts.files
+    assert SHELF.read(tmp_path / "mine.toml").prompts.files
 
 
 def test_a_language_without_a_prompt_is_named_and_never_asked_in_english(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_a_set_of_ones_own_is_not_called_like_a_shipped_one(tmp_path: Path, name
     lines(tmp_path, "Religion_en.jsonl", [ROW])
     with pytest.raises(DataSetError, match=rf"rules\.toml: name: '{name}' is that of a shipped set.*its own"):
         open_set(rules(tmp_path, BIAS.replace('name = "mine"', f'name = "{name}"')))
-    assert rules_of(rules(tmp_path, (SETS / "kobbq.toml").read_text(encoding="utf-8"))) == rules_of("kobbq")
+    assert SHELF.of(rules(tmp_path, (SETS / "kobbq.toml").read_text(encoding="utf-8"))) == SHELF.of("kobbq")
 
 
 def test_no_file_and_no_usable_row_say_what_to_do(tmp_path: Path) -> None:

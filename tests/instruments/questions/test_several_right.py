@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.questions.rules.opened import open_set, read_rules
+from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from tests.polyculture.test_command_line import polyculture
 from tests.stored import rows
 
@@ -107,5 +107,5 @@ def test_rules_that_ask_for_one_and_read_several_are_refused(old: str, new: str,
     file = tmp_path / "soups.toml"
     file.write_text(RULES.replace(old, new), encoding="utf-8")
     with pytest.raises(DataSetError) as fault:
-        read_rules(file)
+        SHELF.read(file)
     assert told in str(fault.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.instruments.questions.rules.opened import known_sets, open_set
+from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from tests.instruments.questions.made_up_files import write
 from tests.polyculture.test_command_line import polyculture
 from tests.stored import rows
@@ -19,7 +19,7 @@ LANGUAGES = {
     "eloquent": "en uk", "blend": "en", "culturescope": "en",
 }  # fmt: skip
 BIAS = ("bbq", "kobbq", "esbbq", "cabbq", "basqbbq", "mbbq", "pakbbq", "cbbq")
-READ = [name for name, rules in known_sets().items() if rules.loader is None and not rules.files_of]
+READ = [name for name, rules in SHELF.known.items() if rules.loader is None and not rules.files_of]
 
 
 @pytest.mark.parametrize("name", READ)
