@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 from polyculture.sources.rules import FileRules, Skip
 from polyculture.sources.values import RowError, SourceRow, number_of, spelling, tidy
@@ -54,24 +53,3 @@ def is_skipped(row: SourceRow, skip: Skip) -> bool:
     if skip.empty:
         return all(value in ([], {}) or not text for value, text in zip(values, texts, strict=True))
     return any(text in skip.value or (skip.contains and skip.contains in text) for text in texts)
-
-
-def language_code(text: str) -> str | None:
-    """The code of a language: itself, or that of its English name in CLDR; None where it is neither."""
-    if text.replace("_", "-").partition("-")[0] in _known_codes():
-        return text
-    return _codes().get(text.casefold())
-
-
-@cache
-def _codes() -> Mapping[str, str]:
-    """Codes of languages by their English names, from CLDR; the shortest of several."""
-    from babel import Locale  # here: few sets need it
-
-    names = sorted(Locale("en").languages.items(), key=lambda one: (-len(one[0]), one[0]))
-    return {name.casefold(): code.replace("_", "-") for code, name in names}
-
-
-@cache
-def _known_codes() -> frozenset[str]:
-    return frozenset(_codes().values())

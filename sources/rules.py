@@ -112,6 +112,7 @@ class SourceRules(Source):
 
     # By field: what a publisher writes, in any case, and what it is called here.
     words: Annotated[Mapping[str, Mapping[str, str]], AfterValidator(_spelt)] = {}
+    languages: Mapping[str, str] = {}  # code -> what columns call the language: `sources/languages.py`
     files_of: str = ""  # the data set whose files these are, where it is another one
 
     @property

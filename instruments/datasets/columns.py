@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from polyculture.instruments.datasets.rules import DataBlock, DatasetRules
 from polyculture.sources.folder import Sheet
 from polyculture.sources.headers import KnownColumns, plain_title
-from polyculture.sources.record import alternatives
+from polyculture.sources.languages import spelt, text_rules
 from polyculture.sources.rules import ColumnName, columns_of
 
 DataSheet = Sheet[DataBlock]
@@ -36,15 +36,10 @@ def text_columns(rules: DatasetRules, sheet: DataSheet, culture: str) -> dict[st
 
     Raises `MissingColumnError` where it has none.
     """
-    text = sheet.block.text
-    rule_of: dict[str, ColumnName] = {
-        code: _text_rule(rules, text, code) for code in _languages(rules, sheet.block, culture)
-    }
-    if len(rule_of) == 1:  # a name that says no language fits
-        rule_of = {code: _spelt_rule(rules, text, code) for code in rule_of}
+    rule_of = text_rules(sheet.block.text, _languages(rules, sheet.block, culture))
     found = {code: rule for code, rule in rule_of.items() if rule != "" and sheet.has(rule)}
     if not found:
-        raise sheet.lacks(next(iter(rule_of.values())) or text)
+        raise sheet.lacks(next(iter(rule_of.values())) or sheet.block.text)
     return found
 
 
@@ -56,23 +51,12 @@ def languages_without(
     return [code for code in every if code not in found and culture != rules.reference]
 
 
-def _languages(rules: DatasetRules, block: DataBlock, culture: str) -> tuple[str, ...]:
-    """The languages that a sheet may have texts in; '' where each row says its own."""
+def _languages(rules: DatasetRules, block: DataBlock, culture: str) -> dict[str, str]:
+    """The languages that a sheet may have texts in, with their names; '' where each row says its own."""
     if block.says("language"):
-        return ("",)
+        return {"": ""}
     every = dict.fromkeys(code for of_culture in rules.cultures.values() for code in of_culture)
-    return rules.cultures.get(culture) or tuple(every)
-
-
-def _text_rule(rules: DatasetRules, text: ColumnName, code: str) -> str:
-    """The rule of the text in one of several languages: the names that say which language it is."""
-    every = alternatives(str(text))
-    told = [spelt(name, rules.languages.get(code, code), code) for name in every]
-    return "|".join(one for one, name in zip(told, every, strict=True) if one != name)
-
-
-def _spelt_rule(rules: DatasetRules, rule: ColumnName, code: str) -> ColumnName:
-    return spelt(rule, rules.languages.get(code, code), code) if isinstance(rule, str) else rule
+    return {code: rules.languages.get(code, code) for code in rules.cultures.get(culture) or every}
 
 
 def known_columns(rules: DatasetRules, block: DataBlock) -> KnownColumns:
@@ -84,8 +68,3 @@ def known_columns(rules: DatasetRules, block: DataBlock) -> KnownColumns:
         frozenset(map(plain_title, words)),
         by_people=True,
     )
-
-
-def spelt(name: str, language: str, code: str) -> str:
-    """A column's name in a language: "{language} Entity" is "Hindi Entity"."""
-    return name.replace("{language}", language).replace("{code}", code)

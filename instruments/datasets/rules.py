@@ -93,7 +93,6 @@ class DatasetRules(SourceRules):
     types: tuple[str, ...] = ()  # of entities, all that there are; (): any
     cultures: Mapping[str, tuple[str, ...]] = {}  # culture -> its languages
     others: tuple[str, ...] = ()  # cultures that are kept and are neither native nor the reference
-    languages: Mapping[str, str] = {}  # code -> the name that columns use
     entities: tuple[EntityBlock, ...]
     contexts: tuple[ContextBlock, ...] = ()
 

@@ -439,3 +439,25 @@ def test_a_column_that_all_objects_lack_is_told_once(tmp_path: Path) -> None:
     (tmp_path / "nouns.toml").write_text(ENTITIES.partition("[[entities]]")[0] + block, encoding="utf-8")
     (told,) = Loader(read_data_rules(tmp_path / "nouns.toml"), tmp_path).load().left_out
     assert (told.place.file, "no column 'side'" in told.reason) == ("nouns.json", True)
+
+
+LANGUAGES = 'languages = { sw = "Swahili", ha = "Hausa" }\n'
+
+
+def test_columns_named_after_languages_are_texts_in_each_in_both_kinds(tmp_path: Path) -> None:
+    """As IndiBias has an English and a Hindi pair in a row."""
+    table = "no,country,Swahili asked,ha,key\n1,JP,Supu gani?,Wace miya?,A\n"
+    (tmp_path / "soups.csv").write_text(table, encoding="utf-8")
+    text = QUESTIONS + '[prompts]\ninstruction = "en"\n'
+    text = text.replace('language = "en"\n', LANGUAGES).replace('"asked"', '"{language} asked|{code}"')
+    (tmp_path / "soups.toml").write_text(text.replace('["first", "second"]', '{ text = ["miso", "egusi"] }'), "utf-8")
+    asked = open_set(str(tmp_path / "soups.toml"), tmp_path)
+    assert [(one.name, one.language, one.text) for one in asked.questions] == [
+        ("1", "sw", "Supu gani?"), ("1", "ha", "Wace miya?"),
+    ]  # fmt: skip
+    rules = ENTITIES.replace('["sw"]', '["sw", "ha"]').replace('languages = { sw = "Swahili" }\n', LANGUAGES)
+    file = dishes(tmp_path, rules.replace('"context"', '"{language} context|{code}"'))
+    (tmp_path / "contexts.csv").write_text("Swahili context,ha\nNimekula [MASK],Na ci [MASK]\n", encoding="utf-8")
+    (tmp_path / "soups.csv").unlink()
+    found = load(read_data_rules(file), tmp_path)
+    assert [(one.language, one.text) for one in found.contexts] == [("sw", "Nimekula [MASK]"), ("ha", "Na ci [MASK]")]

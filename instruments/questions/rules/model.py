@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from polyculture.instruments.questions.loaders import rows_of, set_of
 from polyculture.instruments.questions.model import QuestionKind
+from polyculture.sources.languages import in_each_language
 from polyculture.sources.places import parse_files
 from polyculture.sources.record import Expand
 from polyculture.sources.rules import (
@@ -219,6 +220,14 @@ class Rules(SourceRules):
         """Its name, and those of its selections."""
         return (self.name, *(f"{self.name}-{selection}" for selection in self.selections))
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_each_language(cls, data: Any) -> Any:
+        languages, blocks = (data.get(key) if isinstance(data, dict) else None for key in ("languages", "questions"))
+        if not (isinstance(languages, dict) and isinstance(blocks, list)):
+            return data
+        return {**data, "questions": [one for block in blocks for one in in_each_language(block, languages)]}
+
     @model_validator(mode="after")
     def _complete(self) -> Rules:
         if self.loader is None and not (self.questions and self.numbers):
@@ -299,6 +308,7 @@ def head_of(kind: str) -> tuple[str, ...]:
         f'kind = "{kind}"',
         f'numbers = ["{NUMBERS[kind]}"]  # what is computed; docs/datasets.md lists the others',
         'language = "en"  # of all questions; where each says its own, leave it out',
+        '# languages = { sw = "Swahili" }  # of columns like "{language} text": a row is asked in each',
         '# unit = "dish"  # of sampling: a facet; without it, each question is one',
         '# words.country = { Nippon = "JP" }  # of a field: what the publisher writes, and what it is called here',
     )

@@ -13,9 +13,10 @@ from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.model import TARGET, Accepted, OptionsColumn, QuestionBlock, Rules, Wheres
 from polyculture.instruments.questions.rules.options import RowOptions, options_of, roles_of
-from polyculture.sources.fields import field_text, filled, in_our_words, language_code
+from polyculture.sources.fields import field_text, filled, in_our_words
 from polyculture.sources.folder import RuledFolder
 from polyculture.sources.headers import KnownColumns
+from polyculture.sources.languages import language_code
 from polyculture.sources.left_out import LEFT_OUT, LeftOut
 from polyculture.sources.rules import ColumnName, columns_of
 from polyculture.sources.values import RowError, SourceRow, as_text, number_of
