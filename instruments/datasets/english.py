@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from polyculture.instruments.datasets.model import BOTH, MASK, CulturalEntity, DataSet, MaskedContext, again_of
+from polyculture.instruments.datasets.sides import of_one_side
 from polyculture.sources.left_out import LeftOut
 
 ENGLISH = "en"
@@ -24,7 +24,7 @@ def in_english(dataset: DataSet) -> DataSet:
     return replace(
         dataset,
         every_context=tuple(_contexts(dataset, told)),
-        every_entity=tuple(_of_one_side(_entities(dataset, told), dataset.reference, told)),
+        every_entity=tuple(of_one_side(_entities(dataset, told), dataset.reference, told)),
         told=tuple(told),
         english=True,
     )
@@ -83,23 +83,6 @@ def _entities(dataset: DataSet, told: list[LeftOut]) -> list[CulturalEntity]:
 def _originals(found: Mapping[str, CulturalEntity], one: CulturalEntity) -> Mapping[str, str]:
     there = found.get(one.entity_id)
     return there.originals if there else {}
-
-
-def _of_one_side(entities: list[CulturalEntity], reference: str, told: list[LeftOut]) -> Iterator[CulturalEntity]:
-    """The entities; one whose English name is of both sides in a language that has it is left out."""
-    sides: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-    for entity in entities:
-        for language in entity.originals.keys() - entity.left_out:
-            sides[language, entity.entity_type, entity.surface].add(entity.culture)
-    for entity in entities:
-        own = {
-            code: sides[code, entity.entity_type, entity.surface] for code in entity.originals.keys() - entity.left_out
-        }
-        both = {code: cultures for code, cultures in own.items() if reference in cultures and len(cultures) > 1}
-        for language, cultures in both.items():
-            reason = f"the same name is {' and '.join(sorted(cultures))} in English, of {language}"
-            told.append(LeftOut(entity.place, reason, entity.surface, (language,), is_published=True))
-        yield replace(entity, left_out=frozenset(entity.originals)) if both else entity
 
 
 def _both(first: CulturalEntity, other: CulturalEntity) -> CulturalEntity:

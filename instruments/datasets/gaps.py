@@ -78,6 +78,14 @@ def read_gaps(text: str, spellings: Sequence[str] = ()) -> GapReading:
     return GapReading(joined, tuple(changes))
 
 
+def fault_of_gaps(text: str) -> str | None:
+    """Why a text has not one gap; None where it has."""
+    gaps = text.count(MASK)
+    if gaps == 1:
+        return None
+    return f"{gaps} gaps {MASK} where one is needed" if gaps else f"no gap {MASK}"
+
+
 def own_spelling(texts: Sequence[str]) -> tuple[str, ...]:
     """How a column writes the gap in its own way: what nearly all texts without another have, once each."""
     without = [text for text in texts if MASK not in read_gaps(text).text]

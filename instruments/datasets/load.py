@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from polyculture.instruments.datasets.columns import (
     present_fields,
     text_columns,
 )
-from polyculture.instruments.datasets.gaps import own_spelling, read_gaps
+from polyculture.instruments.datasets.gaps import fault_of_gaps, own_spelling, read_gaps
 from polyculture.instruments.datasets.model import (
     BOTH,
     CAUSAL,
@@ -34,6 +33,7 @@ from polyculture.instruments.datasets.model import (
     read_sentiment,
 )
 from polyculture.instruments.datasets.rules import ContextBlock, DataBlock, DatasetRules, EntityBlock, is_own
+from polyculture.instruments.datasets.sides import of_one_side
 from polyculture.sources.fields import field_text, filled
 from polyculture.sources.files import RECORDS
 from polyculture.sources.folder import MissingColumnError, RuledFolder
@@ -87,7 +87,8 @@ class Loader:
             self._read(file)
         self._leave_unread()
         self.left_out += self._never_there() if is_own(self.rules) else ()
-        entities, contexts = tuple(self._marked()), tuple(self._contexts.values())
+        entities = tuple(of_one_side([*self._entities.values()], self.rules.reference, self.left_out))
+        contexts = tuple(self._contexts.values())
         return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
 
     def _leave_unread(self) -> None:
@@ -224,19 +225,6 @@ class Loader:
         reason = f"the same entity as in {first.place}"
         self._leave_out(entity.place, reason, entity.surface, (entity.language,), is_published=True)
 
-    def _marked(self) -> Iterator[CulturalEntity]:
-        """All rows; one that is both native and the reference's is left out, as it tells nothing."""
-        cultures: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-        for entity in self._entities.values():
-            cultures[_name(entity)].add(entity.culture)
-        for entity in self._entities.values():
-            sides = cultures[_name(entity)]
-            if not entity.left_out and self.rules.reference in sides and len(sides) > 1:
-                reason = f"the same name is {' and '.join(sorted(sides))} in {entity.language}"
-                self._leave_out(entity.place, reason, entity.surface, (entity.language,), is_published=True)
-                entity = replace(entity, left_out=frozenset({entity.language}))
-            yield entity
-
     def _add_context(self, row: DatasetRow, gaps: tuple[str, ...]) -> None:
         read = read_gaps(row.text, gaps)
         fault = self._fault_of_context(read.text, row)
@@ -267,9 +255,8 @@ class Loader:
     def _fault_of_context(self, text: str, row: DatasetRow) -> str | None:
         if not text:
             return f"no context in {self.rules.languages.get(row.language, row.language)}"
-        gaps = text.count(MASK)
-        if gaps != 1:
-            return f"no gap {MASK}" if gaps == 0 else f"{gaps} gaps {MASK} where one is needed"
+        if fault := fault_of_gaps(text):
+            return fault
         if missing := ContextBlock.missing(row.values) or ("" if row.language else "language"):
             return f"no {missing}"
         return self._fault_of_type(row.values["type"]) or _fault_of_gender(row.get("gender"))
@@ -322,10 +309,6 @@ def _why_none(lacking: str, blocks: Sequence[DataBlock], found: DataSet) -> str:
 
 def _text(row: SourceRow, column: ColumnName) -> str:
     return row.text(column, whole=True, optional=True)
-
-
-def _name(entity: CulturalEntity) -> tuple[str, str, str]:
-    return entity.language, entity.entity_type, entity.surface
 
 
 def _remarks(context: MaskedContext, has_sentiments: bool) -> Iterator[str]:
