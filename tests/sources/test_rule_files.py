@@ -461,3 +461,17 @@ def test_columns_named_after_languages_are_texts_in_each_in_both_kinds(tmp_path:
     (tmp_path / "soups.csv").unlink()
     found = load(read_data_rules(file), tmp_path)
     assert [(one.language, one.text) for one in found.contexts] == [("sw", "Nimekula [MASK]"), ("ha", "Na ci [MASK]")]
+
+
+def test_a_gap_in_another_spelling_is_read_and_told_in_questions_as_in_contexts(tmp_path: Path) -> None:
+    (tmp_path / "soups.csv").write_text(
+        "no,country,asked,first,second,key\n1,JP,I ate [MAK] soup,miso,egusi,A\n2,NG,I ate soup,miso,egusi,B\n"
+    )
+    text = QUESTIONS.replace('kind = "choice"', 'kind = "gap"').replace('["accuracy"]', '["cloze"]')
+    (tmp_path / "soups.toml").write_text(text, encoding="utf-8")
+    found = open_set(str(tmp_path / "soups.toml"))
+    assert [one.text for one in found.questions] == ["I ate [MASK] soup"]
+    assert [(out.place.row, out.reason) for out in found.remarks] == [
+        (2, "kept: its gap, written [MAK], is read as [MASK]"),
+        (3, "left out: no gap [MASK]: [questions.replace] says what the gap is"),
+    ]

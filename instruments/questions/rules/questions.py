@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.instruments.datasets.model import MASK
+from polyculture.instruments.datasets.gaps import fault_of_gaps, read_gaps
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.model import TARGET, Accepted, OptionsColumn, QuestionBlock, Rules, Wheres
 from polyculture.instruments.questions.rules.options import RowOptions, options_of, roles_of
@@ -91,6 +91,9 @@ class Questions:
         ]
         if self.rules.kind == "gap":
             options = list(dict.fromkeys(options))  # a candidate that stands there twice is scored once
+            gaps = read_gaps(text)
+            text = gaps.text
+            self.remarks += [LeftOut(row.place, change, name) for change in gaps.changes]
         if isinstance(block.options, tuple):
             options = self._without_empty(row, block.options, options)
         self._check_texts(text, options)
@@ -120,8 +123,8 @@ class Questions:
     def _check_texts(self, text: str, options: list[str]) -> None:
         if not text and self.rules.kind != "pair":
             raise RowError("its text is empty")
-        if self.rules.kind == "gap" and text.count(MASK) != 1:
-            raise RowError(f"{text.count(MASK)} gaps where one is needed: [questions.replace] says what the gap is")
+        if self.rules.kind == "gap" and (fault := fault_of_gaps(text)):
+            raise RowError(f"{fault}: [questions.replace] says what the gap is")
         if self.rules.kind == "open":
             return
         if len(options) < 2 or (self.rules.kind == "pair" and len(options) != 2):
